@@ -20,6 +20,8 @@ export interface Area {
   readonly needs: OperationId | null
   /** Shown without signing in. */
   readonly isPublic?: true
+  /** Found by search and by links only, not in the navigation. */
+  readonly isUnlisted?: true
   /** Each page is a separate chunk, loaded when it is opened. */
   readonly pages: Readonly<Record<string, LoadPage>>
 }
@@ -34,6 +36,16 @@ export const areas: readonly Area[] = [
     needs: null,
     isPublic: true,
     pages: { '/': () => import('./areas/home/home-page.tsx') },
+  },
+  {
+    path: '/guide',
+    title: 'Guided start',
+    about: 'Bring in a list, rate a customer, change a threshold and replay the decision',
+    icon: 'check',
+    group: null,
+    needs: null,
+    isUnlisted: true,
+    pages: { '/guide': () => import('./areas/guide/guide-page.tsx') },
   },
   {
     path: '/change-requests',

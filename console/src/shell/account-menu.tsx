@@ -52,6 +52,7 @@ export function AccountMenu() {
             <Menu.Divider />
           </>
         )}
+        <Menu.Item onClick={() => navigate({ to: '/guide' })}>Guided start</Menu.Item>
         <Menu.Item
           onClick={() => {
             signOut()

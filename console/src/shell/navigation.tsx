@@ -28,7 +28,7 @@ export function Navigation({ onFollow }: { readonly onFollow?: () => void }) {
   const visibleGroups = groups.filter((group) => visible.some((area) => area.group === group))
   return (
     <nav aria-label="Areas" className="areas">
-      {visible.filter((area) => area.group === null).map(link)}
+      {visible.filter((area) => area.group === null && !area.isUnlisted).map(link)}
       {visibleGroups.map((group) => (
         <Group
           key={group}

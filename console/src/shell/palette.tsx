@@ -12,9 +12,10 @@ export function Palette() {
   useHotkeys([['mod+K', () => setOpen(true)]], [])
   return (
     <>
-      <UnstyledButton className="find" onClick={() => setOpen(true)} aria-haspopup="dialog" aria-label="Search">
+      <UnstyledButton className="find" onClick={() => setOpen(true)} aria-haspopup="dialog">
         <Icon name="search" size={16} />
-        <Text span size="sm" visibleFrom="sm">
+        <span className="sr-only">Search</span>
+        <Text span size="sm" visibleFrom="sm" aria-hidden>
           Search
         </Text>
         <Kbd size="xs" visibleFrom="sm" aria-hidden>

@@ -1,6 +1,6 @@
 /** Form and confirmation dialogs, closed by their buttons, Escape or a click outside. */
 import { Button, Group, Modal, type ModalProps, Stack, Text } from '@mantine/core'
-import type { FormEvent, ReactNode } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { ApiMutation } from './api-mutation.ts'
 import { ProblemNote } from './problem-note.tsx'
 
@@ -8,6 +8,27 @@ const modalProps: Partial<ModalProps> = {
   centered: true,
   transitionProps: { duration: 120 },
   closeButtonProps: { 'aria-label': 'Close' },
+}
+
+/**
+ * Mantine returns the focus when a dialog closes, but not when it is removed while open. Then it goes to what opened the
+ * dialog or, if that is gone, to the heading of the page.
+ */
+function useReturnFocus(isOpen: boolean): void {
+  const [opener] = useState(() => document.activeElement)
+  const wasOpen = useRef(isOpen)
+  wasOpen.current = isOpen
+  useEffect(
+    () => () => {
+      if (!wasOpen.current) return
+      window.setTimeout(() => {
+        if (document.activeElement !== document.body) return
+        const target = opener?.isConnected && opener !== document.body ? opener : document.querySelector('h1')
+        if (target instanceof HTMLElement) target.focus({ preventScroll: true })
+      })
+    },
+    [opener],
+  )
 }
 
 interface FormDialogProps {
@@ -34,6 +55,7 @@ export function FormDialog({
   size = 'md',
   children,
 }: FormDialogProps) {
+  useReturnFocus(isOpen)
   function send(event: FormEvent) {
     event.preventDefault()
     onSubmit()
@@ -72,6 +94,7 @@ interface ConfirmDialogProps {
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, isOpen, onClose, onConfirm, confirm, change, isDangerous = false, children } = props
+  useReturnFocus(isOpen)
   return (
     <Modal opened={isOpen} onClose={onClose} title={title} {...modalProps}>
       <Stack gap="sm">

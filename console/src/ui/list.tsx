@@ -1,7 +1,8 @@
 /** A paginated list: query, table, loading state and button for the next page. */
-import { Button, Center, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
+import { type EmptyContent, EmptyState } from './empty-state.tsx'
 import { formatCount } from './format.ts'
 
 interface ListPage<Item> {
@@ -30,8 +31,8 @@ interface ListTableProps<Item> {
   readonly list: ReturnType<typeof usePages<Item>>
   readonly head: readonly Column[]
   readonly row: (item: Item) => ReactNode
-  /** The text of an empty list. */
-  readonly empty: ReactNode
+  /** What an empty list says. */
+  readonly empty: EmptyContent
 }
 export interface Column {
   readonly name: string
@@ -43,15 +44,7 @@ export interface Column {
 export function ListTable<Item>({ label, list, head, row, empty }: ListTableProps<Item>) {
   if (list.data === undefined) return <ListSkeleton />
   const items = list.data.pages.flatMap((page) => page.items)
-  if (items.length === 0) {
-    return (
-      <Center className="empty" role="status">
-        <Text size="sm" c="dimmed">
-          {empty}
-        </Text>
-      </Center>
-    )
-  }
+  if (items.length === 0) return <EmptyState {...empty} />
   return (
     <Stack gap="xs" aria-busy={list.isPlaceholderData}>
       <div className="table-card">

@@ -1,16 +1,20 @@
 /** A table of loaded data, styled like a paginated list. */
 import './registry.css'
-import { Center, Table, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Table } from '@mantine/core'
+import { Children, type ReactNode } from 'react'
+import { type EmptyContent, EmptyState } from './empty-state.tsx'
 import type { Column } from './list.tsx'
 
 interface PlainTableProps {
   readonly label: string
   readonly head: readonly Column[]
+  /** What it says without rows. Null: whoever renders it has rows. */
+  readonly empty: EmptyContent | null
   readonly children: ReactNode
 }
 
-export function PlainTable({ label, head, children }: PlainTableProps) {
+export function PlainTable({ label, head, empty, children }: PlainTableProps) {
+  if (empty !== null && Children.toArray(children).length === 0) return <EmptyState {...empty} />
   return (
     <div className="table-card">
       <Table aria-label={label} verticalSpacing={8} highlightOnHover tabularNums>
@@ -26,15 +30,5 @@ export function PlainTable({ label, head, children }: PlainTableProps) {
         <Table.Tbody>{children}</Table.Tbody>
       </Table>
     </div>
-  )
-}
-
-export function EmptyState({ children }: { readonly children: ReactNode }) {
-  return (
-    <Center className="empty" role="status">
-      <Text size="sm" c="dimmed" component="div" ta="center" p="md">
-        {children}
-      </Text>
-    </Center>
   )
 }

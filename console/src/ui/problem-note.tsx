@@ -4,7 +4,7 @@ import { useNetwork } from '@mantine/hooks'
 import type { ProbityProblem } from '@probity/client'
 import { CopyValue } from './copy-value.tsx'
 import { toWords } from './format.ts'
-import { classifyError, errorTitles, getAdvice, requiredRoles } from './problem-texts.ts'
+import { classifyError, errorTitles, formatLocation, getAdvice, requiredRoles } from './problem-texts.ts'
 
 interface ProblemNoteProps {
   readonly problem: ProbityProblem | null
@@ -24,7 +24,8 @@ export function ProblemNote({ problem, onReload }: ProblemNoteProps) {
       <Text size="sm">{problem.errors.length === 0 ? getAdvice(kind, problem) : problem.detail}</Text>
       {problem.errors.map(({ pointer, detail }) => (
         <Text size="sm" key={`${pointer} ${detail}`}>
-          <span className="mono">{pointer.replace(/^#\//, '')}</span> {detail}
+          {formatLocation(pointer) !== '' && <b>{formatLocation(pointer)}: </b>}
+          {detail}
         </Text>
       ))}
       {roles.length > 0 && <Text size="sm">Needed: {roles.map(toWords).join(', ')}.</Text>}

@@ -1,6 +1,6 @@
 import { ProbityProblem, type ProblemCode } from '@probity/client'
 import { expect, test } from 'vitest'
-import { classifyError, errorTitles, faultsByField, getAdvice, requiredRoles } from './problem-texts.ts'
+import { classifyError, errorTitles, faultsByField, formatLocation, getAdvice, requiredRoles } from './problem-texts.ts'
 
 type Fault = ProbityProblem['errors'][number]
 
@@ -52,4 +52,13 @@ test('reads required roles and field errors from the problem', () => {
     { in: 'query', pointer: '#/limit', detail: 'too large' },
   ]
   expect(faultsByField(problem('validation_failed', 422, {}, errors))).toEqual({ email: 'is not an address' })
+})
+
+test.each([
+  ['#/email', 'Email'],
+  ['#/rules/0/required_role', 'Rules 1, required role'],
+  ['#/inputs/residence_country', 'Inputs, residence country'],
+  ['#', ''],
+])('names the place %s in words', (pointer, words) => {
+  expect(formatLocation(pointer)).toBe(words)
 })

@@ -1,5 +1,6 @@
 /** Classifies errors and gives their texts. Pure: no component, no clock. */
 import { isProblem, type ProbityProblem } from '@probity/client'
+import { toWords } from './format.ts'
 
 export type ErrorKind =
   | 'signed_out'
@@ -72,6 +73,16 @@ export const isTransient = (kind: ErrorKind): boolean =>
 export function requiredRoles(problem: ProbityProblem | null): readonly string[] {
   const roles = problem?.members['required_roles']
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : []
+}
+
+/** The place of an error in words: `#/rules/0/required_role` → `Rules 1, required role`. */
+export function formatLocation(pointer: string): string {
+  const steps = pointer.replace(/^#/, '').split('/').filter(Boolean)
+  const words = steps.reduce(
+    (text, step) => (/^\d+$/.test(step) ? `${text} ${Number(step) + 1}` : `${text}${text && ', '}${toWords(step)}`),
+    '',
+  )
+  return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
 /** Errors by field: `#/email` → `email`. */

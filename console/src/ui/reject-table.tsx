@@ -14,7 +14,7 @@ export const rejectHead = [
 
 export function RejectTable({ rejects }: { readonly rejects: readonly Reject[] }) {
   return (
-    <PlainTable label="Rejected rows" head={rejectHead}>
+    <PlainTable label="Rejected rows" empty={null} head={rejectHead}>
       {rejects.map((reject, place) => (
         <RejectRow key={place} reject={reject} />
       ))}

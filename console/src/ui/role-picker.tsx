@@ -7,7 +7,7 @@ import { toSentence, toWords } from './format.ts'
 
 export type Role = Schemas['User']['roles'][number]
 
-const rolesQuery = queryOptions({
+export const rolesQuery = queryOptions({
   queryKey: ['roles'],
   queryFn: ({ signal }) => probity.GET('/api/roles', { signal }),
   staleTime: Number.POSITIVE_INFINITY,

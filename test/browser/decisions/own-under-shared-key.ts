@@ -85,7 +85,7 @@ describe('an own matrix under a shared key', () => {
     const { page, seen, close } = await at(clara, `/change-requests/${json.cr_id}`)
     const difference = page.getByRole('region', { name: 'Difference' })
     await difference.getByText(`From version ${shared} (shared), in force now, to version 1 (own):`).waitFor()
-    await difference.getByText('Both versions have the same content.').waitFor()
+    await difference.getByText('Both versions have the same content').waitFor()
     expect(seen).toEqual(noProblems)
     await close()
     for (const token of [clara, carl]) await w.call(`POST /change-requests/${json.cr_id}/approve`, { token, body: {} })

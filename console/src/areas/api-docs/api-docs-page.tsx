@@ -49,7 +49,7 @@ export default function ApiDocsPage() {
       <div className="docs-stage">
         {!isReady && (
           <Center pos="absolute" inset={0}>
-            <Loader aria-label="Loading the documentation" />
+            <Loader role="status" aria-label="Loading the documentation" />
           </Center>
         )}
         <iframe ref={frame} src="/api/docs" title="API documentation" data-ready={isReady} />

@@ -43,7 +43,11 @@ export default function ApiKeysPage() {
       <ListTable
         label="API keys"
         list={list}
-        empty="No API keys yet."
+        empty={{
+          title: 'No API keys yet',
+          about: 'An API key lets a machine client call the API with its own roles. Its secret is shown once.',
+          filters: ['state'],
+        }}
         head={[
           { name: 'Name' },
           { name: 'Roles', from: 'sm' },

@@ -56,7 +56,10 @@ export default function CheckpointsPage() {
         <ListTable
           label="Checkpoints"
           list={list}
-          empty="No checkpoints yet."
+          empty={{
+            title: 'No checkpoints yet',
+            about: 'A checkpoint is a signed state of the record. The first one is made soon after the first change.',
+          }}
           head={[
             { name: 'Up to event' },
             { name: 'Signed' },

@@ -2,6 +2,7 @@
 import { Badge, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { formatOperation, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
@@ -14,7 +15,7 @@ export const objectPath = (object_type: string, object_id: string): string =>
 
 interface EventTableProps {
   readonly list: ReturnType<typeof usePages<Event>>
-  readonly empty: string
+  readonly empty: EmptyContent
   /** Hidden if all events concern one object. */
   readonly hasObjects?: boolean
 }

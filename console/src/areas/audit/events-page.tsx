@@ -14,7 +14,14 @@ export default function EventsPage() {
   return (
     <AuditFrame>
       <EventFilters />
-      <EventTable list={list} empty={Object.keys(search).length > 0 ? 'No matching event.' : 'No events yet.'} />
+      <EventTable
+        list={list}
+        empty={{
+          title: 'No events yet',
+          about: 'Every change in this tenant is recorded here, with who made it and when.',
+          filters: Object.keys(search),
+        }}
+      />
     </AuditFrame>
   )
 }

@@ -26,7 +26,14 @@ export default function ObjectPage() {
         </PageLink>
       }
     >
-      <EventTable list={list} empty="No events for this object." hasObjects={false} />
+      <EventTable
+        list={list}
+        empty={{
+          title: 'No events for this object',
+          about: 'It has not been changed since the record began, or it belongs to another tenant.',
+        }}
+        hasObjects={false}
+      />
     </Page>
   )
 }

@@ -23,7 +23,11 @@ export function Verifications() {
       <ListTable
         label="Verifications"
         list={list}
-        empty="Not verified yet. A verification runs automatically once a day."
+        empty={{
+          title: 'Not verified yet',
+          about:
+            'A verification recomputes the whole record. It runs automatically once a day; an auditor can start one.',
+        }}
         head={[
           { name: 'When' },
           { name: 'Result' },

@@ -36,7 +36,15 @@ export default function BatchesPage() {
       <ListTable<Batch>
         label="Batches"
         list={list}
-        empty="No batches yet."
+        empty={{
+          title: 'No batches yet',
+          about: 'A batch rates many subjects on the same versions and shows how ratings move.',
+          action: may('startBatchEvaluation') && (
+            <ButtonLink to="/batches/new" size="xs">
+              Start the first batch
+            </ButtonLink>
+          ),
+        }}
         head={[
           { name: 'Batch' },
           { name: 'State' },

@@ -160,7 +160,10 @@ function ComparisonView({ first, second }: { readonly first: string; readonly se
         <ListTable<Item>
           label="Changed decisions"
           list={list}
-          empty="No decision changed."
+          empty={{
+            title: 'No decision changed',
+            about: 'Both batches decided every common item alike.',
+          }}
           head={[{ name: 'Item' }, { name: 'From' }, { name: 'To' }, { name: 'Cause' }]}
           row={(item) => <ItemRow key={`${item.seq} ${item.other_seq}`} item={item} />}
         />
@@ -184,7 +187,11 @@ function Versions({ versions }: { readonly versions: Comparison['versions'] }) {
       : `${version}${owner === null ? '' : ` (${owner})`}${overlay === null ? '' : ` with overlay ${overlay}`}`
   const isMixed = versions.some((one) => one.from_origin !== one.to_origin)
   return (
-    <PlainTable label="Changed versions" head={[{ name: 'Matrix, rule or list' }, { name: 'From' }, { name: 'To' }]}>
+    <PlainTable
+      label="Changed versions"
+      empty={null}
+      head={[{ name: 'Matrix, rule or list' }, { name: 'From' }, { name: 'To' }]}
+    >
       {versions.map(({ family, key, ...sides }) => (
         <Table.Tr key={`${family} ${key}`}>
           <Table.Td>

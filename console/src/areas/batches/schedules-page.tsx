@@ -65,7 +65,10 @@ export default function SchedulesPage() {
         <ListTable<Schedule>
           label="Schedules"
           list={list}
-          empty="No schedules yet."
+          empty={{
+            title: 'No schedules yet',
+            about: 'A schedule rates all matching subjects again, for example every night.',
+          }}
           head={[
             { name: 'Schedule' },
             { name: 'Next run' },

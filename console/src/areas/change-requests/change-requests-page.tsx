@@ -63,7 +63,18 @@ export default function ChangeRequestsPage() {
       <ListTable
         label="Change requests"
         list={list}
-        empty={view === 'mine' ? 'No change request is waiting for your approval.' : 'No matching change request.'}
+        empty={
+          view === 'mine'
+            ? {
+                title: 'No change request is waiting for your approval',
+                about: 'Changes that others propose and that you may approve appear here.',
+              }
+            : {
+                title: 'No change requests yet',
+                about: 'A change that the approval policy governs waits here until somebody else approves it.',
+                filters: ['state'],
+              }
+        }
         head={[
           { name: 'Change' },
           { name: 'Requested by' },

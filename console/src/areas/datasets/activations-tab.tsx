@@ -10,10 +10,11 @@ import { ApprovalNote } from '#console/ui/approval-note.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, useNow } from '#console/ui/date-time.tsx'
 import { ConfirmDialog } from '#console/ui/dialog.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
-import { EmptyState, PlainTable } from '#console/ui/plain-table.tsx'
+import { PlainTable } from '#console/ui/plain-table.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 import { Section } from '#console/ui/section.tsx'
@@ -47,11 +48,14 @@ export function ActivationsTab({ dataset }: { readonly dataset: Dataset }) {
         </Group>
       )}
       {timeline.items.length === 0 ? (
-        <EmptyState>
-          {scope === 'own' && isShared
-            ? 'This tenant follows the operator: it has no pin and no overlay.'
-            : 'No version has been in force yet.'}
-        </EmptyState>
+        <EmptyState
+          title={scope === 'own' && isShared ? 'This tenant follows the operator' : 'No version has been in force yet'}
+          about={
+            scope === 'own' && isShared
+              ? 'It has no pin and no overlay, so every version that the operator puts in force applies.'
+              : 'Activations show which version was in force from when to when. Put a version in force on the Versions tab.'
+          }
+        />
       ) : (
         <>
           {timeline.in_force.length > 0 && <InForcePeriods spans={timeline.in_force} />}
@@ -101,6 +105,7 @@ function ActivationRecord({
     <Section title="Activations">
       <PlainTable
         label="Activations, newest first"
+        empty={null}
         head={[
           { name: '#' },
           { name: 'Activation' },

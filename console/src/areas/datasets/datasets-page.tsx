@@ -5,11 +5,12 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime, useNow } from '#console/ui/date-time.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { EmptyState, PlainTable } from '#console/ui/plain-table.tsx'
+import { PlainTable } from '#console/ui/plain-table.tsx'
 import { type Dataset, datasetsQuery } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Freshness, getFreshness } from './freshness.tsx'
@@ -66,11 +67,23 @@ export default function DatasetsPage() {
         <Filter name="freshness" label="Freshness" values={freshnessStates} everything="Any freshness" />
       </Group>
       {matching.length === 0 ? (
-        <EmptyState>{datasets.length === 0 ? 'No lists yet.' : 'No matching list.'}</EmptyState>
+        <EmptyState
+          title="No lists yet"
+          about="Lists hold the policy that decisions use: countries, sanctions, risk bands. Create one and import a file into it."
+          filters={['find', 'origin', 'freshness']}
+          action={
+            may('createDataset') && (
+              <Button size="xs" onClick={registering.open}>
+                New list
+              </Button>
+            )
+          }
+        />
       ) : (
         <Stack gap="xs">
           <PlainTable
             label="Lists"
+            empty={null}
             head={[
               { name: 'List' },
               { name: 'Type', from: 'lg' },

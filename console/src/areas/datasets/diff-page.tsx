@@ -6,13 +6,13 @@ import { useEffect } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useDiffSummary } from '#console/ui/diff-summary-query.ts'
 import { kinds } from '#console/ui/difference-counts.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { isSameVersion, type OwnedVersion, toDiffParams, useOrigin } from '#console/ui/origin.ts'
 import { Page } from '#console/ui/page.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { type Dataset, datasetQuery, differenceQuery, typeQuery } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { getFieldTitle } from '#console/ui/type-texts.ts'
@@ -56,7 +56,10 @@ export default function DiffPage() {
       }
     >
       {isSameVersion(from, to) ? (
-        <EmptyState>The same version was chosen twice: no differences.</EmptyState>
+        <EmptyState
+          title="The same version was chosen twice"
+          about="Choose two different versions to see what changed between them."
+        />
       ) : (
         <Difference key={JSON.stringify([from, to])} dataset={dataset} from={from} to={to} />
       )}
@@ -112,7 +115,12 @@ function Difference({ dataset, from, to }: RangeProps) {
   const { summary } = whole
   useDiffSummary({ list_key, from, to, is_counted: whole.summary_state === 'complete' })
   if (summary && summary.added + summary.removed + summary.changed === 0) {
-    return <EmptyState>Both versions contain the same entries.</EmptyState>
+    return (
+      <EmptyState
+        title="Both versions contain the same entries"
+        about="The later version repeats the earlier one, so no decision changes."
+      />
+    )
   }
   return (
     <Stack gap="md">
@@ -143,11 +151,15 @@ function Difference({ dataset, from, to }: RangeProps) {
               {list.hasNextPage ? '; more available' : ''}
             </Text>
           </Group>
+          <h2 className="sr-only">Changed entries</h2>
           {list.data === undefined && <ListSkeleton />}
           {list.data !== undefined && shown.length === 0 && !list.isFetching && (
-            <EmptyState>
-              {list.hasNextPage ? 'No matching change among those loaded.' : 'No matching change.'}
-            </EmptyState>
+            <EmptyState
+              title={list.hasNextPage ? 'No matching change among those loaded' : 'No matching change'}
+              about={
+                list.hasNextPage ? 'Load more changes, or change the filters.' : 'Change or clear the filters above.'
+              }
+            />
           )}
           {shown.map((item) => (
             <DiffEntry key={item.key} item={item} type={type} />

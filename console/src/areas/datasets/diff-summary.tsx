@@ -25,13 +25,15 @@ export function DiffSummary({ summary, type, kind, field }: DiffSummaryProps) {
             key={one}
             className={`diff-tile diff-tile-${one}`}
             aria-pressed={kind === one}
-            aria-label={`${summary[one]} ${one}: show only these`}
             onClick={() => set('kind', kind === one ? null : one)}
           >
-            <b>
+            <span className="sr-only">{`${summary[one]} ${one}: show only these`}</span>
+            <b aria-hidden="true">
               {signs[one]} {summary[one].toLocaleString('en')}
             </b>
-            <Text size="sm">{one}</Text>
+            <Text size="sm" aria-hidden="true">
+              {one}
+            </Text>
           </UnstyledButton>
         ))}
       </div>

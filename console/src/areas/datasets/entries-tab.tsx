@@ -5,10 +5,10 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { EntryFacts } from '#console/ui/entry-value.tsx'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { type Dataset, type DatasetType, type Entry, typeQuery } from '#console/ui/registry-queries.ts'
 import { findField, formatEntryValue, getFieldTitle, listMembers, parsePointer } from '#console/ui/type-texts.ts'
 import { useChosenVersion, VersionSelect } from './chosen-version.tsx'
@@ -23,7 +23,8 @@ interface Row {
 
 export function EntriesTab({ dataset }: { readonly dataset: Dataset }) {
   const version = useChosenVersion(dataset)
-  if (version === null) return <EmptyState>No version yet.</EmptyState>
+  if (version === null)
+    return <EmptyState title="No version yet" about="Entries belong to a version. Import a file first." />
   return <Entries dataset={dataset} version={version} />
 }
 
@@ -61,7 +62,11 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
       <ListTable
         label="Entries"
         list={list}
-        empty={Object.keys(search).length > 0 ? 'No matching entry.' : 'This version has no entries.'}
+        empty={{
+          title: 'This version has no entries',
+          about: 'The imported file held no rows. Import a file with entries to create another version.',
+          filters: ['key', 'text'],
+        }}
         head={[
           { name: 'Key' },
           ...columns.map((name, place) => ({

@@ -9,9 +9,9 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { EntryFacts } from '#console/ui/entry-value.tsx'
 import { formatCount } from '#console/ui/format.ts'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { type Dataset, type DatasetType, type Entry, typeQuery } from '#console/ui/registry-queries.ts'
@@ -34,7 +34,13 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
   const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
   const [asking, setAsking] = useState<'change' | 'return' | null>(null)
   const [dropped, setDropped] = useState<string | null>(null)
-  if (view === null) return <EmptyState>No version of the shared list is in force.</EmptyState>
+  if (view === null)
+    return (
+      <EmptyState
+        title="No version of the shared list is in force"
+        about="An overlay changes entries of the shared version in force. The operator has to put a version in force first."
+      />
+    )
   const changes = view.overlay?.entries ?? []
   const pinned = view.overlay?.base_version ?? null
   const isIdle = pinned !== null && pinned !== view.base?.version
@@ -51,7 +57,10 @@ export function OverlayTab({ dataset }: { readonly dataset: Dataset }) {
       )}
       {(isIdle || view.conflicts.length > 0) && <OverlayConflicts view={view} type={type} canRebase={canChange} />}
       {changes.length === 0 ? (
-        <EmptyState>This tenant uses the shared list without changes.</EmptyState>
+        <EmptyState
+          title="This tenant uses the shared list without changes"
+          about="An overlay adds, changes or removes single entries for this tenant only, and follows the shared list otherwise."
+        />
       ) : (
         <Stack gap="sm" component="section" aria-label="Changes of this tenant">
           <Text size="sm" c="dimmed">

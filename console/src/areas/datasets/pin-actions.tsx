@@ -1,10 +1,10 @@
 /** Pins this tenant to a version of a shared list, or removes the pin. */
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
+import { ListActivationDiff } from '#console/ui/list-activation-diff.tsx'
 import { PinButtons } from '#console/ui/pin.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 import { usePin } from './activations-query.ts'
-import { ListActivationDiff } from './list-activation-diff.tsx'
 
 export function PinActions({ dataset }: { readonly dataset: Dataset }) {
   const may = usePermission()

@@ -5,12 +5,12 @@ import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useSetFilter } from '#console/ui/filters.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import type { OwnedVersion } from '#console/ui/origin.ts'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 import { saveJson } from '#console/ui/save-file.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
@@ -22,7 +22,8 @@ export function ProofTab({ dataset }: { readonly dataset: Dataset }) {
   const search = useSearch({ strict: false }) as { key?: string | number }
   const key = search.key === undefined ? null : String(search.key)
   const [typed, setTyped] = useState(key ?? '')
-  if (version === null) return <EmptyState>No version yet.</EmptyState>
+  if (version === null)
+    return <EmptyState title="No version yet" about="A proof is made for a version. Import a file first." />
   function submit(event: FormEvent) {
     event.preventDefault()
     set('key', typed.trim() || null)

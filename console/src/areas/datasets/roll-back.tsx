@@ -3,11 +3,11 @@ import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useNow } from '#console/ui/date-time.tsx'
+import { ListActivationDiff } from '#console/ui/list-activation-diff.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 import { RollBackButton } from '#console/ui/roll-back.tsx'
 import { findPreviousVersion } from '#console/ui/version-names.ts'
 import { activationsQuery } from './activations-query.ts'
-import { ListActivationDiff } from './list-activation-diff.tsx'
 
 export function RollBack({ dataset }: { readonly dataset: Dataset }) {
   const [isOpen, dialog] = useDisclosure(false)

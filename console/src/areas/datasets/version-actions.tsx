@@ -10,10 +10,10 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { Icon } from '#console/ui/icons.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { PutListInForce } from '#console/ui/put-list-in-force.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { type Dataset, type ExportFormat, exportFormats, readExport } from '#console/ui/registry-queries.ts'
 import { saveFile } from '#console/ui/save-file.ts'
-import { PutListInForce } from './put-list-in-force.tsx'
 
 interface VersionActionsProps {
   readonly dataset: Dataset

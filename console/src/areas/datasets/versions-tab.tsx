@@ -4,14 +4,15 @@ import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { DifferenceCounts } from '#console/ui/difference-counts.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { formatCount, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListSkeleton, usePages } from '#console/ui/list.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 import { SearchButton } from '#console/ui/search-link.tsx'
@@ -31,7 +32,7 @@ export function VersionsTab({ dataset }: { readonly dataset: Dataset }) {
   )
   if (list.data === undefined) return <ListSkeleton />
   const versions = list.data.pages.flatMap(({ items }) => items)
-  if (versions.length === 0) return <EmptyState>No version yet. Import a file to create the first one.</EmptyState>
+  if (versions.length === 0) return <NoVersion dataset={dataset} />
   return (
     <Stack gap="xs">
       <ol className="timeline" aria-label="Versions, newest first">
@@ -47,6 +48,24 @@ export function VersionsTab({ dataset }: { readonly dataset: Dataset }) {
         </Group>
       )}
     </Stack>
+  )
+}
+
+function NoVersion({ dataset }: { readonly dataset: Dataset }) {
+  const may = usePermission()
+  return (
+    <EmptyState
+      title="No version yet"
+      about="Each imported file becomes a version of the list. Import a file to create the first one."
+      action={
+        dataset.origin === 'own' &&
+        may('startImport') && (
+          <SearchButton to="/imports/new" search={{ list: dataset.list_key }} size="xs">
+            Import a file
+          </SearchButton>
+        )
+      }
+    />
   )
 }
 

@@ -11,11 +11,11 @@ import { getKind, textQuery } from '#console/ui/decision/definition-kind.ts'
 import { parseDefinition } from '#console/ui/decision/definition-model.ts'
 import { FromTo, formatResult } from '#console/ui/decision/outcome.tsx'
 import { ScoreOnBands } from '#console/ui/decision/verdict.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useSetFilter } from '#console/ui/filters.tsx'
-import { PageLink } from '#console/ui/link.tsx'
+import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { groupChangesByPart } from './changes-by-part.ts'
 import { evaluationQuery } from './evaluation-queries.ts'
@@ -65,7 +65,15 @@ export default function ComparePage() {
       }
     >
       {one === '' ? (
-        <EmptyState>Open a decision and select Compare.</EmptyState>
+        <EmptyState
+          title="No decision chosen yet"
+          about="A comparison shows two decisions side by side. Open a decision and select Compare."
+          action={
+            <ButtonLink to="/evaluations" size="xs">
+              Open evaluations
+            </ButtonLink>
+          }
+        />
       ) : (
         <Suspense fallback={<ListSkeleton />}>
           <DecisionChoice one={one} other={other ?? null} />

@@ -13,6 +13,7 @@ import { getKind, textQuery } from '#console/ui/decision/definition-kind.ts'
 import { parseDefinition } from '#console/ui/decision/definition-model.ts'
 import { DecisionInputs, ExplanationView, ListLink } from '#console/ui/decision/explanation.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
+import { Replay } from '#console/ui/decision/replay.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
 import { useFilter } from '#console/ui/filters.tsx'
 import { PageLink } from '#console/ui/link.tsx'
@@ -26,7 +27,6 @@ import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { explanationQuery, readPack, recordQuery } from './evaluation-queries.ts'
 import { Reevaluate } from './reevaluate.tsx'
-import { Replay } from './replay.tsx'
 import { WhatIf } from './what-if.tsx'
 
 type Evaluation = Schemas['Evaluation']
@@ -151,6 +151,7 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
       <Section title="Versions used">
         <PlainTable
           label="Versions"
+          empty={null}
           head={[
             { name: 'Matrix, rule or list' },
             { name: 'Selected because', from: 'sm' },

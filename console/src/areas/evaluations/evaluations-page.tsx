@@ -119,7 +119,16 @@ function SingleDecisions({ search }: { readonly search: Search }) {
       <ListTable<Item>
         label="Evaluations"
         list={list}
-        empty="No matching decision."
+        empty={{
+          title: 'No decisions yet',
+          about: 'Each evaluation of a subject is stored here with its reasons, inputs and versions.',
+          filters: ['family', 'definition', 'band', 'subject', 'from', 'until'],
+          action: may('createEvaluation') && (
+            <ButtonLink to="/evaluations/new" size="xs">
+              Make the first evaluation
+            </ButtonLink>
+          ),
+        }}
         head={[
           { name: 'Result' },
           { name: 'Decided by' },

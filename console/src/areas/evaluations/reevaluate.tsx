@@ -70,6 +70,7 @@ function ReevaluationResult({ answer, bands }: { readonly answer: Reevaluation; 
         ) : (
           <PlainTable
             label="Changed versions"
+            empty={null}
             head={[
               { name: 'Matrix, rule or list' },
               { name: 'Version' },

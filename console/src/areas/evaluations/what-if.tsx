@@ -12,7 +12,7 @@ import { Findings } from '#console/ui/decision/findings.tsx'
 import { type Inputs, InputsForm } from '#console/ui/decision/inputs-form.tsx'
 import { FromTo } from '#console/ui/decision/outcome.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { formatEntryValue } from '#console/ui/type-texts.ts'
@@ -28,7 +28,13 @@ interface WhatIfProps {
 
 export function WhatIf({ one, definition }: WhatIfProps) {
   const may = usePermission()
-  if (definition === null) return <EmptyState>The definition is not available.</EmptyState>
+  if (definition === null)
+    return (
+      <EmptyState
+        title="The definition is not available"
+        about="What-if needs the matrix or rule that decided. Your roles may not include reading it."
+      />
+    )
   return may('getEvaluationInputs') ? (
     <WithInputs one={one} definition={definition} />
   ) : (

@@ -9,6 +9,7 @@ import { useToken } from '#console/session/session.ts'
 import { RoleBadges } from '#console/ui/badges.tsx'
 import { BreakGlassInbox } from '#console/ui/break-glass-inbox.tsx'
 import { Page } from '#console/ui/page.tsx'
+import { GuidedStart } from '../guide/guided-start.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { AdministratorSections, KeysToCheck } from './administrator-sections.tsx'
 import { AnalystSections } from './analyst-sections.tsx'
@@ -39,7 +40,7 @@ function SignedInHome() {
       about={`Signed in as ${me.name ?? me.principal}.`}
     >
       <Stack gap="md">
-        {/* Cards that come before everything else, such as the guided start of an empty tenant. */}
+        <GuidedStart />
         <ProblemNote problem={isProblem(error) ? error : null} />
         {data === undefined && error === null && may('getOverview') && (
           <Skeleton height={240} aria-label="Loading what needs you" />

@@ -70,7 +70,11 @@ export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
       <ListTable
         label="Rejected rows"
         list={list}
-        empty="None."
+        empty={{
+          title: 'No rejected rows',
+          about: 'Rows that do not fit the type of the list appear here with the reason.',
+          filters: ['code'],
+        }}
         head={rejectHead}
         row={(reject) => <RejectRow key={reject.seq} reject={reject} />}
       />

@@ -39,7 +39,17 @@ export default function ImportsPage() {
         <ListTable
           label="Imports"
           list={imports}
-          empty="No matching import."
+          empty={{
+            title: 'No imports yet',
+            about:
+              'An import reads a file into a new version of a list. Nothing is in force until the version is activated.',
+            filters: ['state', 'list'],
+            action: may('startImport') && (
+              <ButtonLink to="/imports/new" size="xs">
+                Import a file
+              </ButtonLink>
+            ),
+          }}
           head={[
             { name: 'List' },
             { name: 'File', from: 'md' },

@@ -45,6 +45,7 @@ export function Preview({ preview, type }: { readonly preview: Schemas['Preview'
       {entries.length > 0 && (
         <PlainTable
           label="First rows"
+          empty={null}
           head={[
             { name: 'Row' },
             ...columns.map((name, place) => ({

@@ -68,7 +68,7 @@ export default function JobPage() {
         </Section>
         {job.result && (
           <Section title="Result">
-            <JsonBlock value={job.result} name="Result" />
+            <JsonBlock value={job.result} name="Result as JSON" />
           </Section>
         )}
       </Stack>

@@ -28,7 +28,12 @@ export default function JobsPage() {
       <ListTable
         label="Jobs"
         list={list}
-        empty="No matching job."
+        empty={{
+          title: 'No jobs yet',
+          about:
+            'Imports, batches, exports and analyses run as jobs. Each one appears here with its progress and result.',
+          filters: ['state'],
+        }}
         head={[
           { name: 'Kind' },
           { name: 'State' },

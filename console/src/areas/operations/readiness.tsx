@@ -39,7 +39,7 @@ export function ReadinessChecks() {
       </Alert>
     )
   }
-  if (data === undefined) return <Skeleton height={160} aria-label="Checking the server" />
+  if (data === undefined) return <Skeleton height={160} role="status" aria-label="Checking the server" />
   return (
     <>
       <Group justify="space-between" mb="xs">

@@ -3,9 +3,9 @@ import { Button, Group, Select, SimpleGrid, Stack, Text, TextInput } from '@mant
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { toLocalInput } from '#console/ui/local-time.ts'
 import { Page } from '#console/ui/page.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { datasetsQuery } from '#console/ui/registry-queries.ts'
 import { Section } from '#console/ui/section.tsx'
 import { ResolverAnswer } from './resolver-answer.tsx'
@@ -31,7 +31,10 @@ export default function ResolverPage() {
       <Stack gap="md" maw={980}>
         <ResolverForm key={JSON.stringify(query)} query={query} />
         {query.list === undefined ? (
-          <EmptyState>Choose a list and resolve it.</EmptyState>
+          <EmptyState
+            title="No list chosen yet"
+            about="The resolver shows which version of a list was in force at a time, and why. Choose a list above and select Resolve."
+          />
         ) : (
           <ResolverAnswer
             list_key={query.list}

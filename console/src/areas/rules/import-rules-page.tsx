@@ -129,6 +129,7 @@ function CreatedRules({ imported }: { readonly imported: Imported }) {
     <Section title={`${formatCount(imported.items.length, 'rule')} imported as drafts`}>
       <PlainTable
         label="Imported rules"
+        empty={null}
         head={[
           { name: 'Rule' },
           { name: 'Table in the file' },

@@ -63,7 +63,9 @@ export default function NewUploadPage() {
             />
           }
         >
-          <Code block>{examples[format]}</Code>
+          <Code block tabIndex={0} role="region" aria-label="Example file">
+            {examples[format]}
+          </Code>
           <Text size="xs" c="dimmed" mt="xs">
             {format === 'csv'
               ? 'The first line names the columns. Attributes used by matrices and rules are in columns named attributes.…'

@@ -12,11 +12,11 @@ import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
@@ -201,6 +201,27 @@ function SubjectRecord({ subject }: { readonly subject: Subject }) {
   )
 }
 
+const notRated = {
+  title: 'Not rated yet',
+  about: 'Each rating of this subject appears here with its cause and the decision behind it.',
+}
+
+function NotRated({ subject_id }: { readonly subject_id: string }) {
+  const may = usePermission()
+  return (
+    <EmptyState
+      {...notRated}
+      action={
+        may('createEvaluation') && (
+          <SearchButton to="/evaluations/new" search={{ subject: subject_id }} size="xs">
+            Rate the subject
+          </SearchButton>
+        )
+      }
+    />
+  )
+}
+
 function Ratings({ subject_id }: { readonly subject_id: string }) {
   const list = usePages<Rating>(['subjects', 'ratings', subject_id], (cursor, signal) =>
     probity.GET('/api/subjects/{subject_id}/risk-history', {
@@ -213,14 +234,14 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
   return (
     <Section title="Rating history">
       {ratings.length === 0 ? (
-        <EmptyState>Not rated yet.</EmptyState>
+        <NotRated subject_id={subject_id} />
       ) : (
         <Stack gap="md">
           <RiskChart ratings={ratings} />
           <ListTable<Rating>
             label="Ratings, newest first"
             list={list}
-            empty="Not rated yet."
+            empty={notRated}
             head={[
               { name: 'Rating' },
               { name: 'Score', from: 'sm' },
@@ -266,7 +287,10 @@ function Events({ subject_id }: { readonly subject_id: string }) {
       <ListTable<Event>
         label="Events, newest first"
         list={list}
-        empty="No events yet."
+        empty={{
+          title: 'No events yet',
+          about: 'Changes of the record, ratings and overrides of this subject appear here.',
+        }}
         head={[{ name: 'Event' }, { name: 'When' }, { name: 'By', from: 'sm' }]}
         row={(one) => (
           <Table.Tr key={one.event_id}>

@@ -86,7 +86,16 @@ export default function SubjectsPage() {
       <ListTable<Subject>
         label="Subjects"
         list={list}
-        empty="No matching subject."
+        empty={{
+          title: 'No subjects yet',
+          about: 'Subjects are the customers and other parties that are rated. Create one, or upload a file with many.',
+          filters: ['name', 'external_id', 'segment', 'band', 'type', 'state'],
+          action: may('createSubject') && (
+            <Button size="xs" onClick={making.open}>
+              Create the first subject
+            </Button>
+          ),
+        }}
         head={[
           { name: 'Name' },
           { name: 'Rating' },

@@ -134,7 +134,10 @@ function Rejects({ bulk_id }: { readonly bulk_id: string }) {
       <ListTable<Rejected>
         label="Rejected rows"
         list={list}
-        empty="None."
+        empty={{
+          title: 'No rejected rows',
+          about: 'Rows that could not be stored appear here with the reason.',
+        }}
         head={rejectHead}
         row={(reject) => <RejectRow key={reject.seq} reject={reject} />}
       />

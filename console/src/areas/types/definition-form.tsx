@@ -125,6 +125,7 @@ function BreakingChanges({ problem }: { readonly problem: ProbityProblem | null 
     <Alert color="orange" title="Incompatible data">
       <PlainTable
         label="Incompatible data"
+        empty={null}
         head={[{ name: 'List' }, { name: 'Field', from: 'sm' }, { name: 'Reason' }]}
       >
         {breaks.map(({ list_key, version, pointer, detail }) => (

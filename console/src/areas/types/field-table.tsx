@@ -9,6 +9,7 @@ export function FieldTable({ type }: { readonly type: DatasetType }) {
   return (
     <PlainTable
       label="Fields"
+      empty={null}
       head={[
         { name: 'Field' },
         { name: 'Data type' },

@@ -51,7 +51,7 @@ export default function TypePage() {
           <Example type={type} />
         </SimpleGrid>
         <Section title="Definition">
-          <JsonBlock value={toDefinition(type)} name="Definition" />
+          <JsonBlock value={toDefinition(type)} name="Definition as JSON" />
         </Section>
       </Stack>
     </Page>
@@ -90,7 +90,7 @@ function TypeRecord({ type }: { readonly type: DatasetType }) {
             lists.length === 0 ? (
               'none'
             ) : (
-              <Stack key="lists" gap={2}>
+              <Stack key="lists" gap={4}>
                 {lists.map(({ list_key, title }) => (
                   <PageLink key={list_key} to={`/datasets/${list_key}`} size="sm">
                     {title}

@@ -33,7 +33,11 @@ export default function TypesPage() {
       <ListTable
         label="Types"
         list={list}
-        empty="No matching type."
+        empty={{
+          title: 'No types yet',
+          about: 'A type defines the fields and keys of the entries of a list. Most lists use a shared type.',
+          filters: ['origin'],
+        }}
         head={[{ name: 'Type' }, { name: 'Key', from: 'sm' }, { name: 'Fields', from: 'md' }, { name: 'Version' }]}
         row={(type) => (
           <Table.Tr key={type.type_key}>

@@ -41,7 +41,16 @@ export default function UsersPage() {
       <ListTable
         label="Users"
         list={list}
-        empty={state || role ? 'No matching user.' : 'No users yet.'}
+        empty={{
+          title: 'No users yet',
+          about: 'Invite the people who work with this tenant, and give each the roles of their work.',
+          filters: ['state', 'role'],
+          action: may('createUser') && (
+            <Button size="xs" onClick={inviting.open}>
+              Invite the first user
+            </Button>
+          ),
+        }}
         head={[
           { name: 'Name' },
           { name: 'Roles', from: 'sm' },

@@ -81,7 +81,15 @@ export function BatchItems({ batch, summary, title = 'Items' }: BatchItemsProps)
       <ListTable<Item>
         label={title}
         list={list}
-        empty={isOngoing(batch) ? 'No decisions yet.' : 'No matching item.'}
+        empty={
+          isOngoing(batch)
+            ? { title: 'No decisions yet', about: 'The batch is running. Its decisions appear here as they are made.' }
+            : {
+                title: 'No items',
+                about: 'No subject matched when the batch was started.',
+                filters: ['state', 'change', 'failure'],
+              }
+        }
         head={[
           { name: '#' },
           { name: 'Subject' },

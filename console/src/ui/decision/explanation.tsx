@@ -86,7 +86,11 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
 export function DecisionInputs({ inputs }: { readonly inputs: Explanation['inputs'] }) {
   return (
     <Section title="Inputs">
-      <PlainTable label="Inputs of the decision" head={[{ name: 'Input' }, { name: 'Value' }]}>
+      <PlainTable
+        label="Inputs of the decision"
+        empty={{ title: 'No inputs', about: 'The decision used no input: its result is the same for every subject.' }}
+        head={[{ name: 'Input' }, { name: 'Value' }]}
+      >
         {inputs.map(({ name, value, defaulted }) => (
           <Table.Tr key={name}>
             <Table.Td className="mono">{name}</Table.Td>

@@ -1,4 +1,5 @@
 /** Migration from one result to another as a table. Colour only repeats the numbers. */
+import { ScrollRegion } from '../scroll-region.tsx'
 import './decision.css'
 
 interface Move {
@@ -32,7 +33,7 @@ export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, o
   const countOf = (from: string | null, to: string | null) =>
     moves.filter((move) => move.from === from && move.to === to).reduce((sum, { count }) => sum + count, 0)
   return (
-    <div className="scroll-x">
+    <ScrollRegion label={label}>
       <table className="heat" aria-label={label}>
         <thead>
           <tr>
@@ -63,7 +64,7 @@ export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, o
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   )
 }
 

@@ -131,6 +131,7 @@ function FactorChanges({ factors }: { readonly factors: Result['factors'] }) {
   return (
     <PlainTable
       label="Changed factor scores"
+      empty={null}
       head={[
         { name: 'Factor' },
         { name: 'Changed' },
@@ -158,6 +159,7 @@ function Segments({ segments }: { readonly segments: Result['segments'] }) {
   return (
     <PlainTable
       label="By customer segment"
+      empty={null}
       head={[{ name: 'Segment' }, { name: 'Decisions' }, { name: 'Changed decisions' }]}
     >
       {segments.slice(0, 20).map(({ segment, decisions, flips }) => (
@@ -236,6 +238,7 @@ function AffectedTable({ samples }: { readonly samples: readonly Sample[] }) {
   return (
     <PlainTable
       label="Subjects affected"
+      empty={null}
       head={[{ name: 'Subject' }, { name: 'Now' }, { name: 'After' }, { name: 'Because of', from: 'sm' }]}
     >
       {samples.map((sample) => (

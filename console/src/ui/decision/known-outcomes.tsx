@@ -37,6 +37,7 @@ function OutcomeTable({ rows }: { readonly rows: Known['table'] }) {
   return (
     <PlainTable
       label="Ratings compared with overrides"
+      empty={null}
       head={[{ name: 'Override' }, { name: 'Today' }, { name: 'With the change' }, { name: 'Decisions' }]}
     >
       {rows.map((row) => (

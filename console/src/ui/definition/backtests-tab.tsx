@@ -81,7 +81,10 @@ export function BacktestsTab({ kind, definition_key, of, version }: DefinitionPa
       <ListTable<BacktestRun>
         label="Backtests"
         list={list}
-        empty="No backtests yet."
+        empty={{
+          title: 'No backtests yet',
+          about: 'A backtest repeats past decisions with a version or the draft, and shows which results would change.',
+        }}
         head={[{ name: 'Version' }, { name: 'State' }, { name: 'When' }, { name: 'By', from: 'sm' }]}
         row={(one) => (
           <Table.Tr key={one.run_id} aria-current={one.run_id === run_id}>

@@ -80,7 +80,11 @@ export function CasesTab(parts: DefinitionParts) {
       <ListTable<Case>
         label="Golden cases"
         list={list}
-        empty="No golden cases yet. A golden case states the result every version must return."
+        empty={{
+          title: 'No golden cases yet',
+          about:
+            'A golden case states the result that every version must return. Versions that return another result cannot be published.',
+        }}
         head={[{ name: 'Case' }, { name: 'Expected' }, { name: 'Result' }, { name: 'Actions', isHidden: true }]}
         row={(one) => (
           <CaseRow

@@ -21,12 +21,12 @@ import {
 } from '../decision/definition-kind.ts'
 import { parseDefinition } from '../decision/definition-model.ts'
 import { Findings } from '../decision/findings.tsx'
+import { EmptyState } from '../empty-state.tsx'
 import { useFilter } from '../filters.tsx'
 import { ButtonLink, PageLink } from '../link.tsx'
 import { useOrigin } from '../origin.ts'
 import { Page } from '../page.tsx'
 import { PartTabs } from '../part-tabs.tsx'
-import { EmptyState } from '../plain-table.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { SearchButton } from '../search-link.tsx'
 import { Section } from '../section.tsx'
@@ -160,7 +160,13 @@ function PageActions({ kind, definition_key, of }: DefinitionParts) {
 }
 
 function DefinitionTab({ kind, definition_key, of, version }: DefinitionParts) {
-  if (version === null) return <EmptyState>No version or draft yet.</EmptyState>
+  if (version === null)
+    return (
+      <EmptyState
+        title="No version or draft yet"
+        about={`The definition of this ${kind.word} is written in a draft, which is published as a version.`}
+      />
+    )
   return <DefinitionText kind={kind} definition_key={definition_key} of={of} version={version} />
 }
 

@@ -14,16 +14,23 @@ import {
   getDefinitionKey,
   toOperationId,
 } from '../decision/definition-kind.ts'
+import { EmptyState } from '../empty-state.tsx'
 import { Filter, useFilter, useSetFilter } from '../filters.tsx'
 import { formatCount } from '../format.ts'
 import { PageLink } from '../link.tsx'
 import { Page } from '../page.tsx'
-import { EmptyState, PlainTable } from '../plain-table.tsx'
+import { PlainTable } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { PinnedMark } from '../why-in-force.tsx'
 import { NewDefinition } from './new-definition.tsx'
 
 const origins = ['own', 'shared'] as const
+
+const emptyTexts = {
+  matrix:
+    'A matrix rates customers: factors, weights and bands. A policy editor creates one, or copies one that the operator shares.',
+  rule: 'A rule is a decision table that returns hit or no hit. A policy editor creates one, imports one, or copies a shared one.',
+} as const
 
 interface DefinitionsPageProps {
   readonly kind: DefinitionKind
@@ -75,11 +82,23 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
         <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
       </Group>
       {matching.length === 0 ? (
-        <EmptyState>{all.length === 0 ? `No ${kind.words} yet.` : `No matching ${kind.word}.`}</EmptyState>
+        <EmptyState
+          title={`No ${kind.words} yet`}
+          about={emptyTexts[kind.family]}
+          filters={['find', 'origin']}
+          action={
+            may(toOperationId(kind, 'create')) && (
+              <Button size="xs" onClick={making.open}>
+                New {kind.word}
+              </Button>
+            )
+          }
+        />
       ) : (
         <Stack gap="xs">
           <PlainTable
             label={kind.title}
+            empty={null}
             head={[
               { name: kind.family === 'matrix' ? 'Matrix' : 'Rule' },
               { name: 'In force' },

@@ -11,12 +11,12 @@ import {
   differenceQuery,
 } from '../decision/definition-kind.ts'
 import { DifferenceCounts, signs } from '../difference-counts.tsx'
+import { EmptyState } from '../empty-state.tsx'
 import { EntryValue } from '../entry-value.tsx'
 import { useFilter } from '../filters.tsx'
 import { PageLink } from '../link.tsx'
 import { formatVersion, isSameVersion, type OwnedVersion, useOrigin } from '../origin.ts'
 import { Page } from '../page.tsx'
-import { EmptyState } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { VersionRange } from '../version-range.tsx'
 import { formatPart } from './format-part.ts'
@@ -60,9 +60,15 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: DefinitionKi
       actions={from.origin === to.origin && <VersionRange versions={of.versions} from={from.version} to={to.version} />}
     >
       {isSameVersion(from, to) ? (
-        <EmptyState>The same version was chosen twice: no differences.</EmptyState>
+        <EmptyState
+          title="The same version was chosen twice"
+          about="Choose two different versions to see what changed between them."
+        />
       ) : (
-        <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
+        <>
+          <h2 className="sr-only">Changes</h2>
+          <DefinitionDifference kind={kind} definition_key={definition_key} from={from} to={to} />
+        </>
       )}
     </Page>
   )
@@ -78,7 +84,13 @@ const POSITION_MEMBERS = ['part', 'name', 'position', 'key', 'title']
 
 export function DefinitionDifference({ kind, definition_key, from, to }: DefinitionDifferenceProps) {
   const { data } = useSuspenseQuery(differenceQuery(kind, definition_key, from, to))
-  if (data.items.length === 0) return <EmptyState>Both versions have the same content.</EmptyState>
+  if (data.items.length === 0)
+    return (
+      <EmptyState
+        title="Both versions have the same content"
+        about="The later version repeats the earlier one, so no decision changes."
+      />
+    )
   return (
     <Stack gap="sm">
       {data.summary && <DifferenceCounts of={data.summary} />}

@@ -1,4 +1,5 @@
 /** A definition for reading: factors with weights and lists, bands, triggers, tables and inputs. */
+import { ScrollRegion } from '../scroll-region.tsx'
 import '../decision/decision.css'
 import { Badge, Group, Table as MantineTable, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
@@ -202,7 +203,7 @@ interface TableViewProps {
 export function TableView({ table, definition, label }: TableViewProps) {
   return (
     <div>
-      <div className="table-card scroll-x">
+      <ScrollRegion label={label} className="table-card">
         <table className="grid grid-read" aria-label={label}>
           <thead>
             <tr>
@@ -252,7 +253,7 @@ export function TableView({ table, definition, label }: TableViewProps) {
             )}
           </tbody>
         </table>
-      </div>
+      </ScrollRegion>
       <Text size="xs" c="dimmed" mt={2}>
         {policies[table.hit_policy] ?? toWords(table.hit_policy)}
       </Text>
@@ -273,6 +274,7 @@ function Triggers({ definition }: { readonly definition: Definition }) {
   return (
     <PlainTable
       label="Triggers"
+      empty={null}
       head={[
         { name: 'Trigger' },
         { name: 'When' },

@@ -6,9 +6,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { DateTime } from '../date-time.tsx'
+import { EmptyState } from '../empty-state.tsx'
 import { formatCount } from '../format.ts'
 import { ListSkeleton } from '../list.tsx'
-import { EmptyState, PlainTable } from '../plain-table.tsx'
+import { PlainTable } from '../plain-table.tsx'
 
 type Performance = Schemas['RulePerformance']
 type Known = Performance['total']['true_positives']
@@ -66,7 +67,13 @@ export function PerformanceTab({ rule_key }: { readonly rule_key: string }) {
 function Figures({ of }: { readonly of: Performance }) {
   const { total, versions } = of
   const hasTwoOwners = new Set(versions.map(({ origin }) => origin)).size > 1
-  if (total.decisions === 0) return <EmptyState>No decisions by this rule in the last 90 days.</EmptyState>
+  if (total.decisions === 0)
+    return (
+      <EmptyState
+        title="No decisions in the last 90 days"
+        about="Performance shows how often the rule hits and how often people confirm it. It appears after the first evaluation with this rule."
+      />
+    )
   return (
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
@@ -81,6 +88,7 @@ function Figures({ of }: { readonly of: Performance }) {
       </SimpleGrid>
       <PlainTable
         label="Performance by version"
+        empty={null}
         head={[
           { name: 'Version' },
           { name: 'Decisions' },

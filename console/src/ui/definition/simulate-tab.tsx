@@ -11,15 +11,21 @@ import { ExplanationView, parseExplanation, parseOutcome } from '../decision/exp
 import { Findings } from '../decision/findings.tsx'
 import { type Inputs, InputsForm } from '../decision/inputs-form.tsx'
 import { Verdict } from '../decision/verdict.tsx'
+import { EmptyState } from '../empty-state.tsx'
 import { useSetFilter } from '../filters.tsx'
-import { EmptyState } from '../plain-table.tsx'
 import { ProblemNote } from '../problem-note.tsx'
 import { Section } from '../section.tsx'
 import type { DefinitionParts } from './definition-parts.ts'
 
 export function SimulateTab(parts: DefinitionParts) {
   const { version } = parts
-  if (version === null) return <EmptyState>No version or draft to simulate.</EmptyState>
+  if (version === null)
+    return (
+      <EmptyState
+        title="Nothing to simulate yet"
+        about="A simulation tries inputs on a version or on the draft. Create a draft first."
+      />
+    )
   return <Simulate key={version} {...parts} version={version} />
 }
 

@@ -15,8 +15,9 @@ import {
   toPathParams,
 } from '../decision/definition-kind.ts'
 import { DifferenceCounts } from '../difference-counts.tsx'
+import { EmptyState } from '../empty-state.tsx'
+import { ButtonLink } from '../link.tsx'
 import { ListSkeleton, usePages } from '../list.tsx'
-import { EmptyState } from '../plain-table.tsx'
 import { Principal } from '../principal.tsx'
 import type { ActivationMode } from '../put-in-force.tsx'
 import { SearchButton } from '../search-link.tsx'
@@ -45,7 +46,17 @@ export function VersionsTab({ kind, definition_key, of }: VersionsTabProps) {
     <Stack gap="md">
       <InForcePeriods kind={kind} definition_key={definition_key} of={of} />
       {versions.length === 0 ? (
-        <EmptyState>No version yet. Publish the draft to create the first one.</EmptyState>
+        <EmptyState
+          title="No version yet"
+          about={`Versions are published drafts of this ${kind.word}. Publish the draft to create the first one.`}
+          action={
+            of.draft !== null && (
+              <ButtonLink to={`${kind.basePath}/${definition_key}/draft`} size="xs">
+                Open draft
+              </ButtonLink>
+            )
+          }
+        />
       ) : (
         <ol className="timeline" aria-label="Versions, newest first">
           {versions.map((version) => (

@@ -1,13 +1,13 @@
 /** Puts a version of a list in force, schedules it, or requests its activation. */
 import type { Schemas } from '@probity/client'
 import { probity } from '#console/session/client.ts'
-import { type ActivationMode, PutInForceDialog } from '#console/ui/put-in-force.tsx'
-import type { Dataset } from '#console/ui/registry-queries.ts'
 import { ListActivationDiff } from './list-activation-diff.tsx'
+import { type ActivationMode, PutInForceDialog } from './put-in-force.tsx'
+import type { Dataset } from './registry-queries.ts'
 
 interface PutListInForceProps {
   readonly dataset: Dataset
-  readonly version: Schemas['DatasetVersion']
+  readonly version: Pick<Schemas['DatasetVersion'], 'version'>
   readonly way: ActivationMode | null
   readonly onClose: () => void
 }

@@ -1,20 +1,14 @@
 /** The changes that activating a version would make, shown before confirmation. */
 import { Alert, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useDiffSummary } from '#console/ui/diff-summary-query.ts'
-import type { Kind } from '#console/ui/difference-counts.tsx'
-import { DifferenceCounts, signs } from '#console/ui/difference-counts.tsx'
-import { formatCount } from '#console/ui/format.ts'
-import { formatVersion, isSameVersion, type OwnedVersion, toDiffParams } from '#console/ui/origin.ts'
-import {
-  type Dataset,
-  datasetQuery,
-  differenceQuery,
-  getActiveListVersion,
-  typeQuery,
-} from '#console/ui/registry-queries.ts'
-import { SearchLink } from '#console/ui/search-link.tsx'
-import { getEntryName, getFieldTitle } from '#console/ui/type-texts.ts'
+import { useDiffSummary } from './diff-summary-query.ts'
+import type { Kind } from './difference-counts.tsx'
+import { DifferenceCounts, signs } from './difference-counts.tsx'
+import { formatCount } from './format.ts'
+import { formatVersion, isSameVersion, type OwnedVersion, toDiffParams } from './origin.ts'
+import { type Dataset, datasetQuery, differenceQuery, getActiveListVersion, typeQuery } from './registry-queries.ts'
+import { SearchLink } from './search-link.tsx'
+import { getEntryName, getFieldTitle } from './type-texts.ts'
 
 interface ListActivationDiffProps {
   readonly dataset: Dataset

@@ -1,15 +1,15 @@
 /** Replays a decision on its recorded versions and shows the verdict. */
-import '../../ui/registry.css'
-import '../../ui/decision/decision.css'
+import '../registry.css'
+import './decision.css'
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { CopyValue } from '#console/ui/copy-value.tsx'
-import { Changes } from '#console/ui/decision/changes.tsx'
-import { Icon } from '#console/ui/icons.tsx'
-import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { useApiMutation } from '../api-mutation.ts'
+import { CopyValue } from '../copy-value.tsx'
+import { Icon } from '../icons.tsx'
+import { ProblemNote } from '../problem-note.tsx'
+import { Changes } from './changes.tsx'
 
 type ReplayResponse = Schemas['Replay']
 
@@ -19,11 +19,22 @@ const verdictTexts = {
   tampered: ['Tampered', 'The record, its receipt or a recorded version was altered.'],
 } as const
 
-export function Replay({ evaluation_id }: { readonly evaluation_id: string }) {
+interface ReplayProps {
+  readonly evaluation_id: string
+  readonly onReplayed?: () => void
+}
+
+export function Replay({ evaluation_id, onReplayed }: ReplayProps) {
   const [replayed, setReplayed] = useState<ReplayResponse | null>(null)
   const replay = useApiMutation(
     () => probity.POST('/api/evaluations/{evaluation_id}/replay', { params: { path: { evaluation_id } } }),
-    { invalidates: [], onDone: setReplayed },
+    {
+      invalidates: [],
+      onDone: (answer) => {
+        setReplayed(answer)
+        onReplayed?.()
+      },
+    },
   )
   return (
     <Stack gap="xs">

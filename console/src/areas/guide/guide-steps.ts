@@ -1,0 +1,131 @@
+/** The steps of the guided start and their state, derived from what the tenant has. Pure. */
+import type { OperationId } from '@probity/client'
+
+export const stepNames = ['import', 'activate', 'rate', 'threshold', 'replay'] as const
+export type StepName = (typeof stepNames)[number]
+
+/** `waiting`: a change request of this step is open. `blocked`: an earlier step comes first. */
+export type StepState = 'done' | 'waiting' | 'ready' | 'blocked'
+
+export interface Step {
+  readonly name: StepName
+  readonly title: string
+  readonly about: string
+  readonly state: StepState
+  /** The operations it calls. */
+  readonly needs: readonly OperationId[]
+  /** The step that has to be done before. */
+  readonly after: StepName | null
+}
+
+/** What the tenant has. Null: the user may not read it. */
+export interface TenantFacts {
+  readonly own_lists: readonly OwnList[]
+  readonly has_decision: boolean | null
+  readonly has_impact_run: boolean | null
+  /** Keys of lists with an open request to put a version in force. */
+  readonly requested_lists: readonly string[]
+  /** Whether this user has seen a replay; the server does not record replays. */
+  readonly has_replayed: boolean
+}
+
+export interface OwnList {
+  readonly list_key: string
+  readonly head_version: number
+  readonly is_in_force: boolean
+}
+
+const texts: Readonly<Record<StepName, Pick<Step, 'title' | 'about' | 'needs'>>> = {
+  import: {
+    title: 'Bring in a list',
+    about:
+      'Lists hold the policy that decisions use: risk bands, country ratings, sanctions. A file becomes a version of a list; nothing changes until the version is put in force.',
+    needs: ['createDataset', 'startImport'],
+  },
+  activate: {
+    title: 'Put it in force',
+    about: 'Decisions use a version from the moment it is put in force. Who did it and why is recorded.',
+    needs: ['activateDatasetVersion'],
+  },
+  rate: {
+    title: 'Rate a customer',
+    about:
+      'A risk matrix rates a customer from the inputs and the lists in force, and stores the decision with its reasons.',
+    needs: ['createSubject', 'createEvaluation'],
+  },
+  threshold: {
+    title: 'Change a threshold and see the impact',
+    about:
+      'Before a change is put in force, an impact analysis repeats past decisions with it and shows which customers would be rated differently.',
+    needs: ['createDatasetVersion', 'startDatasetImpact'],
+  },
+  replay: {
+    title: 'Replay the decision',
+    about:
+      'A replay repeats the decision with the versions it used. The result is identical, even after the policy has changed.',
+    needs: ['replayEvaluation'],
+  },
+}
+
+const prerequisites: Readonly<Record<StepName, StepName | null>> = {
+  import: null,
+  activate: 'import',
+  rate: null,
+  threshold: 'rate',
+  replay: 'rate',
+}
+
+function isDone(name: StepName, facts: TenantFacts): boolean {
+  const { own_lists, has_decision, has_impact_run, has_replayed } = facts
+  switch (name) {
+    case 'import':
+      return own_lists.some(({ head_version }) => head_version > 0)
+    case 'activate':
+      return own_lists.some(({ is_in_force }) => is_in_force)
+    case 'rate':
+      return has_decision === true
+    case 'threshold':
+      // Roles that may not read impact runs see the new version of the list instead.
+      return has_impact_run ?? own_lists.some(({ head_version }) => head_version > 1)
+    case 'replay':
+      return has_replayed
+  }
+}
+
+export function deriveSteps(facts: TenantFacts): readonly Step[] {
+  return stepNames.map((name) => {
+    const after = prerequisites[name]
+    const isWaiting = name === 'activate' && facts.requested_lists.length > 0
+    const isBlocked = after !== null && !isDone(after, facts)
+    const state = isDone(name, facts) ? 'done' : isWaiting ? 'waiting' : isBlocked ? 'blocked' : 'ready'
+    return { name, ...texts[name], state, after }
+  })
+}
+
+export const countDone = (steps: readonly Step[]): number => steps.filter(({ state }) => state === 'done').length
+
+/** The step to open first: one the user may do now, else the first that is not done. */
+export function chooseStep(steps: readonly Step[], canDo: (step: Step) => boolean): Step | null {
+  const open = steps.filter(({ state }) => state !== 'done')
+  return open.find((step) => step.state === 'ready' && canDo(step)) ?? open[0] ?? null
+}
+
+/** The guide is offered until somebody of the tenant was rated, and stays for whoever began it. */
+export const isOffered = (facts: TenantFacts, steps: readonly Step[], hasBegun: boolean): boolean =>
+  countDone(steps) < steps.length &&
+  (hasBegun || (facts.has_decision === null ? facts.own_lists.length === 0 : !facts.has_decision))
+
+/** Whoever may only request an activation does the second step too. */
+export const canDoStep = ({ name, needs }: Step, may: (operation: OperationId) => boolean): boolean =>
+  needs.every(may) || (name === 'activate' && may('submitDatasetVersion'))
+
+interface RoleOperations {
+  readonly role: string
+  readonly operations: readonly string[]
+}
+
+/** The roles of people that may do the step alone. */
+export const findStepRoles = ({ needs }: Step, roles: readonly RoleOperations[]): string[] =>
+  roles
+    .filter(({ role, operations }) => role !== 'service' && needs.every((need) => operations.includes(need)))
+    .map(({ role }) => role)

@@ -1,0 +1,129 @@
+/** Step 4: stores the risk bands with another threshold as a new version, and measures its impact on past decisions. */
+import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
+import { isChangeRequest } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { ImpactView } from '#console/ui/decision/impact-view.tsx'
+import { listContentQuery } from '#console/ui/decision/list-entries.ts'
+import { ListSkeleton } from '#console/ui/list.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { datasetQuery, datasetsQuery } from '#console/ui/registry-queries.ts'
+import { PutNewestInForce } from './activate-step.tsx'
+import { getThresholdRange, moveThreshold, type RiskBand, SAMPLE_LIST } from './sample-list.ts'
+
+const { list_key } = SAMPLE_LIST
+const BAND = 'medium'
+/** By how much the form lowers the threshold to begin with. */
+const SUGGESTED_STEP_BPS = 1000
+
+/** The bands in force, lowest first. */
+function useBands(): readonly RiskBand[] | undefined {
+  const { data } = useQuery(listContentQuery(list_key))
+  return data?.entries.map(({ entry }) => entry as unknown as RiskBand).sort((one, two) => one.from_bps - two.from_bps)
+}
+
+/** A tenant that uses the shared bands gets a list of its own first. */
+async function measureBands(bands: readonly RiskBand[], isRegistered: boolean) {
+  if (!isRegistered) {
+    const created = await probity.POST('/api/reference-data/datasets', { body: { ...SAMPLE_LIST } })
+    if (isChangeRequest(created)) return created
+  }
+  const { version } = await probity.POST('/api/reference-data/datasets/{list_key}/versions', {
+    params: { path: { list_key } },
+    body: { data: bands.map((band) => ({ ...band })), note: 'Another threshold for the medium band.' },
+  })
+  const job = await probity.POST('/api/reference-data/datasets/{list_key}/versions/{version}/impact', {
+    params: { path: { list_key, version: String(version) } },
+    body: {},
+  })
+  await probity.jobs.wait(job.job_id)
+  return job.resource?.split('/').at(-1) ?? ''
+}
+
+interface ThresholdStepProps {
+  /** The analysis stays visible when the step is done. */
+  readonly onMeasured: (run_id: string) => void
+}
+
+export function ThresholdStep({ onMeasured }: ThresholdStepProps) {
+  const bands = useBands()
+  if (bands === undefined) return <ListSkeleton />
+  const range = getThresholdRange(bands, BAND)
+  const now_bps = bands.find(({ band }) => band === BAND)?.from_bps
+  if (range === null || now_bps === undefined) {
+    return <Text size="sm">The list of risk bands in force has no medium band above a lower one.</Text>
+  }
+  return <ThresholdForm key={now_bps} bands={bands} range={range} now_bps={now_bps} onMeasured={onMeasured} />
+}
+
+interface ThresholdFormProps extends ThresholdStepProps {
+  readonly bands: readonly RiskBand[]
+  readonly range: { readonly min: number; readonly max: number }
+  readonly now_bps: number
+}
+
+function ThresholdForm({ bands, range, now_bps, onMeasured }: ThresholdFormProps) {
+  const { data: lists = [] } = useQuery({ ...datasetsQuery, throwOnError: false })
+  const isRegistered = lists.some((list) => list.list_key === list_key && list.origin === 'own')
+  const [percent, setPercent] = useState(Math.max(range.min, now_bps - SUGGESTED_STEP_BPS) / 100)
+  const from_bps = Math.round(percent * 100)
+  const isChanged = from_bps !== now_bps && from_bps >= range.min && from_bps <= range.max
+  const measure = useApiMutation(() => measureBands(moveThreshold(bands, BAND, from_bps), isRegistered), {
+    invalidates: ['datasets', 'impact-runs', 'jobs'],
+    onDone: onMeasured,
+  })
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isChanged) measure.run(undefined)
+      }}
+    >
+      <Stack gap="sm">
+        <NumberInput
+          label="Medium risk from a score of"
+          description={`Now ${now_bps / 100} %. A lower threshold rates more customers as medium risk.`}
+          suffix=" %"
+          maw={320}
+          min={range.min / 100}
+          max={range.max / 100}
+          decimalScale={2}
+          step={1}
+          value={percent}
+          onChange={(typed) => typeof typed === 'number' && setPercent(typed)}
+        />
+        <ProblemNote problem={measure.problem} />
+        <ApprovalNote request={measure.waiting} />
+        <Group gap="sm">
+          <Button type="submit" loading={measure.isRunning} disabled={!isChanged}>
+            Save as a new version and analyse the impact
+          </Button>
+          <Text size="sm" c="dimmed">
+            Nothing is in force until you put the version in force.
+          </Text>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+/** The impact of the new threshold, and the way to put it in force. */
+export function ThresholdImpact({ run_id }: { readonly run_id: string }) {
+  const { data: run } = useQuery({
+    queryKey: ['impact-runs', 'one', run_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/reference-data/impact-runs/{run_id}', { params: { path: { run_id } }, signal }),
+    throwOnError: false,
+  })
+  const { data: dataset } = useQuery({ ...datasetQuery(list_key, 'own'), throwOnError: false })
+  if (!run) return <ListSkeleton />
+  return (
+    <Stack gap="md">
+      <ImpactView run={run} />
+      {dataset && dataset.active?.version !== dataset.head_version && <PutNewestInForce dataset={dataset} />}
+    </Stack>
+  )
+}

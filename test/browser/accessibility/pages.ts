@@ -1,0 +1,79 @@
+/** Every page of the console without a violation that axe finds, wide and light, then narrow and dark. */
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { DESKTOP, PHONE, takeScreenshot } from '../page-session.ts'
+import { readPagePaths, toAddress } from './routes.ts'
+import { at, browserTest, personRoles, tenant } from './setup.ts'
+
+const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** The address changes without a reload, so that axe and the parts of the console stay loaded. */
+async function navigate(page: Page, address: string): Promise<void> {
+  await page.evaluate(`(() => {
+    if (location.pathname !== ${JSON.stringify(address)}) document.querySelector('h1')?.setAttribute('data-left', '')
+    history.pushState({}, '', ${JSON.stringify(address)})
+  })()`)
+  const main = page.getByRole('main')
+  await main.locator('h1:not([data-left])').first().waitFor()
+  await main.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
+}
+
+/** The violations as `rule: element`, at most three elements of each. The frame around the pages is checked with the first of them. */
+const findViolations = (page: Page, { rules, hasFrame }: Check): Promise<string[]> =>
+  page.evaluate(`axe.run(${hasFrame ? 'document' : "{ exclude: ['.bar', '.side'] }"}, {
+    iframes: false,
+    resultTypes: ['violations'],
+    ${rules === null ? '' : `runOnly: { type: 'rule', values: ${JSON.stringify(rules)} },`}
+  }).then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+    nodes.slice(0, 3).map(({ html, any, failureSummary }) =>
+      id + ': ' + html.slice(0, 160) + ' ' + (any[0]?.message ?? failureSummary ?? '').slice(0, 140))))`)
+
+interface Check {
+  /** Null: all of them. */
+  readonly rules: readonly string[] | null
+  readonly hasFrame: boolean
+}
+
+/** What can differ between the two: colours, and regions that scroll only on a narrow screen. */
+const NARROW_RULES = ['color-contrast', 'scrollable-region-focusable', 'meta-viewport', 'target-size']
+
+const views = [
+  { viewport: DESKTOP, colorScheme: 'light', rules: null },
+  { viewport: PHONE, colorScheme: 'dark', rules: NARROW_RULES },
+] as const
+
+async function showAs(page: Page, { viewport, colorScheme }: (typeof views)[number]): Promise<void> {
+  await page.setViewportSize(viewport)
+  await page.emulateMedia({ colorScheme })
+  await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+}
+
+describe('every page', () => {
+  browserTest(
+    'has no violation of an accessibility rule, wide and light, narrow and dark',
+    async () => {
+      const pages = readPagePaths()
+      expect(pages.length).toBeGreaterThan(45)
+      const addresses = await Promise.all(pages.map((page) => toAddress(tenant, page)))
+      const { page, close } = await at(await tenant.token(personRoles), '/')
+      await page.evaluate(axeSource)
+      const found: Record<string, string[]> = {}
+      for (const [place, address] of addresses.entries()) {
+        await navigate(page, address)
+        // Every other page begins with the view of the one before: drawing a page again takes time.
+        for (const view of place % 2 === 0 ? views : [...views].reverse()) {
+          await showAs(page, view)
+          const violations = await findViolations(page, { rules: view.rules, hasFrame: place === 0 })
+          if (violations.length > 0) found[`${pages[place]} ${view.colorScheme}`] = violations
+          const name = (pages[place] ?? '').replaceAll(/[^a-z]+/g, '-')
+          await takeScreenshot(page, `accessible-${name}-${view.viewport.width}`)
+        }
+      }
+      expect(found).toEqual({})
+      await close()
+    },
+    300_000,
+  )
+})

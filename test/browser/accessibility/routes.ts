@@ -1,0 +1,42 @@
+/** The pages of the console with addresses that exist, read from its table of areas. */
+import fs from 'node:fs'
+import path from 'node:path'
+import { projectRoot } from '#test/support/database.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
+import { fixtures } from '#test/support/fixtures.ts'
+
+/** Read as text, because the pages it imports need the build of the console. */
+export function readPagePaths(): string[] {
+  const text = fs.readFileSync(path.join(projectRoot, 'console/src/areas.ts'), 'utf8')
+  return [...text.matchAll(/'(\/[^']*)': \(\) => import\(/g)].map(([, page = '']) => page)
+}
+
+/** The operation whose fixture makes what a page shows. The most specific path comes first. */
+const sources: readonly (readonly [page: RegExp, operation: string])[] = [
+  [/^\/matrices\/\$key/, 'updateRiskMatrixDraft'],
+  [/^\/rules\/\$key/, 'updateRuleDraft'],
+  [/\$object_type\/\$object_id/, 'listAuditObjectEvents'],
+  [/\$cr_id/, 'getChangeRequest'],
+  [/\$bulk_id/, 'getSubjectBulk'],
+  [/\$subject_id/, 'getSubject'],
+  [/\$evaluation_id/, 'getEvaluation'],
+  [/\$batch_id/, 'getBatchEvaluation'],
+  [/\$job_id/, 'getJob'],
+  [/\$import_id/, 'getImport'],
+  [/\$list_key/, 'getDataset'],
+  [/\$type_key/, 'getDatasetType'],
+  [/\$event_id/, 'getAuditEvent'],
+  [/\$user_id/, 'getUser'],
+]
+
+/** The address of a page, with the identifiers of the tenant. */
+export async function toAddress(tenant: ExampleTenant, page: string): Promise<string> {
+  if (!page.includes('$')) return page
+  const operation = sources.find(([pattern]) => pattern.test(page))?.[1]
+  const fixture = operation === undefined ? undefined : fixtures[operation]
+  if (fixture === undefined) throw new Error(`${page}: name the operation whose fixture makes what the page shows`)
+  const { params = {} } = await fixture(tenant, 'compliance_officer')
+  return page.replaceAll(/\$([a-z_]+)/g, (_all, name: string) =>
+    encodeURIComponent(params[name] ?? params['matrix_key'] ?? params['rule_key'] ?? ''),
+  )
+}
