@@ -113,33 +113,36 @@ inBrowser('serves the page for any accept header, and 404 for other paths', asyn
   expect([other.status, other.headers.get('content-type')]).toEqual([404, 'application/problem+json'])
 })
 
-inBrowser('the home page offers sign-in and the API documents; links change the page without reloading it', async () => {
-  const { page, seen, close } = await visit('/')
-  await page.getByRole('region', { name: 'Sign in' }).waitFor()
-  expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe('/api/openapi.json')
-  for (const [viewport, colorScheme] of [
-    [DESKTOP, 'dark'],
-    [PHONE, 'dark'],
-    [PHONE, 'light'],
-    [DESKTOP, 'light'],
-  ] as const) {
-    await page.setViewportSize(viewport)
-    await page.emulateMedia({ colorScheme })
-    await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
-    await expect.poll(() => getOverflow(page)).toBe(0)
-    await shot(page, `home-${viewport.width}-${colorScheme}`)
-  }
-  await page.evaluate('window.isSameDocument = true')
-  await page.getByRole('navigation').getByRole('link', { name: 'API documentation' }).click()
-  await page.getByTitle('API documentation').waitFor()
-  expect(new URL(page.url()).pathname).toBe('/api-docs')
-  expect(await page.title()).toBe('API documentation · Probity')
-  await page.goBack()
-  await page.getByRole('heading', { level: 1, name: 'Decisions you can prove' }).waitFor()
-  expect(await page.evaluate('window.isSameDocument')).toBe(true)
-  expect(seen).toEqual(nothing)
-  await close()
-})
+inBrowser(
+  'the home page offers sign-in and the API documents; links change the page without reloading it',
+  async () => {
+    const { page, seen, close } = await visit('/')
+    await page.getByRole('region', { name: 'Sign in' }).waitFor()
+    expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe('/api/openapi.json')
+    for (const [viewport, colorScheme] of [
+      [DESKTOP, 'dark'],
+      [PHONE, 'dark'],
+      [PHONE, 'light'],
+      [DESKTOP, 'light'],
+    ] as const) {
+      await page.setViewportSize(viewport)
+      await page.emulateMedia({ colorScheme })
+      await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
+      await expect.poll(() => getOverflow(page)).toBe(0)
+      await shot(page, `home-${viewport.width}-${colorScheme}`)
+    }
+    await page.evaluate('window.isSameDocument = true')
+    await page.getByRole('navigation').getByRole('link', { name: 'API documentation' }).click()
+    await page.getByTitle('API documentation').waitFor()
+    expect(new URL(page.url()).pathname).toBe('/api-docs')
+    expect(await page.title()).toBe('API documentation · Probity')
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Decisions you can prove' }).waitFor()
+    expect(await page.evaluate('window.isSameDocument')).toBe(true)
+    expect(seen).toEqual(nothing)
+    await close()
+  },
+)
 
 inBrowser('a malformed token, one cut short and an unknown API key are refused with the reason', async () => {
   const { page, close } = await visit('/')

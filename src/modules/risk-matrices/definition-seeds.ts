@@ -61,7 +61,7 @@ export async function seedDefinitions(
       })),
     }
     for (const seeded of await seeding.seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
-      const definition = definitions[list.versions.findIndex((version) => version === seeded.seed)] as Definition
+      const definition = definitions[list.versions.indexOf(seeded.seed as (typeof list.versions)[number])] as Definition
       const { list_keys } = getEngine(CURRENT_ENGINE).compile(definition)
       await documentStore.insertReferences(tx, seeded.dataset, seeded.version, list_keys)
       await documentStore.upsertProfile(tx, seeded.dataset, { subject_types, products, typologies })

@@ -5,10 +5,10 @@ import { probity } from '#console/session/client.ts'
 import { BatchItems } from '#console/ui/batch/batch-items.tsx'
 import { type Batch, describeSource, isOngoing } from '#console/ui/batch/batch-state.ts'
 import { formatDateTime } from '#console/ui/date-time.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useSetFilters } from '#console/ui/filters.tsx'
 import { ButtonLink } from '#console/ui/link.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 
 const MAX_BATCHES = 200
 
@@ -34,7 +34,13 @@ export function BatchDecisions({ batch_id }: { readonly batch_id: string | null 
   })
   if (!batches) return <ListSkeleton />
   const chosen = batch_id ?? batches.items[0]?.batch_id ?? null
-  if (chosen === null) return <EmptyState>No batch has been run yet.</EmptyState>
+  if (chosen === null)
+    return (
+      <EmptyState
+        title="No batch has been run yet"
+        about="A batch rates many subjects at once, from a file or by a filter. Its decisions are listed here."
+      />
+    )
   return (
     <Stack gap="sm">
       <Group gap="xs" align="flex-end">

@@ -75,6 +75,7 @@ export default function EvaluationsPage() {
 }
 
 function SingleDecisions({ search }: { readonly search: Search }) {
+  const may = usePermission()
   const set = useSetFilter()
   const family = families.find((one) => one === search.family)
   const query = omitUndefined({

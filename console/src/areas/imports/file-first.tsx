@@ -142,7 +142,11 @@ function InferredType({ candidate, onCreated }: { candidate: Candidate; onCreate
         No type has these columns. This type is made of them; check the key (
         {definition.key_pointers.map((pointer) => pointer.slice(1)).join(', ')}) before you create it.
       </Text>
-      <PlainTable label="Columns of the new type" head={[{ name: 'Column' }, { name: 'Field' }, { name: 'Values' }]}>
+      <PlainTable
+        label="Columns of the new type"
+        empty={null}
+        head={[{ name: 'Column' }, { name: 'Field' }, { name: 'Values' }]}
+      >
         {candidate.columns.map(({ column, pointer }) => (
           <Table.Tr key={column}>
             <Table.Td>{column}</Table.Td>

@@ -4,10 +4,10 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { EmptyState } from '#console/ui/empty-state.tsx'
 import { Icon } from '#console/ui/icons.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { EmptyState } from '#console/ui/plain-table.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { addRecent, type FoundObject, MAX_QUERY_CHARS, searchQuery, toFoundObject } from '#console/ui/search-results.ts'
 import { Section } from '#console/ui/section.tsx'
@@ -92,15 +92,18 @@ interface ResultsProps {
 }
 
 function Results({ asked, data }: ResultsProps) {
-  if (asked === '') return <EmptyState>Type a name, an external id, a key or an id.</EmptyState>
+  if (asked === '') return <EmptyState title="Search" about="Type a name, an external id, a key or an id." />
   if (data === undefined) return <ListSkeleton />
   if (data.groups.length === 0) {
     return (
-      <EmptyState>
-        {data.searched_names
-          ? `Nothing found for “${asked}”. Names are compared word by word from their beginning; try fewer or shorter words.`
-          : 'Type at least two letters to search names. Shorter texts find exact keys and ids only.'}
-      </EmptyState>
+      <EmptyState
+        title={`Nothing found for “${asked}”`}
+        about={
+          data.searched_names
+            ? 'Names are compared word by word from their beginning; try fewer or shorter words.'
+            : 'Type at least two letters to search names. Shorter texts find exact keys and ids only.'
+        }
+      />
     )
   }
   return data.groups.map(({ kind, title, items, has_more }) => (

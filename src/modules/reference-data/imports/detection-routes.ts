@@ -40,7 +40,6 @@ export const detectionRoutes = [
     uses: ['threads', 'preview_limits'],
     body: DetectionRequest,
     reply: [200, DetectionReply],
-    limit: 'heavy',
     problems: ['not_found', 'source_invalid', 'upload_incomplete'],
   }).handle(async ({ body, read, kernel, actor, request }) => {
     const upload = assertFound(await read((tx) => findUpload(tx, body.upload_id)))
