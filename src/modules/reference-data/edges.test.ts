@@ -180,8 +180,8 @@ describe('an import', () => {
     ['another delimiter', 'name;score\nAda;1\n', 'Perhaps the delimiter is a semicolon.'],
   ])('warns about columns it does not read: %s', async (_name, content, said) => {
     const { state, warnings } = await importInto(await newList(), 'csv', content)
-    expect([state, warnings]).toMatchObject(['rejected', [{ code: 'columns_unread' }]])
-    expect(warnings[0].message).toContain(said)
+    expect([state, warnings]).toMatchObject(['rejected', [{ code: 'looks_like' }, { code: 'columns_unread' }]])
+    expect(warnings[1].message).toContain(said)
   })
 
   test('drops members of list items, and warns about members that never occurred', async () => {
