@@ -270,6 +270,15 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_dataset_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform app.keep_name_words(new.tenant_id, new.family, new.dataset_id::text, new.title || ' ' || new.list_key);
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -310,6 +319,22 @@ begin
     raise exception 'an integrity key is encrypted again or distrusted, and nothing else of it changes' using errcode = 'PB002';
   end if;
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_name_words(tenant uuid, of_kind text, object text, name text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  wanted constant text[] := app.name_words(name);
+begin
+  -- A restore brings the words back as they were.
+  if app.restoring() then return; end if;
+  delete from app.name_word
+   where tenant_id = tenant and kind = of_kind and object_id = object and word <> all (wanted);
+  insert into app.name_word (tenant_id, kind, word, object_id)
+  select tenant, of_kind, w.word, object from unnest(wanted) as w (word)
+  on conflict on constraint name_word_pkey do nothing;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_risk()
@@ -379,6 +404,25 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_type_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform app.keep_name_words(new.tenant_id, 'type', new.type_key,
+    coalesce(new.definition ->> 'title', '') || ' ' || new.type_key);
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_user_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform app.keep_name_words(new.tenant_id, 'user', new.user_id::text, new.name || ' ' || coalesce(new.email, ''));
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_version()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -390,6 +434,12 @@ begin
   end if;
   return new;
 end $function$
+;
+CREATE OR REPLACE FUNCTION app.name_words(name text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((SELECT array_agg(DISTINCT "left"(w.word, 64)) AS array_agg FROM (SELECT s.word FROM regexp_split_to_table(lower(regexp_replace(NORMALIZE(name_words.name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text)), '[^[:alnum:]]+'::text) s(word) WHERE (s.word <> ''::text) LIMIT 32) w), '{}'::text[])
 ;
 CREATE OR REPLACE FUNCTION app.note_roles_changed()
  RETURNS trigger
@@ -1058,13 +1108,16 @@ create table app.change_request (
   query jsonb default '{}'::jsonb not null,
   require_impact boolean default false not null,
   impact_run_id uuid,
+  changes jsonb,
   constraint change_request_author_key UNIQUE (tenant_id, cr_id, created_by),
   constraint change_request_pkey PRIMARY KEY (tenant_id, cr_id),
   constraint change_request_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint change_request_approvers_ck CHECK (((approvers >= 1) AND (approvers <= 5))),
+  constraint change_request_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
   constraint change_request_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'void'::text])))
 );
 CREATE INDEX change_request_created_idx ON app.change_request USING btree (tenant_id, created_at, cr_id);
+CREATE INDEX change_request_open_idx ON app.change_request USING btree (tenant_id, created_at, cr_id) WHERE (state = 'open'::text);
 create policy open on app.change_request as permissive for all using (true) with check (true);
 create policy wall on app.change_request as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER change_request_actor BEFORE INSERT OR DELETE OR UPDATE ON app.change_request FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -1116,6 +1169,8 @@ create policy wall_read on app.dataset as restrictive for select using (((( SELE
 create policy wall_update on app.dataset as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
 CREATE TRIGGER dataset_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER dataset_keep BEFORE INSERT OR UPDATE ON app.dataset FOR EACH ROW EXECUTE FUNCTION app.keep_dataset();
+CREATE TRIGGER dataset_words AFTER UPDATE OF title ON app.dataset FOR EACH ROW WHEN (((new.role = 'base'::text) AND (old.title IS DISTINCT FROM new.title))) EXECUTE FUNCTION app.keep_dataset_words();
+CREATE TRIGGER dataset_words_new AFTER INSERT ON app.dataset FOR EACH ROW WHEN ((new.role = 'base'::text)) EXECUTE FUNCTION app.keep_dataset_words();
 grant insert, select, update on app.dataset to app;
 grant insert, select, update on app.dataset to steward;
 
@@ -1390,6 +1445,7 @@ create policy wall_read on app.dataset_type as restrictive for select using ((((
 create policy wall_update on app.dataset_type as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
 CREATE TRIGGER dataset_type_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset_type FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER dataset_type_append BEFORE DELETE OR UPDATE ON app.dataset_type FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER dataset_type_words AFTER INSERT ON app.dataset_type FOR EACH ROW EXECUTE FUNCTION app.keep_type_words();
 grant insert, select on app.dataset_type to app;
 grant insert, select on app.dataset_type to steward;
 
@@ -1759,6 +1815,26 @@ grant select on app.migration_run to app;
 grant select on app.migration_run to steward;
 grant select on app.migration_run to worker;
 
+-- name_word: shared
+create table app.name_word (
+  tenant_id uuid not null,
+  kind text not null,
+  word text not null,
+  object_id text not null,
+  constraint name_word_pkey PRIMARY KEY (tenant_id, kind, word, object_id),
+  constraint name_word_object_ck CHECK (((kind = 'type'::text) OR (object_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'::text)))
+);
+CREATE INDEX name_word_object_idx ON app.name_word USING btree (tenant_id, kind, object_id, word);
+create policy open on app.name_word as permissive for all using (true) with check (true);
+create policy wall_delete on app.name_word as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.name_word as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.name_word as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.name_word as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER name_word_actor BEFORE INSERT OR DELETE OR UPDATE ON app.name_word FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER name_word_keep BEFORE INSERT ON app.name_word FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
+grant delete, insert, select on app.name_word to app;
+grant delete, insert, select on app.name_word to steward;
+
 -- operator_event: shared
 create table app.operator_event (
   tenant_id uuid not null,
@@ -1784,6 +1860,39 @@ CREATE TRIGGER operator_event_append BEFORE DELETE OR UPDATE ON app.operator_eve
 CREATE TRIGGER operator_event_chain BEFORE INSERT ON app.operator_event FOR EACH ROW EXECUTE FUNCTION app.chain_operator_event();
 grant select on app.operator_event to app;
 grant insert, select on app.operator_event to steward;
+
+-- portfolio_day: tenant
+create table app.portfolio_day (
+  tenant_id uuid not null,
+  day date not null,
+  matrix_key text not null,
+  band text not null,
+  subjects bigint not null,
+  constraint portfolio_day_pkey PRIMARY KEY (tenant_id, day, matrix_key, band),
+  constraint portfolio_day_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint portfolio_day_subjects_ck CHECK ((subjects > 0))
+);
+create policy open on app.portfolio_day as permissive for all using (true) with check (true);
+create policy wall on app.portfolio_day as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER portfolio_day_actor BEFORE INSERT OR DELETE OR UPDATE ON app.portfolio_day FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.portfolio_day to app;
+
+-- portfolio_progress: tenant
+create table app.portfolio_progress (
+  tenant_id uuid not null,
+  first_day date not null,
+  last_day date not null,
+  next_rating uuid not null,
+  revision bigint default 1 not null,
+  computed_at timestamp with time zone default now() not null,
+  constraint portfolio_progress_pkey PRIMARY KEY (tenant_id),
+  constraint portfolio_progress_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint portfolio_progress_days_ck CHECK ((first_day <= last_day))
+);
+create policy open on app.portfolio_progress as permissive for all using (true) with check (true);
+create policy wall on app.portfolio_progress as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER portfolio_progress_actor BEFORE INSERT OR DELETE OR UPDATE ON app.portfolio_progress FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.portfolio_progress to app;
 
 -- process: tenant
 create table app.process (
@@ -2048,6 +2157,7 @@ create table app.subject_risk (
 );
 CREATE INDEX subject_risk_override_idx ON app.subject_risk USING btree (tenant_id, override_band, subject_id);
 CREATE INDEX subject_risk_rated_idx ON app.subject_risk USING btree (tenant_id, rated_band, subject_id);
+CREATE INDEX subject_risk_until_idx ON app.subject_risk USING btree (tenant_id, override_until, subject_id) WHERE (override_until IS NOT NULL);
 create policy open on app.subject_risk as permissive for all using (true) with check (true);
 create policy wall on app.subject_risk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_risk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_risk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -2227,6 +2337,8 @@ CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_accou
 CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
 CREATE TRIGGER user_account_set_up_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.end_set_up_of_added();
+CREATE TRIGGER user_account_words AFTER UPDATE OF name, email ON app.user_account FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.email IS DISTINCT FROM new.email))) EXECUTE FUNCTION app.keep_user_words();
+CREATE TRIGGER user_account_words_new AFTER INSERT ON app.user_account FOR EACH ROW EXECUTE FUNCTION app.keep_user_words();
 grant delete, insert, select, update on app.user_account to app;
 
 -- wall_register: system

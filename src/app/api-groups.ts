@@ -65,6 +65,22 @@ export const apiGroups: readonly TagGroup[] = [
     ],
   },
   {
+    name: 'Overview',
+    tags: [
+      {
+        module: 'analytics',
+        title: 'Overview and portfolio',
+        description: 'What needs the caller today, by role, and the portfolio by band over time.',
+      },
+      {
+        module: 'search',
+        title: 'Search',
+        description:
+          'Finds subjects, lists, entries, matrices, decisions and more by name, key or id, within what the caller may read.',
+      },
+    ],
+  },
+  {
     name: 'Evidence',
     tags: [
       {
