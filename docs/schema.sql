@@ -494,6 +494,15 @@ begin
   raise exception 'entries belong to the version that is being published' using errcode = 'PB002';
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.remove_user_words()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform app.keep_name_words(old.tenant_id, 'user', old.user_id::text, '');
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.require_actor()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2338,6 +2347,7 @@ CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_acc
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
 CREATE TRIGGER user_account_set_up_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.end_set_up_of_added();
 CREATE TRIGGER user_account_words AFTER UPDATE OF name, email ON app.user_account FOR EACH ROW WHEN (((old.name IS DISTINCT FROM new.name) OR (old.email IS DISTINCT FROM new.email))) EXECUTE FUNCTION app.keep_user_words();
+CREATE TRIGGER user_account_words_gone AFTER DELETE ON app.user_account FOR EACH ROW EXECUTE FUNCTION app.remove_user_words();
 CREATE TRIGGER user_account_words_new AFTER INSERT ON app.user_account FOR EACH ROW EXECUTE FUNCTION app.keep_user_words();
 grant delete, insert, select, update on app.user_account to app;
 

@@ -118,11 +118,11 @@ describe('start', () => {
   /** One click on the sign-in page. */
   const signIn = async (name: string) => {
     const { items } = (await ask('/api/auth/demo-people', '')).body as {
-      items: { tenant_id: string; people: { user_id: string; name: string }[] }[]
+      items: { people: { user_id: string; name: string }[] }[]
     }
-    const [{ tenant_id, people }] = items as [(typeof items)[number]]
+    const [{ people }] = items as [(typeof items)[number]]
     const user_id = people.find((person) => person.name === name)?.user_id
-    const { body } = await ask('/api/auth/demo-sessions', '', { tenant_id, user_id })
+    const { body } = await ask('/api/auth/demo-sessions', '', { user_id })
     return (body as { access_token: string }).access_token
   }
   const emails = async (token: string) => {

@@ -14,6 +14,7 @@ const ALWAYS_FILLED = [
   'areas/api-keys/usage-dialog.tsx',
   'areas/audit/event-page.tsx',
   'areas/audit/proof.tsx',
+  'areas/home/portfolio-chart.tsx',
   'areas/tenant/approval-policy-page.tsx',
   'areas/tenant/isolation-page.tsx',
   'areas/tenant/retention-policy-page.tsx',

@@ -72,6 +72,15 @@ create trigger user_account_words after update of name, email on app.user_accoun
   for each row when (old.name is distinct from new.name or old.email is distinct from new.email)
   execute function app.keep_user_words();
 
+create function app.remove_user_words() returns trigger
+  language plpgsql as $$
+begin
+  perform app.keep_name_words(old.tenant_id, 'user', old.user_id::text, '');
+  return null;
+end $$;
+create trigger user_account_words_gone after delete on app.user_account
+  for each row execute function app.remove_user_words();
+
 -- Rows of all tenants are read and written by their owner, which forced row security would hide from it.
 alter table app.dataset no force row level security;
 alter table app.dataset_type no force row level security;

@@ -74,7 +74,7 @@ export const apiGroups: readonly TagGroup[] = [
       },
       {
         module: 'search',
-        title: 'Search',
+        title: 'Find objects',
         description:
           'Finds subjects, lists, entries, matrices, decisions and more by name, key or id, within what the caller may read.',
       },

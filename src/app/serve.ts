@@ -2,6 +2,7 @@
  * Runs the HTTP server, the job runner, or both, and the metrics of a process. Everything that is opened is registered with the
  * lifecycle in the order in which it must be closed again.
  */
+
 import type http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,9 +12,11 @@ import type { HttpServer } from '#kernel/http/server.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import type { Log } from '#kernel/log.ts'
 import { serveMetrics } from '#kernel/metrics.ts'
+import { loadApiExamples } from './api-examples.ts'
 import { installAssets } from './assets.ts'
 import type { Config } from './config.ts'
 import type { Connections } from './environment.ts'
+import { modules } from './modules.ts'
 import { type PortSettings, portErrorMessage } from './ports.ts'
 import type { ProcessLifecycle } from './process-lifecycle.ts'
 import { type Project, readBuildInfo } from './project.ts'
@@ -82,6 +85,8 @@ export async function serve(options: ServeOptions, life: ProcessLifecycle): Prom
   let port: number | null = null
   if (options.http) {
     const server = await runtime.createServer()
+    // Now, not when they are asked for: a build could have replaced the file by then.
+    await loadApiExamples(modules)
     life.onEnd('Finishing open requests', config.drain_ms + HTTP_CLOSE_MS + MARGIN_MS, () =>
       closeServer(server, config.drain_ms),
     )

@@ -120,7 +120,7 @@ describe('every operation', () => {
   const verbs =
     'list|get|create|update|delete|revoke|check|deactivate|reactivate|rotate|approve|reject|withdraw|stream|cancel|retry|' +
     'archive|export|diff|activate|submit|rollBack|pin|unpin|validate|preview|start|resolve|lookUp|rebase|offboard|publish|simulate|test|import|' +
-    'replay|reevaluate|explore|compare|override|estimate|resume|acknowledge'
+    'replay|reevaluate|explore|compare|override|estimate|resume|acknowledge|detect'
 
   test('has an id of verb and noun that fits its method and is used once', () => {
     const ids = operations.map(({ operation }) => operation.operationId)

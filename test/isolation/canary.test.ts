@@ -129,6 +129,7 @@ const blindReads: Readonly<Record<string, string>> = {
   getRulePerformance: 'has no free text',
   listAuditObjectEvents: 'what names the object is filled too',
   listBreakGlassInbox: 'the role that may acknowledge is filled too, and nobody holds a role of that name',
+  listChangeRequestGates: 'the gates of a governed operation; the filled request names none',
   listChangeRequestInbox: 'the role that may decide is filled too, and nobody holds a role of that name',
   listConfigurationAsOf: 'names what is in force; statements about it cannot be altered',
   listDatasetEntries: corrupt,

@@ -30,15 +30,14 @@ export function DemoPeople({ onDone }: DemoPeopleProps) {
     throwOnError: false,
   })
   const session = useMutation({
-    mutationFn: ({ tenant_id, user_id }: { tenant_id: string; user_id: string }) =>
-      probe.POST('/api/auth/demo-sessions', { body: { tenant_id, user_id } }),
+    mutationFn: (user_id: string) => probe.POST('/api/auth/demo-sessions', { body: { user_id } }),
     onSuccess: ({ access_token }) => {
       signInWithToken(access_token)
       onDone?.()
     },
   })
   if (tenants.length === 0) return null
-  const chosen = session.isPending ? session.variables.user_id : null
+  const chosen = session.isPending ? session.variables : null
   return (
     <Stack gap="md" mb="md">
       <Text size="sm" c="dimmed">
@@ -47,7 +46,7 @@ export function DemoPeople({ onDone }: DemoPeopleProps) {
       <ProblemNote problem={isProblem(session.error) ? session.error : null} />
       {tenants.map((tenant) => (
         <div key={tenant.tenant_id}>
-          <Title order={3} size="h6" mb="xs">
+          <Title order={2} size="h6" mb="xs">
             Sign in at {tenant.name} as
           </Title>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
@@ -61,10 +60,10 @@ export function DemoPeople({ onDone }: DemoPeopleProps) {
                 py={6}
                 loading={chosen === person.user_id}
                 disabled={session.isPending}
-                aria-label={`Sign in as ${describePerson(person)} of ${tenant.name}: ${person.name}`}
-                onClick={() => session.mutate({ tenant_id: tenant.tenant_id, user_id: person.user_id })}
+                onClick={() => session.mutate(person.user_id)}
               >
                 <span className="demo-person-text">
+                  <span className="sr-only">{`Sign in as ${describePerson(person)} of ${tenant.name}: `}</span>
                   <span>{person.name}</span>
                   <Text span size="xs" c="dimmed">
                     {person.roles.map((role) => toSentence(roleName(role))).join(', ')}

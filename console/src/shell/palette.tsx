@@ -1,9 +1,11 @@
 /** Search from anywhere (Ctrl-K): pages first, then subjects, lists, decisions and everything else the user may read. */
+
 import { Kbd, Modal, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { Icon } from '#console/ui/icons.tsx'
+import { toSearch } from '#console/ui/search-link.tsx'
 import { MAX_QUERY_CHARS } from '#console/ui/search-results.ts'
 import { type Choice, type ChoiceGroup, useChoices } from './palette-choices.ts'
 
@@ -57,7 +59,7 @@ function Finder({ onLeave }: { readonly onLeave: () => void }) {
     if (choice === undefined) return
     choice.onOpen?.()
     onLeave()
-    navigate({ to: choice.target.to, search: (choice.target.search ?? {}) as never })
+    navigate({ to: choice.target.to, search: toSearch(choice.target.search ?? {}) })
   }
   function steer(event: KeyboardEvent) {
     if (event.nativeEvent.isComposing) return

@@ -44,10 +44,10 @@ function NoMatch({ filters }: { readonly filters: readonly string[] }) {
     <Stack className="empty" role="status" gap="xs" align="center" justify="center" p="md" ta="center">
       <Text fw={600}>Nothing matches these filters</Text>
       <Text size="sm" c="dimmed">
-        Change a filter, or clear them to see everything.
+        Change a filter, or show all.
       </Text>
       <Button size="xs" variant="default" onClick={clear}>
-        Clear filters
+        Show all
       </Button>
     </Stack>
   )

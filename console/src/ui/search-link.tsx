@@ -4,7 +4,10 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
 /** The routes are made from the areas at run time, so the types of a link know no search parameters. */
-const toSearch = (search: Readonly<Record<string, string | number>>) => search as never
+export const toSearch = (search: Readonly<Record<string, string | number | undefined>>) => search as never
+
+/** The same, for what is computed from the present parameters. */
+export const toSearchUpdate = (update: (now: object) => object) => update as never
 
 interface SearchTarget {
   readonly to: string

@@ -1,10 +1,12 @@
 /** Adds the demo data in the background of `start`, after the service is ready, and prints when it begins and ends. */
 import { Database } from '#kernel/database/tx.ts'
 import type { Log } from '#kernel/log.ts'
+import { PORTFOLIO_DAYS } from '#modules/analytics/index.ts'
 import type { Config } from '../config.ts'
 import type { Environment } from '../environment.ts'
 import type { ProcessLifecycle } from '../process-lifecycle.ts'
 import type { Project } from '../project.ts'
+import { demoTenants } from '../seed.ts'
 import type { RunningService } from '../serve.ts'
 import { seedDemoData } from './demo-data.ts'
 
@@ -29,8 +31,9 @@ export function startDemoData(options: StartDemoDataOptions): void {
   if (!config.demo_data) return
   const from_ms = performance.now()
   const seeding = addDemoData(options).then(
-    (result) => {
+    async (result) => {
       if (result === 'kept') return
+      await countPortfolio(options.serving)
       const took_s = ((performance.now() - from_ms) / 1000).toFixed(1)
       say(`Demo data is complete after ${took_s} s: 500 customers of the tenant demo, rated over a year`)
       log.info({ duration_ms: Math.round(performance.now() - from_ms) }, 'demo data is complete')
@@ -44,6 +47,14 @@ export function startDemoData(options: StartDemoDataOptions): void {
     },
   )
   life.onEnd(null, STOP_MS, () => seeding)
+}
+
+/** The job counts the past year now, not at its time within the hour, so that charts have something to show. */
+function countPortfolio({ kernel }: RunningService): Promise<unknown> {
+  const [{ tenant_id }] = demoTenants as [(typeof demoTenants)[number]]
+  return kernel.transactions.write({ tenant_id, actor: 'seed:demo' }, (tx) =>
+    kernel.jobs.enqueue(tx, { kind: PORTFOLIO_DAYS, payload: {}, unlimited: true }),
+  )
 }
 
 async function addDemoData({ config, project, environment, serving, host, log, life, say }: StartDemoDataOptions) {

@@ -8,12 +8,9 @@ export const fixtures: Fixtures = {
   getJwks: noInput,
   listSignInProviders: noInput,
   listDemoPeople: noInput,
-  // The first demo tenant of the seed and its analyst.
+  // The analyst of the first demo tenant of the seed.
   createDemoSession: () => ({
-    body: {
-      tenant_id: '00000000-0000-7000-8000-0000000d1000',
-      user_id: '00000000-0000-7000-8000-0000000d1002',
-    },
+    body: { user_id: '00000000-0000-7000-8000-0000000d1002' },
   }),
   getPermission: () => ({ query: { method: 'GET', path: '/users' } }),
 }

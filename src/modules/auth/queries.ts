@@ -34,7 +34,7 @@ export interface DemoPersonRow {
   readonly tenant_state: 'active' | 'suspended'
   readonly user_id: string
   readonly name: string
-  readonly roles: readonly string[]
+  readonly roles: readonly Role[]
 }
 
 /** Of the users named, those who are active, where the tenant is a demo tenant. */

@@ -33,7 +33,7 @@ export const DemoPeople = closed(
   { title: 'DemoPeople' },
 )
 
-export const DemoSessionRequest = closed({ tenant_id: Id(), user_id: Id() })
+export const DemoSessionRequest = closed({ user_id: Id({ description: 'One of the people of the demo tenants.' }) })
 
 export const RevokeRequest = closed({
   token_id: text(255, { description: 'The jti claim of the token, of any issuer.' }),

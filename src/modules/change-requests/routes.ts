@@ -130,7 +130,7 @@ export const changeRequestRoutes = [
     description:
       'For those who may read the change request in full; 404 for others. A request that was decided has no gates. Approving ' +
       'checks all of them again.',
-    roles: everyone,
+    roles: ['compliance_officer', 'tenant_admin', 'auditor', 'policy_editor', 'analyst', 'service'],
     tx: 'read',
     uses: ['routes', 'reviews'],
     params: ChangeRequestParams,

@@ -46,6 +46,7 @@ export function pipelineReads(tx: Tx): Tx {
 
   return {
     ...tx,
+    // The caller states the type of its rows.
     query: (text, values) => query(text, values) as never,
     find: async (text, values) => (await query(text, values))[0] as never,
   }

@@ -28,7 +28,6 @@ export const searchRoutes = [
     const count = query.limit ?? DEFAULT_COUNT
     const groups = await runSearch(sources, { tx, terms, count, actor, caches, routes })
     return {
-      q: terms.text,
       searched_names: terms.has_words,
       kinds: readable.map(({ kind, title }) => ({ kind, title })),
       groups: groups.map(toGroupView),

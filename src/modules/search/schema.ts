@@ -46,7 +46,6 @@ export const SearchItem = closed(
 
 export const SearchResult = closed(
   {
-    q: Type.String({ maxLength: MAX_QUERY_CHARS, description: 'The query without control characters.' }),
     searched_names: Type.Boolean({ description: 'False when the query was too short to search names.' }),
     kinds: listOf(closed({ kind, title }), 100, { description: 'All kinds that the caller may search.' }),
     groups: listOf(

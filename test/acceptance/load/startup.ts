@@ -104,8 +104,8 @@ const COUNT_SEEDED_SQL = `
 async function signInAsDemo(url: string): Promise<string> {
   const people = await fetch(`${url}/api/auth/demo-people`)
   if (!people.ok) return ''
-  const { items } = (await people.json()) as { items: { tenant_id: string; people: { user_id: string }[] }[] }
-  const body = JSON.stringify({ tenant_id: items[0]?.tenant_id, user_id: items[0]?.people[0]?.user_id })
+  const { items } = (await people.json()) as { items: { people: { user_id: string }[] }[] }
+  const body = JSON.stringify({ user_id: items[0]?.people[0]?.user_id })
   const headers = { 'content-type': 'application/json' }
   const session = await fetch(`${url}/api/auth/demo-sessions`, { method: 'POST', headers, body })
   return session.ok ? ((await session.json()) as { access_token: string }).access_token : ''

@@ -149,7 +149,7 @@ describe('activations', () => {
     const effect = page.getByRole('region', { name: 'Effect on past decisions' })
     const moves = effect.getByRole('table', { name: 'Migration of results' })
     expect(await moves.getByRole('row', { name: /^hit/ }).innerText()).toMatch(/^hit\s+1$/)
-    await effect.getByRole('table', { name: 'Examples' }).getByRole('row').nth(1).waitFor()
+    await effect.getByRole('table', { name: 'Subjects affected' }).getByRole('row').nth(1).waitFor()
     await takeScreenshot(page, 'decisions-backtest')
     expect(seen).toEqual(noProblems)
     await close()

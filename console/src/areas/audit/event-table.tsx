@@ -89,7 +89,7 @@ export function OutcomeBadge({ event: { outcome } }: { readonly event: Pick<Even
 export function OutcomeMark({ event }: { readonly event: Event }) {
   if (event.outcome === 'done' || event.cr_id === null) return null
   return (
-    <Text size="xs" c="dimmed" component="div">
+    <Text size="xs" c="dimmed" component="div" mt={6}>
       {outcomes[event.outcome].text}{' '}
       <PageLink to={`/change-requests/${event.cr_id}`} inherit>
         change request

@@ -1,4 +1,5 @@
 /** Compares two batches: changed versions, migration of results, and the cause of each changed decision. */
+
 import { Badge, Group, Select, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
@@ -15,6 +16,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
+import { toSearch } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { Distribution, toBarFilter, toResultBars } from './distribution.tsx'
 
@@ -110,7 +112,7 @@ function Distributions({ first, second }: { readonly first: string; readonly sec
                 summary={summary}
                 most={most}
                 onOpen={({ name }) =>
-                  navigate({ to: `/batches/${batch_id}`, search: toBarFilter(name, null) as never })
+                  navigate({ to: `/batches/${batch_id}`, search: toSearch(toBarFilter(name, null)) })
                 }
               />
             ) : (

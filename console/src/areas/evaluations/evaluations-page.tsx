@@ -1,4 +1,5 @@
 /** All decisions, newest first, filtered by matrix or rule, result, subject and time. */
+import { toSearch } from '#console/ui/search-link.tsx'
 import '../../ui/decision/decision.css'
 import { Autocomplete, Badge, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
@@ -62,7 +63,7 @@ export default function EvaluationsPage() {
           mb="sm"
           aria-label="Decisions shown"
           value={source}
-          onChange={(chosen) => navigate({ to: '.', search: { source: chosen } as never, replace: true })}
+          onChange={(chosen) => navigate({ to: '.', search: toSearch({ source: chosen }), replace: true })}
           data={[
             { value: 'single', label: 'Single decisions' },
             { value: 'batch', label: 'Batch decisions' },

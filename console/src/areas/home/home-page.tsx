@@ -43,7 +43,7 @@ function SignedInHome() {
         <GuidedStart />
         <ProblemNote problem={isProblem(error) ? error : null} />
         {data === undefined && error === null && may('getOverview') && (
-          <Skeleton height={240} aria-label="Loading what needs you" />
+          <Skeleton height={240} role="status" aria-label="Loading" />
         )}
         <div className="home-columns">
           {data && <FirstColumn of={data} />}

@@ -44,7 +44,7 @@ export function Portfolio() {
       actions={<SegmentedControl size="xs" aria-label="Period" data={periods} value={days} onChange={setDays} />}
     >
       <ProblemNote problem={isProblem(error) ? error : null} />
-      {data === undefined && error === null && <Skeleton height={260} aria-label="Loading the portfolio" />}
+      {data === undefined && error === null && <Skeleton height={260} role="status" aria-label="Loading" />}
       {data !== undefined && data.matrices.length > 1 && (
         <Select
           size="xs"

@@ -1,6 +1,7 @@
 /** Imports a file into a new list in one flow: file, how it is read, name of the list, import. */
+
 import { Alert, Anchor, Button, Group, Loader, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
-import { isChangeRequest, type RequestBody, type Schemas } from '@probity/client'
+import { isChangeRequest, isProblem, type RequestBody, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -108,7 +109,7 @@ function CandidatePreview({ upload, candidate, type_key }: CandidateProps) {
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   })
-  if (error) return <ProblemNote problem={error as never} />
+  if (error) return <ProblemNote problem={isProblem(error) ? error : null} />
   if (!preview || !type) {
     return (
       <Group gap="xs" role="status">

@@ -1,6 +1,8 @@
 /** All results of a search, with a filter by kind. */
+
 import { Chip, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
+import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
@@ -9,6 +11,7 @@ import { Icon } from '#console/ui/icons.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { toSearch, toSearchUpdate } from '#console/ui/search-link.tsx'
 import { addRecent, type FoundObject, MAX_QUERY_CHARS, searchQuery, toFoundObject } from '#console/ui/search-results.ts'
 import { Section } from '#console/ui/section.tsx'
 
@@ -36,7 +39,7 @@ export default function SearchPage() {
         />
         {search.data && <KindFilter kinds={search.data.kinds} chosen={kind} />}
         {search.error ? (
-          <ProblemNote problem={search.error as never} />
+          <ProblemNote problem={isProblem(search.error) ? search.error : null} />
         ) : (
           <Results key={asked} asked={asked} data={search.data} />
         )}
@@ -52,7 +55,7 @@ function useTypedText(asked: string): [string, (text: string) => void] {
   const [typed] = useDebouncedValue(text, DEBOUNCE_MS)
   useEffect(() => setText((now) => (now.trim() === asked ? now : asked)), [asked])
   useEffect(() => {
-    navigate({ to: '.', search: ((now: object) => ({ ...now, q: typed.trim() || undefined })) as never, replace: true })
+    navigate({ to: '.', search: toSearchUpdate((now) => ({ ...now, q: typed.trim() || undefined })), replace: true })
   }, [typed, navigate])
   return [text, setText]
 }
@@ -67,7 +70,7 @@ function KindFilter({ kinds, chosen }: KindFilterProps) {
   const choose = (kind: string) =>
     navigate({
       to: '.',
-      search: ((now: object) => ({ ...now, kind: kind === '' ? undefined : kind })) as never,
+      search: toSearchUpdate((now) => ({ ...now, kind: kind === '' ? undefined : kind })),
       replace: true,
     })
   return (
@@ -92,7 +95,8 @@ interface ResultsProps {
 }
 
 function Results({ asked, data }: ResultsProps) {
-  if (asked === '') return <EmptyState title="Search" about="Type a name, an external id, a key or an id." />
+  if (asked === '')
+    return <EmptyState title="Find anything of this tenant" about="Type a name, an external id, a key or an id." />
   if (data === undefined) return <ListSkeleton />
   if (data.groups.length === 0) {
     return (
@@ -126,7 +130,7 @@ function Results({ asked, data }: ResultsProps) {
 function ResultRow({ found }: { readonly found: FoundObject }) {
   return (
     <li>
-      <Link to={found.target.to} search={(found.target.search ?? {}) as never} onClick={() => addRecent(found)}>
+      <Link to={found.target.to} search={toSearch(found.target.search ?? {})} onClick={() => addRecent(found)}>
         <Icon name={found.icon} />
         <span className="finder-title">{found.title}</span>
         <span className="quiet">{found.about}</span>

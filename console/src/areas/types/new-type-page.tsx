@@ -16,6 +16,7 @@ export default function NewTypePage() {
   // A proposal from an import, made of the columns of its file.
   const [proposed] = useState(takeTypeDraft)
   const [type_key, setKey] = useState(String(proposed?.['type_key'] ?? ''))
+  // Written by the import page from the answer of the detection.
   const [draft, setDraft] = useState(proposed ? toDraft(proposed as never) : blank)
   const create = useApiMutation(
     () => probity.POST('/api/reference-data/types', { body: { type_key, ...parseContent(draft) } }),
