@@ -108,8 +108,10 @@ async function prepareDatabase(options: {
     await waitForDatabase(guarded, { limit_ms: WAIT_MS, onWait, signal: life.signal })
     life.proceed()
     if (connections.migrator) {
-      const applied = await migrate(connections.migrator, migrations, (step) => say(`Applying ${step}`))
-      if (applied.length === 0) say('The schema is up to date')
+      let started = 0
+      const onMigration = () => started++ === 0 && say('Applying migrations')
+      const applied = await migrate(connections.migrator, migrations, onMigration)
+      say(applied.length === 0 ? 'The schema is up to date' : `Applied ${applied.length} migrations`)
       life.proceed()
     }
     await assertChecksPass(guarded, [
@@ -123,7 +125,10 @@ async function prepareDatabase(options: {
     const isSealed = () => hasSigningKey(guarded)
     const keyring = await ensureKeyring(config, environment.home, { isSealed, onStep: say })
     const context = { ...guarded, keyring, modules, project_root: project.root }
-    await seed(context, { demo: config.demo }, (step) => say(`Seeding: ${step}`))
+    let seeded = 0
+    const onSeed = () => seeded++ === 0 && say('Seeding types, lists, matrices and rules')
+    await seed(context, { demo: config.demo }, onSeed)
+    if (seeded > 0) say(`Seeded ${seeded} objects`)
     await assertChecksPass({ ...guarded, keyring }, ['seed', 'signing key', 'integrity keys', 'demo tenants'])
     return keyring
   })

@@ -140,7 +140,8 @@ describe('what approvers are shown', () => {
       holds: false,
       detail: expect.stringContaining('has changed since'),
     })
-    expect((await gates(two, await caller(['viewer']))).code).toBe('not_found')
+    expect((await gates(two, await caller(['viewer']))).code).toBe('role_required')
+    expect((await gates(two, await caller(['analyst']))).code).toBe('not_found')
   })
 })
 

@@ -91,7 +91,7 @@ export function OutcomeMark({ event }: { readonly event: Event }) {
   return (
     <Text size="xs" c="dimmed" component="div" mt={6}>
       {outcomes[event.outcome].text}{' '}
-      <PageLink to={`/change-requests/${event.cr_id}`} inherit>
+      <PageLink to={`/change-requests/${event.cr_id}`} inherit underline="always">
         change request
       </PageLink>
       {event.approved_by.length > 0 && (
