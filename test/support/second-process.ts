@@ -17,6 +17,7 @@ export async function startSecondProcess(w: TestApp, change: Partial<RuntimeOpti
     build: { version: '0.0.0-test', commit: null, node: process.version, schema_version },
     log: createSilentLog(),
     issuers: [],
+    demoSignIn: w.kernel.demoSignIn,
     public_url: null,
     cors_origins: [],
     trusted_proxies: 0,
