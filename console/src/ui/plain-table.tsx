@@ -8,7 +8,7 @@ import type { Column } from './list.tsx'
 interface PlainTableProps {
   readonly label: string
   readonly head: readonly Column[]
-  /** What it says without rows. Null: whoever renders it has rows. */
+  /** Shown when there are no rows; null where there is always one. */
   readonly empty: EmptyContent | null
   readonly children: ReactNode
 }

@@ -85,7 +85,7 @@ async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {
   return 'added'
 }
 
-/** A demo tenant that somebody has worked with is left alone. */
+/** Data is added only to a tenant without subjects, own lists, change requests and approval rules. */
 async function isTenantEmpty(caller: DemoCaller): Promise<boolean> {
   const listings = ['/api/subjects', '/api/reference-data/datasets?origin=own', '/api/change-requests']
   for (const listing of listings) {

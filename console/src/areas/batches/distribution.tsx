@@ -19,7 +19,7 @@ export function toResultBars({ bands, hits, failed }: Schemas['BatchSummary']): 
   return [...results, ...(failed > 0 ? [{ name: 'failed', count: failed, color: 'gray' }] : [])]
 }
 
-/** The filters of the items that a bar of the distribution stands for; a second press removes them. */
+/** Filters for the items that a bar counts; selecting the bar again clears them. */
 export const toBarFilter = (name: string, opened: string | null) => {
   const isOpen = name === opened
   const isHit = name === 'hit' || name === 'no hit'

@@ -49,7 +49,7 @@ export function PutNewestInForce({ dataset, isMain = false }: PutNewestInForcePr
   )
 }
 
-/** The request of this step waits for somebody else. */
+/** The change request of this step is open: another user must approve it. */
 export function ActivationWaits() {
   const may = usePermission()
   return (

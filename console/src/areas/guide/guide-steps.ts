@@ -110,7 +110,7 @@ export function chooseStep(steps: readonly Step[], canDo: (step: Step) => boolea
   return open.find((step) => step.state === 'ready' && canDo(step)) ?? open[0] ?? null
 }
 
-/** The guide is offered until somebody of the tenant was rated, and stays for whoever began it. */
+/** The guide is shown until the tenant has a rated subject; a user who has started it keeps seeing it. */
 export const isOffered = (facts: TenantFacts, steps: readonly Step[], hasBegun: boolean): boolean =>
   countDone(steps) < steps.length &&
   (hasBegun || (facts.has_decision === null ? facts.own_lists.length === 0 : !facts.has_decision))

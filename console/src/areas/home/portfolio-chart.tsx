@@ -100,7 +100,7 @@ export function PortfolioChart({ bands, days }: Pick<Distribution, 'bands' | 'da
   )
 }
 
-/** The same figures for screen readers, and for whoever wants the numbers. */
+/** The figures of the chart as a table, also for screen readers. */
 function DayTable({ bands, days }: Pick<Distribution, 'bands' | 'days'>) {
   return (
     <details>

@@ -8,7 +8,7 @@ import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { ChartFrame } from '#console/ui/chart/chart-frame.tsx'
 import { getTimeTicks } from '#console/ui/chart/time-ticks.ts'
-import { getSeverity } from '#console/ui/decision/band-chart.tsx'
+import { BandLegend, getSeverity } from '#console/ui/decision/band-chart.tsx'
 import { definitionQuery, getActiveVersion, matrixKind, textQuery } from '#console/ui/decision/definition-kind.ts'
 import { parseDefinition } from '#console/ui/decision/definition-model.ts'
 import { type Band, listContentQuery, parseBands } from '#console/ui/decision/list-entries.ts'
@@ -102,21 +102,4 @@ function BandStripes({ bands }: { readonly bands: readonly Band[] }) {
       height={Math.max(0, Math.min(MAX_BPS, to_bps + 1) - from_bps) / MAX_BPS}
     />
   ))
-}
-
-function BandLegend({ bands }: { readonly bands: readonly Band[] }) {
-  if (bands.length === 0) return null
-  return (
-    <ol className="band-legend plain-list" aria-label="Bands">
-      {bands.map(({ band, from_bps, to_bps }, place) => (
-        <li key={band}>
-          <span className={`swatch severity-${getSeverity(place, bands.length)}`} aria-hidden="true" />
-          <b>{band}</b>{' '}
-          <span className="quiet number">
-            {from_bps.toLocaleString('en')}–{to_bps.toLocaleString('en')}
-          </span>
-        </li>
-      ))}
-    </ol>
-  )
 }

@@ -49,17 +49,7 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
           <line className="marker" x1={x(score_bps)} x2={x(score_bps)} y1={4} y2={58} />
         )}
       </svg>
-      <ol className="band-legend plain-list" aria-label="Bands">
-        {bands.map(({ band, from_bps, to_bps }, place) => (
-          <li key={band}>
-            <span className={`swatch severity-${getSeverity(place, bands.length)}`} aria-hidden="true" />
-            <b>{band}</b>{' '}
-            <span className="quiet number">
-              {from_bps.toLocaleString('en')}–{to_bps.toLocaleString('en')}
-            </span>
-          </li>
-        ))}
-      </ol>
+      <BandLegend bands={bands} />
       {typeof score_bps === 'number' && (
         <figcaption>
           Score <b className="number">{score_bps.toLocaleString('en')}</b> of 10,000 ({formatPercent(score_bps)})
@@ -71,5 +61,23 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
         </figcaption>
       )}
     </figure>
+  )
+}
+
+/** The bands in order, each with its colour and range. */
+export function BandLegend({ bands }: { readonly bands: readonly Band[] }) {
+  if (bands.length === 0) return null
+  return (
+    <ol className="band-legend plain-list" aria-label="Bands">
+      {bands.map(({ band, from_bps, to_bps }, place) => (
+        <li key={band}>
+          <span className={`swatch severity-${getSeverity(place, bands.length)}`} aria-hidden="true" />
+          <b>{band}</b>{' '}
+          <span className="quiet number">
+            {from_bps.toLocaleString('en')}–{to_bps.toLocaleString('en')}
+          </span>
+        </li>
+      ))}
+    </ol>
   )
 }
