@@ -77,7 +77,7 @@ export class Runtime {
       getChainWriter: () => this.#chainWriter,
     })
     this.#flushTimer = setInterval(() => {
-      this.#usage.flush(database).catch((error) => options.log.warn({ err: error }, 'failed to flush API key usage'))
+      this.flushKeyUsage().catch((error) => options.log.warn({ err: error }, 'failed to flush API key usage'))
     }, USAGE_EVERY_MS)
     this.#flushTimer.unref()
   }
@@ -130,10 +130,15 @@ export class Runtime {
     return this.#chainWriter
   }
 
+  /** Writes what this process has counted since the last time. */
+  flushKeyUsage(): Promise<void> {
+    return this.#usage.flush(this.database)
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#flushTimer)
     await this.kernel.threads.close()
-    await this.#usage.flush(this.database).catch(() => {})
+    await this.flushKeyUsage().catch(() => {})
     await Promise.all([this.database.end(), this.#queue?.end()])
   }
 

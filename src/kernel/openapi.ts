@@ -134,23 +134,38 @@ const eventSchema: Json = {
 /** The operation whose recorded reply stands for every change that waits for approval. */
 const CHANGE_REQUEST_OPERATION = 'getChangeRequest'
 
-function toExamples(value: unknown): { examples?: Json } {
-  return value === undefined ? {} : { examples: { example: { value } } }
+const toExampleName = (operation: string, part: keyof OperationExample): string => `${operation}.${part}`
+
+/** Refers to the component: documentation pages take seconds longer to load examples inside the operations. */
+function toExamples(
+  operation: string,
+  part: keyof OperationExample,
+  { examples }: DocumentContext,
+): { examples?: Json } {
+  if (examples?.operations[operation]?.[part] === undefined) return {}
+  return { examples: { example: { $ref: `#/components/examples/${toExampleName(operation, part)}` } } }
 }
 
-function buildStreamContent({ media_types }: StreamReply, reply: unknown): Json {
+/** The recorded examples of all operations as components. */
+function buildExampleComponents(routes: readonly Route[], { operations }: ApiExamples): Json {
+  const parts = ['body', 'reply'] as const
+  const entries = routes.flatMap(({ id }) => parts.map((part) => [toExampleName(id, part), operations[id]?.[part]]))
+  return Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, { value }]])))
+}
+
+function buildStreamContent({ media_types }: StreamReply, example: Json): Json {
   const schemaOf = (type: string): Json => (type === 'text/event-stream' ? eventSchema : { type: 'string' })
   // The example is what was answered without asking for one of the others.
-  const entries = media_types.map((type, n) => [type, { schema: schemaOf(type), ...(n === 0 && toExamples(reply)) }])
+  const entries = media_types.map((type, n) => [type, { schema: schemaOf(type), ...(n === 0 && example) }])
   return Object.fromEntries(entries)
 }
 
-function buildContent(route: Route, { visit, examples }: DocumentContext): Json | undefined {
+function buildContent(route: Route, context: DocumentContext): Json | undefined {
   const [, schema] = route.reply
-  const reply = examples?.operations[route.id]?.reply
+  const example = toExamples(route.id, 'reply', context)
   if (schema === null) return undefined
-  if (isStreamReply(schema)) return buildStreamContent(schema, reply)
-  return { 'application/json': { schema: visit(schema), ...toExamples(reply) } }
+  if (isStreamReply(schema)) return buildStreamContent(schema, example)
+  return { 'application/json': { schema: context.visit(schema), ...example } }
 }
 
 function buildResponses(route: Route, context: DocumentContext): Json {
@@ -163,13 +178,10 @@ function buildResponses(route: Route, context: DocumentContext): Json {
     ...buildLinks({ ...route.links, ...(route.starts && { getJob: { job_id: 'job_id' } }) }),
   }
   if (route.governed) {
-    const waiting = context.examples?.operations[CHANGE_REQUEST_OPERATION]?.reply
-    const examples = waiting !== undefined && {
-      examples: { example: { $ref: '#/components/examples/change_request' } },
-    }
+    const example = toExamples(CHANGE_REQUEST_OPERATION, 'reply', context)
     responses[202] = {
       description: 'Waiting for approval.',
-      content: { 'application/json': { schema: context.visit(ChangeRequestView), ...examples } },
+      content: { 'application/json': { schema: context.visit(ChangeRequestView), ...example } },
       ...buildLinks({ getChangeRequest: { cr_id: 'cr_id' }, withdrawChangeRequest: { cr_id: 'cr_id' } }),
     }
   }
@@ -194,10 +206,10 @@ function buildLinks(links: NonNullable<Route['links']>): { links?: Json } {
   return named.length > 0 ? { links: Object.fromEntries(named) } : {}
 }
 
-function buildRequestBody(route: Route, { visit, examples }: DocumentContext): Json | undefined {
-  const example = toExamples(examples?.operations[route.id]?.body)
+function buildRequestBody(route: Route, context: DocumentContext): Json | undefined {
+  const example = toExamples(route.id, 'body', context)
   if (route.body) {
-    return { required: true, content: { 'application/json': { schema: visit(route.body), ...example } } }
+    return { required: true, content: { 'application/json': { schema: context.visit(route.body), ...example } } }
   }
   if (!route.bytes) return undefined
   return {
@@ -243,7 +255,7 @@ export function buildOpenapiDocument({ modules, version, server_url, groups = []
     paths[path] ??= {}
     ;(paths[path] as Json)[route.method.toLowerCase()] = buildOperation(module, route, context)
   }
-  const change_request = examples?.operations[CHANGE_REQUEST_OPERATION]?.reply
+  const routes = modules.flatMap((module) => module.routes)
   return {
     openapi: '3.1.0',
     info: { title: 'Probity', version, summary: 'Multi-tenant compliance backend.', description: INTRODUCTION },
@@ -255,12 +267,7 @@ export function buildOpenapiDocument({ modules, version, server_url, groups = []
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       schemas: { ...schemas, Problem: problemSchema },
       responses: problems.responses,
-      ...(examples && {
-        examples: {
-          ...problems.examples,
-          ...(change_request !== undefined && { change_request: { value: change_request } }),
-        },
-      }),
+      ...(examples && { examples: { ...problems.examples, ...buildExampleComponents(routes, examples) } }),
     },
   }
 }

@@ -5,4 +5,3 @@
 import './registry/shared-lists.ts'
 import './registry/own-lists.ts'
 import './registry/forms.ts'
-import './registry/screens.ts'

@@ -288,7 +288,9 @@ describe('examples', () => {
   })
 
   test('exist for every problem code, and every problem response shows those of its codes', () => {
-    const { change_request: _, ...byCode } = document.components.examples
+    const byCode = Object.fromEntries(
+      Object.entries(document.components.examples).filter(([name]) => !name.includes('.')),
+    )
     expect(Object.keys(byCode)).toEqual(Object.keys(problems))
     const recorded = Object.keys(readExamples('problems'))
     const unreachable = Object.keys(problems).filter((code) => !recorded.includes(code))

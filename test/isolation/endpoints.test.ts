@@ -10,7 +10,7 @@ import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { fixtures } from '../support/fixtures.ts'
 import type { Example } from '../support/operation-fixture.ts'
-import { EXAMPLES_STALE, ExampleRecorder, toOperationExample } from '../support/recorded-examples.ts'
+import { EXAMPLES_STALE, ExampleRecorder, isRecording, toOperationExample } from '../support/recorded-examples.ts'
 import { announceSampling, sample } from '../support/sampling.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 import { getExample, publicRoutes, routes, send, sendAs, tenantRoutes } from './support.ts'
@@ -39,6 +39,17 @@ function keptExample(route: Route): Example | Promise<Example> {
   return example
 }
 
+announceSampling('listed roles that call each operation')
+const SAMPLED_ROLES = 1
+
+function checkAnswer(route: Route, example: Example, reply: Reply): void {
+  expect([reply.status, reply.text.slice(0, 500)]).toEqual([route.reply[0], expect.anything()])
+  const seen = toOperationExample(route, example, reply)
+  const documented = examples.record(moduleNames.get(route.id) as string, route.id, seen)
+  // The reply depends on what other tests made; its schema is checked with the document.
+  expect([documented !== undefined, documented?.body], EXAMPLES_STALE).toEqual([true, seen.body])
+}
+
 describe('the fixtures', () => {
   test('have exactly one entry per route', () => {
     expect(Object.keys(fixtures).sort()).toEqual(routes.map(({ id }) => id).sort())
@@ -50,19 +61,27 @@ describe('the fixtures', () => {
     expect(publicRoutes.length).toBeGreaterThan(5)
   })
 
-  test.for(routes)('$id succeeds with its fixture', async (route) => {
+  test.for(publicRoutes)('$id succeeds with its fixture', async (route) => {
     const example = await getExample(route, own)
-    const reply = await (route.access === 'public' ? sendAs(w, undefined, route, example) : send(own, route, example))
-    expect([reply.status, reply.text.slice(0, 500)]).toEqual([route.reply[0], expect.anything()])
-    const seen = toOperationExample(route, example, reply)
-    const documented = examples.record(moduleNames.get(route.id) as string, route.id, seen)
-    // The reply depends on what other tests made; its schema is checked with the document.
-    expect([documented !== undefined, documented?.body], EXAMPLES_STALE).toEqual([true, seen.body])
+    checkAnswer(route, example, await sendAs(w, undefined, route, example))
+  })
+
+  test.for(tenantRoutes)('$id succeeds with its fixture for listed roles', async (route) => {
+    expect(route.roles.length).toBeGreaterThan(0)
+    let isAnswered = false
+    for (const role of isRecording ? [] : sample(route.roles, SAMPLED_ROLES, route.id)) {
+      const example = await getExample(route, own, role)
+      const reply = await send(own, route, example, [role])
+      expect([role, reply.status]).not.toEqual([role, 403])
+      // A role may be shown only part of the rows: then the example must succeed for somebody who holds all roles.
+      isAnswered = reply.status !== 404
+      if (isAnswered) checkAnswer(route, example, reply)
+    }
+    if (isAnswered) return
+    const example = await getExample(route, own)
+    checkAnswer(route, example, await send(own, route, example))
   })
 })
-
-announceSampling('listed roles that call each operation')
-const SAMPLED_ROLES = 1
 
 describe('authentication and roles', () => {
   test.for(tenantRoutes)('$id returns 401 without a token', async (route) => {
@@ -81,16 +100,6 @@ describe('authentication and roles', () => {
     }
     // All of them together are still not one that is listed; nor is having none.
     expect((await send(own, route, example, unlisted)).status).toBe(403)
-  })
-
-  test.for(tenantRoutes)('$id accepts the listed roles', async (route) => {
-    expect(route.roles.length).toBeGreaterThan(0)
-    for (const role of sample(route.roles, SAMPLED_ROLES, route.id)) {
-      const reply = await send(own, route, await getExample(route, own, role), [role])
-      expect([role, reply.status, reply.text.slice(0, 300)]).not.toEqual([role, 401, expect.anything()])
-      expect([role, reply.status, reply.text.slice(0, 300)]).not.toEqual([role, 403, expect.anything()])
-      expect(reply.status).toBeLessThan(500)
-    }
   })
 })
 

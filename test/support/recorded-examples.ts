@@ -12,7 +12,7 @@ import type { Example } from './operation-fixture.ts'
 import type { Reply } from './test-app.ts'
 
 const folder = path.join(projectRoot, 'src/app/examples')
-const isWriting = process.env['PROBITY_WRITE_EXAMPLES'] === '1'
+export const isRecording = process.env['PROBITY_WRITE_EXAMPLES'] === '1'
 export const EXAMPLES_STALE = 'run "npm run docs -- examples" and commit src/app/examples'
 
 type Records = Record<string, object>
@@ -36,7 +36,7 @@ export class ExampleRecorder {
 
   /** What the file says, to compare with; when writing, what was just seen. */
   record<T extends object>(file: string, name: string, seen: T): T | undefined {
-    if (!isWriting) return readExamples(file)[name] as T | undefined
+    if (!isRecording) return readExamples(file)[name] as T | undefined
     this.#records.set(file, { ...this.#records.get(file), [name]: seen })
     return seen
   }

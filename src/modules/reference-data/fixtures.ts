@@ -3,9 +3,10 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
 
-/** A shared list with an overlay change that its policy allows and that no golden case of a shared matrix depends on. */
 export const SHARED_LIST = 'jurisdiction-risk'
-const STRICTER_ENTRY = { key: 'NZ', op: 'merge', value: { rating: 'high', score_bps: 9000 } }
+/** A shared list with a change that its policy allows. No matrix reads it, so that nothing has to be proved again for each call. */
+const OVERLAY_LIST = 'screening-thresholds'
+const STRICTER_ENTRY = { key: 'pep', op: 'merge', value: { possible_bps: 8000 } }
 
 export const typeBody = () => ({
   title: 'Country rating',
@@ -88,11 +89,12 @@ async function pinSharedList(t: ExampleTenant): Promise<void> {
   await t.make(`POST /reference-data/datasets/${SHARED_LIST}/pin`, { body })
 }
 const putOverlay = (t: ExampleTenant) =>
-  t.make(`PUT /reference-data/datasets/${SHARED_LIST}/overlay`, {
+  t.make(`PUT /reference-data/datasets/${OVERLAY_LIST}/overlay`, {
     body: { entries: [STRICTER_ENTRY], reason: 'house view' },
   })
 
 const onShared = { params: { list_key: SHARED_LIST }, shared: true } as const
+const onOverlay = { params: { list_key: OVERLAY_LIST }, shared: true } as const
 
 export const fixtures: Fixtures = {
   listDatasets: noInput,
@@ -181,16 +183,16 @@ export const fixtures: Fixtures = {
   lookUpEntries: async (t) => ({ body: { lookups: [{ list_key: await ensureList(t), keys: ['A'] }] } }),
   getOverlay: async (t) => {
     await putOverlay(t)
-    return onShared
+    return onOverlay
   },
-  updateOverlay: () => ({ ...onShared, body: { entries: [STRICTER_ENTRY], reason: 'house view' } }),
+  updateOverlay: () => ({ ...onOverlay, body: { entries: [STRICTER_ENTRY], reason: 'house view' } }),
   deleteOverlay: async (t) => {
     await putOverlay(t)
-    return onShared
+    return onOverlay
   },
   rebaseOverlay: async (t) => {
     await putOverlay(t)
-    return { ...onShared, body: {} }
+    return { ...onOverlay, body: {} }
   },
   startExport: async (t) => ({ body: { list_keys: [await ensureList(t)] } }),
   getExport: async (t) => ({ params: { export_id: await ensureExport(t) } }),

@@ -1,18 +1,18 @@
-/** Every page of the console without a violation that axe finds, wide and light, then narrow and dark. */
+/** Every page of the console without a violation that axe finds and without overflow, wide and light, then narrow and dark. */
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { DESKTOP, PHONE, takeScreenshot } from '../page-session.ts'
-import { readPagePaths, toAddress } from './routes.ts'
-import { at, browserTest, personRoles, tenant } from './setup.ts'
+import { DESKTOP, getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
+import { readPagePaths, toAddress, viewsByQuery } from './routes.ts'
+import { at, browserTest, noProblems, personRoles, tenant } from './setup.ts'
 
 const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** The address changes without a reload, so that axe and the parts of the console stay loaded. */
 async function navigate(page: Page, address: string): Promise<void> {
   await page.evaluate(`(() => {
-    if (location.pathname !== ${JSON.stringify(address)}) document.querySelector('h1')?.setAttribute('data-left', '')
+    if (location.pathname + location.search !== ${JSON.stringify(address)}) document.querySelector('h1')?.setAttribute('data-left', '')
     history.pushState({}, '', ${JSON.stringify(address)})
   })()`)
   const main = page.getByRole('main')
@@ -52,12 +52,13 @@ async function showAs(page: Page, { viewport, colorScheme }: (typeof views)[numb
 
 describe('every page', () => {
   browserTest(
-    'has no violation of an accessibility rule, wide and light, narrow and dark',
+    'fits the screen and has no violation of an accessibility rule, wide and light, narrow and dark',
     async () => {
-      const pages = readPagePaths()
-      expect(pages.length).toBeGreaterThan(45)
+      const paths = readPagePaths()
+      expect(paths.length).toBeGreaterThan(45)
+      const pages = [...paths, ...viewsByQuery]
       const addresses = await Promise.all(pages.map((page) => toAddress(tenant, page)))
-      const { page, close } = await at(await tenant.token(personRoles), '/')
+      const { page, seen, close } = await at(await tenant.token(personRoles), '/')
       await page.evaluate(axeSource)
       const found: Record<string, string[]> = {}
       for (const [place, address] of addresses.entries()) {
@@ -67,11 +68,13 @@ describe('every page', () => {
           await showAs(page, view)
           const violations = await findViolations(page, { rules: view.rules, hasFrame: place === 0 })
           if (violations.length > 0) found[`${pages[place]} ${view.colorScheme}`] = violations
+          await expect.poll(() => getOverflow(page), { message: `overflow of ${pages[place]}` }).toBe(0)
           const name = (pages[place] ?? '').replaceAll(/[^a-z]+/g, '-')
           await takeScreenshot(page, `accessible-${name}-${view.viewport.width}`)
         }
       }
       expect(found).toEqual({})
+      expect(seen).toEqual(noProblems)
       await close()
     },
     300_000,

@@ -11,6 +11,16 @@ export function readPagePaths(): string[] {
   return [...text.matchAll(/'(\/[^']*)': \(\) => import\(/g)].map(([, page = '']) => page)
 }
 
+/** Views that only a query shows: tabs, differences, filters. No two of one page follow each other: a heading that stays tells nothing. */
+export const viewsByQuery: readonly string[] = [
+  '/datasets/demo-sanctions?tab=entries',
+  '/matrices/customer-risk-person?tab=versions',
+  '/datasets/demo-sanctions/diff?from=1&to=3',
+  '/matrices/customer-risk-company?tab=simulate',
+  '/change-requests?view=all',
+  '/matrices/customer-risk-person/diff?from=1&to=2',
+]
+
 /** The operation whose fixture makes what a page shows. The most specific path comes first. */
 const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/^\/matrices\/\$key/, 'updateRiskMatrixDraft'],
