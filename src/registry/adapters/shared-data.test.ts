@@ -6,6 +6,7 @@ import yazl from 'yazl'
 import { getAdapter, readWithAdapter } from '#test/support/adapter-reading.ts'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
 import { createRandom } from '#test/support/random.ts'
+import { announceSampling, sample } from '#test/support/sampling.ts'
 import type { Entry } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
 import { readText } from '../formats/decode.ts'
@@ -110,13 +111,19 @@ const files: [string, string, number, string[], Record<string, unknown>][] = [
 
 if (!isPresent) console.log(`shared data is missing: ${files.length} files are not read`)
 
+if (isPresent) announceSampling('published files that adapters read')
+const SAMPLED_FILES = 25
+
 describe.skipIf(!isPresent)('every file', () => {
-  test.each(files)('%s reads %s', async (key, name, entries, warnings, options) => {
-    const reading = await read(key, name, options)
-    expect(reading.rejects).toEqual([])
-    expect(reading.entries).toHaveLength(entries)
-    expect(reading.warnings.map(({ code }) => code)).toEqual(warnings)
-  })
+  test.each(sample(files, SAMPLED_FILES, 'published files'))(
+    '%s reads %s',
+    async (key, name, entries, warnings, options) => {
+      const reading = await read(key, name, options)
+      expect(reading.rejects).toEqual([])
+      expect(reading.entries).toHaveLength(entries)
+      expect(reading.warnings.map(({ code }) => code)).toEqual(warnings)
+    },
+  )
 
   test.each([
     ['ofac-sdn-csv', 'sanctions/ofac-relational/invalid-2019/sdn.csv', 'truncated', 7380],
