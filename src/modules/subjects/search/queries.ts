@@ -57,7 +57,10 @@ interface NameSearch {
   readonly count: number
 }
 
-/** Subjects whose names have words with all prefixes, among the first candidates; whole words come first. */
+/**
+ * Subjects whose names have words with all prefixes, among the first candidates; whole words come first. A subject with two such words
+ * may come twice. Candidates are read until there are enough subjects.
+ */
 export function listSubjectsByWords(tx: Tx, { prefixes, max_candidates, count }: NameSearch) {
   const values: unknown[] = [tx.tenant_id, max_candidates, count]
   const hasPrefix = (table: string, prefix: string): string => {
@@ -74,8 +77,9 @@ export function listSubjectsByWords(tx: Tx, { prefixes, max_candidates, count }:
     )
     .join(' and ')
   return tx.query<FoundSubjectRow>(
-    selectFound(`select c.subject_id, row_number() over (order by min(c.word), c.subject_id) as place from (${candidates}) c
-      ${hasOthers && `where ${hasOthers}`} group by c.subject_id order by place limit $3`),
+    selectFound(`select m.subject_id, row_number() over (order by m.word, m.subject_id) as place
+      from (select c.subject_id, c.word from (${candidates}) c ${hasOthers && `where ${hasOthers}`}
+             order by c.word, c.subject_id limit $3) m`),
     values,
   )
 }

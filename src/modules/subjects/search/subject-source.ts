@@ -39,9 +39,19 @@ const toHit = (row: FoundSubjectRow, matched: Match): SearchHit => ({
 /** External ids are case-sensitive in the index, and people type either case. */
 const toSpellings = (text: string): string[] => [...new Set([text, text.toUpperCase(), text.toLowerCase()])]
 
-async function findByName(tx: Tx, text: string): Promise<{ rows: FoundSubjectRow[]; is_complete: boolean }> {
+interface FoundByName {
+  readonly rows: readonly FoundSubjectRow[]
+  readonly is_complete: boolean
+}
+
+async function findByName(tx: Tx, text: string): Promise<FoundByName> {
   const words = toSearchWords(text).slice(0, MAX_WORDS)
   const prefixes = words.filter((word) => !words.some((other) => other !== word && other.startsWith(word)))
+  const search = { max_candidates: MAX_CANDIDATES, count: RANKED }
+  if (prefixes.length === 1) {
+    const rows = await listSubjectsByWords(tx, { ...search, prefixes })
+    return { rows, is_complete: rows.length < RANKED }
+  }
   // The rarest word leaves the fewest candidates.
   const counts = await countNamesByPrefix(tx, prefixes, MAX_CANDIDATES + 1)
   const rarestFirst = prefixes
@@ -49,12 +59,8 @@ async function findByName(tx: Tx, text: string): Promise<{ rows: FoundSubjectRow
     .sort((a, b) => a.hits - b.hits)
   const fewest = rarestFirst[0]?.hits ?? 0
   if (fewest === 0) return { rows: [], is_complete: true }
-  const rows = await listSubjectsByWords(tx, {
-    prefixes: rarestFirst.map(({ prefix }) => prefix),
-    max_candidates: MAX_CANDIDATES,
-    count: RANKED,
-  })
-  return { rows, is_complete: fewest <= MAX_CANDIDATES }
+  const rows = await listSubjectsByWords(tx, { ...search, prefixes: rarestFirst.map(({ prefix }) => prefix) })
+  return { rows, is_complete: fewest <= MAX_CANDIDATES && rows.length < RANKED }
 }
 
 export const subjectSource: SearchSource = {
