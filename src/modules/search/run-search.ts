@@ -15,9 +15,10 @@ export function listReadableSources(
   { modules, routes }: { readonly modules: readonly Module[]; readonly routes: readonly Route[] },
   held: readonly Role[],
 ): SearchSource[] {
-  const callable = new Set(routes.filter(({ roles }) => roles.some((role) => held.includes(role))).map(({ id }) => id))
+  const isCallable = ({ operation }: SearchSource): boolean =>
+    routes.find(({ id }) => id === operation)?.roles.some((role) => held.includes(role)) ?? false
   const domainFirst = [...modules].sort((a, b) => Number(b.tier === 'domain') - Number(a.tier === 'domain'))
-  return domainFirst.flatMap(({ search }) => search?.sources ?? []).filter(({ operation }) => callable.has(operation))
+  return domainFirst.flatMap(({ search }) => search?.sources ?? []).filter(isCallable)
 }
 
 export interface SearchGroup {

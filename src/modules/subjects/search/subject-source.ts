@@ -3,19 +3,13 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { type Match, rankHits, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
 import { matchName } from '#registry/search/match-name.ts'
 import { toSearchWords } from '../records/subject-content.ts'
-import {
-  countNamesByPrefix,
-  type FoundSubjectRow,
-  listSubjectsByExternalId,
-  listSubjectsByWords,
-  listSubjectsInRange,
-} from './queries.ts'
+import { type FoundSubjectRow, listSubjectsByExternalId, listSubjectsByWords, listSubjectsInRange } from './queries.ts'
 
 /** Names that one search compares at most. More only for words that are all very common. */
 const MAX_CANDIDATES = 1000
 const MAX_WORDS = 8
-/** Rows from which the best are chosen. */
-const RANKED = 50
+/** Matches from which each hit is chosen. */
+const RANKED_PER_HIT = 4
 
 const typeNames = { person: 'Person', company: 'Company', other: 'Other party' } as const
 
@@ -44,23 +38,12 @@ interface FoundByName {
   readonly is_complete: boolean
 }
 
-async function findByName(tx: Tx, text: string): Promise<FoundByName> {
+async function findByName(tx: Tx, text: string, count: number): Promise<FoundByName> {
   const words = toSearchWords(text).slice(0, MAX_WORDS)
   const prefixes = words.filter((word) => !words.some((other) => other !== word && other.startsWith(word)))
-  const search = { max_candidates: MAX_CANDIDATES, count: RANKED }
-  if (prefixes.length === 1) {
-    const rows = await listSubjectsByWords(tx, { ...search, prefixes })
-    return { rows, is_complete: rows.length < RANKED }
-  }
-  // The rarest word leaves the fewest candidates.
-  const counts = await countNamesByPrefix(tx, prefixes, MAX_CANDIDATES + 1)
-  const rarestFirst = prefixes
-    .map((prefix, n) => ({ prefix, hits: counts[n]?.hits ?? 0 }))
-    .sort((a, b) => a.hits - b.hits)
-  const fewest = rarestFirst[0]?.hits ?? 0
-  if (fewest === 0) return { rows: [], is_complete: true }
-  const rows = await listSubjectsByWords(tx, { ...search, prefixes: rarestFirst.map(({ prefix }) => prefix) })
-  return { rows, is_complete: fewest <= MAX_CANDIDATES && rows.length < RANKED }
+  const found = await listSubjectsByWords(tx, { prefixes, max_candidates: MAX_CANDIDATES, count })
+  const rows = found.filter((row) => row.subject_id !== null)
+  return { rows, is_complete: rows.length < count && (found[0]?.rarest ?? 0) <= MAX_CANDIDATES }
 }
 
 export const subjectSource: SearchSource = {
@@ -71,7 +54,7 @@ export const subjectSource: SearchSource = {
     const [byId, byKey, byName] = await Promise.all([
       id ? listSubjectsInRange(tx, id, count + 1) : [],
       listSubjectsByExternalId(tx, toSpellings(text), count + 1),
-      has_words ? findByName(tx, text) : { rows: [], is_complete: true },
+      has_words ? findByName(tx, text, RANKED_PER_HIT * (count + 1)) : { rows: [], is_complete: true },
     ])
     const keyMatch = ({ external_id }: FoundSubjectRow): Match =>
       external_id?.toLowerCase() === text.toLowerCase() ? 'key' : 'prefix'
