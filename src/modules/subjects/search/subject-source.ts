@@ -8,7 +8,9 @@ import { type FoundSubjectRow, listSubjectsByExternalId, listSubjectsByWords, li
 /** Names that one search compares at most. More only for words that are all very common. */
 const MAX_CANDIDATES = 1000
 const MAX_WORDS = 8
-/** Matches from which each hit is chosen. */
+/** Matches of one word from which the best are chosen. */
+const RANKED = 50
+/** Matches of several words for each hit: fewer, since each may cost many candidates, and they rank more alike. */
 const RANKED_PER_HIT = 4
 
 const typeNames = { person: 'Person', company: 'Company', other: 'Other party' } as const
@@ -38,9 +40,11 @@ interface FoundByName {
   readonly is_complete: boolean
 }
 
-async function findByName(tx: Tx, text: string, count: number): Promise<FoundByName> {
+/** `wanted` is the number of hits, with the one that says that there are more. */
+async function findByName(tx: Tx, text: string, wanted: number): Promise<FoundByName> {
   const words = toSearchWords(text).slice(0, MAX_WORDS)
   const prefixes = words.filter((word) => !words.some((other) => other !== word && other.startsWith(word)))
+  const count = prefixes.length === 1 ? Math.max(RANKED, wanted) : RANKED_PER_HIT * wanted
   const found = await listSubjectsByWords(tx, { prefixes, max_candidates: MAX_CANDIDATES, count })
   const rows = found.filter((row) => row.subject_id !== null)
   return { rows, is_complete: rows.length < count && (found[0]?.rarest ?? 0) <= MAX_CANDIDATES }
@@ -54,7 +58,7 @@ export const subjectSource: SearchSource = {
     const [byId, byKey, byName] = await Promise.all([
       id ? listSubjectsInRange(tx, id, count + 1) : [],
       listSubjectsByExternalId(tx, toSpellings(text), count + 1),
-      has_words ? findByName(tx, text, RANKED_PER_HIT * (count + 1)) : { rows: [], is_complete: true },
+      has_words ? findByName(tx, text, count + 1) : { rows: [], is_complete: true },
     ])
     const keyMatch = ({ external_id }: FoundSubjectRow): Match =>
       external_id?.toLowerCase() === text.toLowerCase() ? 'key' : 'prefix'
