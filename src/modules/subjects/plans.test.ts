@@ -182,8 +182,8 @@ test.each<[string, number, (tx: Tx) => Promise<unknown>]>([
     (tx) => listSubjectsByWords(tx, { prefixes: ['anna', 'family4711'], max_candidates: COUNTED - 1, count: 50 }),
   ],
   [
-    'searching two common words of which few names have both',
-    3 * COUNTED + 200,
+    'searching two common words',
+    2 * COUNTED + 4 * PAGE,
     (tx) => listSubjectsByWords(tx, { prefixes: ['anna', 'family'], max_candidates: COUNTED - 1, count: 50 }),
   ],
   [
