@@ -96,6 +96,17 @@ export const listJobs = (tx: Tx, filter: JobFilter, after: readonly (string | nu
     [tx.tenant_id, filter.roles, filter.kind, filter.state, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
+/** What search shows of a job. */
+export type FoundJobRow = Pick<JobRow, 'job_id' | 'kind' | 'state' | 'created_at'>
+
+/** Newest first. */
+export const listNewestJobs = (tx: Tx, roles: readonly string[], count: number) =>
+  tx.query<FoundJobRow>(
+    `select job_id, kind, state, created_at from app.job
+      where tenant_id = $1 and ${visible(2)} order by created_at desc, job_id desc limit $3`,
+    [tx.tenant_id, roles, count],
+  )
+
 /** Jobs whose ids lie between both, oldest first. */
 export const listJobsInRange = (
   tx: Tx,
@@ -103,8 +114,8 @@ export const listJobsInRange = (
   roles: readonly string[],
   count: number,
 ) =>
-  tx.query<JobRow>(
-    `select ${columns} from app.job
+  tx.query<FoundJobRow>(
+    `select job_id, kind, state, created_at from app.job
       where tenant_id = $1 and job_id >= $2::uuid and job_id <= $3::uuid and ${visible(4)} order by job_id limit $5`,
     [tx.tenant_id, from, to, roles, count],
   )

@@ -5,6 +5,7 @@
 import type { Caches } from '../cache/caches.ts'
 import type { Tx } from '../database/tx.ts'
 import type { Actor, Route } from '../route.ts'
+import type { NamedObjectRow } from './queries.ts'
 
 /** Why an object was found, best first: its id, its key or external id, its whole name, the start of its name, words of its name. */
 export const matches = ['id', 'key', 'name', 'prefix', 'words'] as const
@@ -43,9 +44,14 @@ export interface SearchFindings {
   readonly is_complete: boolean
 }
 
+/** Objects of one kind that a search of names returns at most. */
+export const MAX_NAMED_OBJECTS = 50
+
 export interface SearchContext {
   /** Queries that are sent in the same turn of the event loop travel in one round trip. */
   readonly tx: Tx
+  /** Objects with all words of the text in their names, by the kind in app.name_word. One query serves all sources. */
+  findNamedObjects(kind: string): Promise<readonly NamedObjectRow[]>
   readonly terms: SearchTerms
   /** How many hits are shown; one more says that there are more. */
   readonly count: number

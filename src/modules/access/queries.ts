@@ -3,7 +3,6 @@ import type { Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { APPROVER_ROLES } from '#kernel/request/queries.ts'
-import { namedObjects } from '#kernel/search/queries.ts'
 import type { IdRange } from '#kernel/search/source.ts'
 
 export interface UserRow {
@@ -264,14 +263,12 @@ export const addApiKeyUsage = (tx: Tx, counts: readonly (UsageRow & { key_id: st
 
 export type FoundUserRow = Pick<UserRow, 'user_id' | 'name' | 'email' | 'roles' | 'state'>
 
-/** People with all words of the text in their name or email address. */
-export const listUsersByName = (tx: Tx, text: string, count: number) =>
+export const listFoundUsers = (tx: Tx, user_ids: readonly string[]) =>
   tx.query<FoundUserRow>(
-    `with ${namedObjects}
-     select u.user_id, u.name, u.email, u.roles, u.state
-       from (select object_id from named limit $4) n
-      cross join lateral (select * from app.user_account x where x.tenant_id = $1 and x.user_id = n.object_id::uuid offset 0) u`,
-    [tx.tenant_id, 'user', text, count],
+    `select u.user_id, u.name, u.email, u.roles, u.state
+       from unnest($2::uuid[]) as n (user_id)
+      cross join lateral (select * from app.user_account x where x.tenant_id = $1 and x.user_id = n.user_id offset 0) u`,
+    [tx.tenant_id, user_ids],
   )
 
 export const listUsersInRange = (tx: Tx, { from, to }: IdRange, count: number) =>

@@ -1,10 +1,13 @@
 /** Finds people by id, name and email address. */
-import { rankHits, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
+import {
+  MAX_NAMED_OBJECTS,
+  rankHits,
+  type SearchContext,
+  type SearchHit,
+  type SearchSource,
+} from '#kernel/search/source.ts'
 import { matchName } from '#registry/search/match-name.ts'
-import { type FoundUserRow, listUsersByName, listUsersInRange } from './queries.ts'
-
-/** Rows from which the best are chosen. */
-const RANKED = 50
+import { type FoundUserRow, listFoundUsers, listUsersInRange } from './queries.ts'
 
 const describeUser = ({ email, roles, state }: FoundUserRow): string =>
   [
@@ -23,18 +26,33 @@ const toHit = (row: FoundUserRow, matched: SearchHit['matched']): SearchHit => (
   matched,
 })
 
+async function findByName({ tx, findNamedObjects }: SearchContext): Promise<FoundUserRow[]> {
+  const named = await findNamedObjects('user')
+  return named.length === 0
+    ? []
+    : listFoundUsers(
+        tx,
+        named.map(({ object_id }) => object_id),
+      )
+}
+
 export const userSource: SearchSource = {
   kind: 'user',
   title: 'Users',
   operation: 'getUser',
-  find: async ({ tx, terms: { text, id, has_words }, count }) => {
+  find: async (context) => {
+    const {
+      tx,
+      terms: { text, id, has_words },
+      count,
+    } = context
     const [byId, byName] = await Promise.all([
       id ? listUsersInRange(tx, id, count + 1) : [],
-      has_words ? listUsersByName(tx, text, RANKED) : [],
+      has_words ? findByName(context) : [],
     ])
     const matchOf = ({ name, email }: FoundUserRow) =>
       email?.toLowerCase() === text.toLowerCase() ? 'key' : (matchName(name, text) ?? 'words')
     const hits = [...byId.map((row) => toHit(row, 'id')), ...byName.map((row) => toHit(row, matchOf(row)))]
-    return { hits: rankHits(hits, count), is_complete: byName.length < RANKED }
+    return { hits: rankHits(hits, count), is_complete: byName.length < MAX_NAMED_OBJECTS }
   },
 }

@@ -1,5 +1,5 @@
 /** Finds jobs by id, and the newest ones by their kind. */
-import { type JobRow, listJobs, listJobsInRange } from '#kernel/job/queries.ts'
+import { type FoundJobRow, listJobsInRange, listNewestJobs } from '#kernel/job/queries.ts'
 import { rankHits, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
 import { matchName } from '#registry/search/match-name.ts'
 
@@ -11,7 +11,7 @@ const toTitle = (kind: string): string => {
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
 
-const toHit = (job: JobRow, matched: SearchHit['matched']): SearchHit => ({
+const toHit = (job: FoundJobRow, matched: SearchHit['matched']): SearchHit => ({
   id: job.job_id,
   title: toTitle(job.kind),
   subtitle: `Job of ${job.created_at.slice(0, 10)}, ${job.state}`,
@@ -25,7 +25,7 @@ export const jobSource: SearchSource = {
   find: async ({ tx, terms: { text, id, has_words }, actor: { roles }, count }) => {
     const [byId, newest] = await Promise.all([
       id ? listJobsInRange(tx, id, roles, count + 1) : [],
-      has_words ? listJobs(tx, { kind: null, state: null, roles }, null, NEWEST) : [],
+      has_words ? listNewestJobs(tx, roles, NEWEST) : [],
     ])
     const byKind = newest.flatMap((job) => {
       const matched = matchName(job.kind, text)

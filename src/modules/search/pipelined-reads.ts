@@ -34,7 +34,7 @@ export function pipelineReads(tx: Tx): Tx {
   }
 
   const query = (text: string, values: readonly unknown[] = []): Promise<object[]> => {
-    const key = JSON.stringify([text, values])
+    const key = `${text} ${JSON.stringify(values)}`
     const known = pending.get(key)
     if (known) return known.rows
     // After the microtasks of this turn: sources that await something already settled still join.

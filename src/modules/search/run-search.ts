@@ -3,8 +3,9 @@ import type { Role } from '#kernel/auth/roles.ts'
 import type { Module } from '#kernel/module.ts'
 import type { Route } from '#kernel/route.ts'
 import { matches, type SearchContext, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
+import { createNameSearch } from './named-objects.ts'
 import { pipelineReads } from './pipelined-reads.ts'
-import { setTimeLimit } from './queries.ts'
+import { configureSearch } from './queries.ts'
 
 /** The longest that one statement of a search may run; a search gives up rather than slow others down. */
 const STATEMENT_TIMEOUT_MS = 1000
@@ -14,9 +15,10 @@ export function listReadableSources(
   { modules, routes }: { readonly modules: readonly Module[]; readonly routes: readonly Route[] },
   held: readonly Role[],
 ): SearchSource[] {
-  const callable = new Set(routes.filter(({ roles }) => roles.some((role) => held.includes(role))).map(({ id }) => id))
+  const isCallable = ({ operation }: SearchSource): boolean =>
+    routes.find(({ id }) => id === operation)?.roles.some((role) => held.includes(role)) ?? false
   const domainFirst = [...modules].sort((a, b) => Number(b.tier === 'domain') - Number(a.tier === 'domain'))
-  return domainFirst.flatMap(({ search }) => search?.sources ?? []).filter(({ operation }) => callable.has(operation))
+  return domainFirst.flatMap(({ search }) => search?.sources ?? []).filter(isCallable)
 }
 
 export interface SearchGroup {
@@ -29,12 +31,17 @@ export interface SearchGroup {
 const getBestRank = ({ items }: SearchGroup): number => matches.indexOf(items[0]?.matched ?? 'words')
 
 /** The group with the best match comes first; groups without a hit are left out. */
-export async function runSearch(sources: readonly SearchSource[], context: SearchContext): Promise<SearchGroup[]> {
-  if (context.terms.text === '' || sources.length === 0) return []
-  const tx = pipelineReads(context.tx)
+export async function runSearch(
+  sources: readonly SearchSource[],
+  request: Omit<SearchContext, 'findNamedObjects'>,
+): Promise<SearchGroup[]> {
+  const { text } = request.terms
+  if (text === '' || sources.length === 0) return []
+  const tx = pipelineReads(request.tx)
+  const context: SearchContext = { ...request, tx, findNamedObjects: createNameSearch(tx, text) }
   const [, ...findings] = await Promise.all([
-    setTimeLimit(tx, STATEMENT_TIMEOUT_MS),
-    ...sources.map((source) => source.find({ ...context, tx })),
+    configureSearch(tx, STATEMENT_TIMEOUT_MS),
+    ...sources.map((source) => source.find(context)),
   ])
   const groups = sources.flatMap(({ kind, title }, n) => {
     const { hits, is_complete } = findings[n] as Awaited<ReturnType<SearchSource['find']>>

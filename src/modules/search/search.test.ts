@@ -1,10 +1,12 @@
 /** Search over all kinds of objects: what is found, in which order, for whom, and with which odd queries. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Role } from '#kernel/auth/roles.ts'
+import { type Role, roles } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { parseSearch } from './parse-query.ts'
+import { listReadableSources, runSearch } from './run-search.ts'
 
 interface Item {
   readonly id: string
@@ -180,6 +182,45 @@ test('limits each group and says that there is more', async () => {
   const [group] = (await search('anna', '&kinds=subject&limit=2')).groups
   expect(group).toMatchObject({ has_more: true })
   expect(group?.items).toHaveLength(2)
+  expect((await search('anna schmidt', '&kinds=subject&limit=3')).groups).toMatchObject([{ has_more: false }])
+})
+
+describe('work in the database', () => {
+  /** Searches with every role, and gives the statements of each round trip. */
+  const recordBatches = (tx: Tx, q: string): Promise<string[][]> => {
+    const { kernel } = w
+    const batches: string[][] = []
+    const queryAll: Tx['queryAll'] = (statements) => {
+      batches.push(statements.map(({ text }) => text))
+      return tx.queryAll(statements)
+    }
+    const token = { token_id: uuidv7(), issuer: 'test', issued_at_s: 0, expires_at_s: 0 }
+    const actor = { ...token, principal: t.caller, tenant_id: t.tenant_id, roles, name: null }
+    const { caches, routes } = kernel
+    const request = { tx: { ...tx, queryAll }, terms: parseSearch(q), count: 5, actor, caches, routes }
+    return runSearch(listReadableSources(kernel, roles), request).then(() => batches)
+  }
+
+  test('searches the names of all kinds with one statement, and two words in two round trips', async () => {
+    await search('anna schmidt')
+    const batches = await t.write((tx) => recordBatches(tx, 'anna schmidt'))
+    expect(batches).toHaveLength(2)
+    expect(batches.flat().filter((text) => text.includes('app.name_word '))).toHaveLength(1)
+  })
+
+  test('plans no statement for the words of one search', async () => {
+    const countPlans = (tx: Tx) =>
+      tx.find<{ custom: number; generic: number }>(
+        `select coalesce(sum(custom_plans), 0)::bigint as custom, coalesce(sum(generic_plans), 0)::bigint as generic
+           from pg_prepared_statements where statement ~ 'app.(subject|name)_word'`,
+      )
+    const [before, after] = await t.write(async (tx) => [
+      await countPlans(tx),
+      await recordBatches(tx, 'anna schmidt').then(() => countPlans(tx)),
+    ])
+    expect(after?.custom).toBe(before?.custom)
+    expect(after?.generic).toBe((before?.generic ?? 0) + 2)
+  })
 })
 
 describe('odd queries', () => {

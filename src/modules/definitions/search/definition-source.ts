@@ -1,10 +1,14 @@
 /** The search source of a kind of definition: its key and the words of its title. */
-import { type Match, rankHits, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
+import {
+  MAX_NAMED_OBJECTS,
+  type Match,
+  nothingFound,
+  rankHits,
+  type SearchHit,
+  type SearchSource,
+} from '#kernel/search/source.ts'
 import { matchName } from '#registry/search/match-name.ts'
-import { type FoundDefinitionRow, listDefinitionsByName } from './queries.ts'
-
-/** Rows from which the best are chosen. */
-const RANKED = 30
+import { type FoundDefinitionRow, listFoundDefinitions } from './queries.ts'
 
 interface DefinitionSourceOptions {
   readonly kind: string
@@ -46,10 +50,12 @@ export function createDefinitionSource({
     kind,
     title,
     operation,
-    find: async ({ tx, terms: { text }, count }) => {
-      const rows = await listDefinitionsByName(tx, family, text, RANKED)
+    find: async ({ tx, terms: { text }, count, findNamedObjects }) => {
+      const named = await findNamedObjects(family)
+      if (named.length === 0) return nothingFound
+      const rows = await listFoundDefinitions(tx, named)
       const hits = rows.map((row) => toHit(row, text))
-      return { hits: rankHits(hits, count), is_complete: rows.length < RANKED }
+      return { hits: rankHits(hits, count), is_complete: named.length < MAX_NAMED_OBJECTS }
     },
   }
 }

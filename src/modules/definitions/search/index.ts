@@ -1,3 +1,3 @@
 /** Search of definitions: lists, matrices, rules and types by key and title. */
 export { createDefinitionSource, matchTitled } from './definition-source.ts'
-export { listLiveListKeys, listTypesByName } from './queries.ts'
+export { listFoundTypes, listLiveListKeys } from './queries.ts'

@@ -1,6 +1,6 @@
 /** SQL of searching lists, matrices, rules and types by name. */
 import type { Tx } from '#kernel/database/tx.ts'
-import { namedObjects } from '#kernel/search/queries.ts'
+import type { NamedObjectRow } from '#kernel/search/queries.ts'
 
 export interface FoundDefinitionRow {
   readonly list_key: string
@@ -11,19 +11,17 @@ export interface FoundDefinitionRow {
   readonly version: number | null
 }
 
-/** Definitions of a family with all words of the text in their title or key; the tenant's own come first. */
-export const listDefinitionsByName = (tx: Tx, family: string, text: string, count: number) =>
+/** Definitions with their versions in force; the tenant's own come first. */
+export const listFoundDefinitions = (tx: Tx, objects: readonly NamedObjectRow[]) =>
   tx.query<FoundDefinitionRow>(
-    `with ${namedObjects}, found as (
-       select d.tenant_id, d.dataset_id, d.family, d.list_key, d.title, d.state
-         from (select tenant_id, object_id from named order by tenant_id = $1 desc limit $4) n
-        cross join lateral (select * from app.dataset x
-                             where x.tenant_id = n.tenant_id and x.dataset_id = n.object_id::uuid offset 0) d)
-     select f.list_key, f.title, case when f.tenant_id = $1 then 'own' else 'shared' end as origin, f.state, r.version
-       from found f left join lateral app.resolve_lists(f.family, array[f.list_key], statement_timestamp(), null) r
-         on r.dataset_tenant_id = f.tenant_id and r.dataset_id = f.dataset_id
-      order by f.tenant_id = $1 desc, f.list_key`,
-    [tx.tenant_id, family, text, count],
+    `select d.list_key, d.title, case when d.tenant_id = $1 then 'own' else 'shared' end as origin, d.state, r.version
+       from unnest($2::uuid[], $3::uuid[]) as n (tenant_id, dataset_id)
+      cross join lateral (select * from app.dataset x
+                           where x.tenant_id = n.tenant_id and x.dataset_id = n.dataset_id offset 0) d
+       left join lateral app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
+         on r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id
+      order by d.tenant_id = $1 desc, d.list_key`,
+    [tx.tenant_id, objects.map(({ tenant_id }) => tenant_id), objects.map(({ object_id }) => object_id)],
   )
 
 export interface FoundTypeRow {
@@ -33,17 +31,16 @@ export interface FoundTypeRow {
   readonly origin: 'own' | 'shared'
 }
 
-/** The latest version of each type with all words of the text in its title or key. */
-export const listTypesByName = (tx: Tx, text: string, count: number) =>
+/** The latest version of each type. */
+export const listFoundTypes = (tx: Tx, objects: readonly NamedObjectRow[]) =>
   tx.query<FoundTypeRow>(
-    `with ${namedObjects}
-     select t.type_key, coalesce(t.definition ->> 'title', t.type_key) as title, t.type_version,
+    `select t.type_key, coalesce(t.definition ->> 'title', t.type_key) as title, t.type_version,
             case when t.tenant_id = $1 then 'own' else 'shared' end as origin
-       from (select tenant_id, object_id from named order by tenant_id = $1 desc limit $4) n
-      cross join lateral (select * from app.dataset_type x where x.tenant_id = n.tenant_id and x.type_key = n.object_id
+       from unnest($2::uuid[], $3::text[]) as n (tenant_id, type_key)
+      cross join lateral (select * from app.dataset_type x where x.tenant_id = n.tenant_id and x.type_key = n.type_key
                            order by x.type_version desc limit 1) t
       order by t.tenant_id = $1 desc, t.type_key`,
-    [tx.tenant_id, 'type', text, count],
+    [tx.tenant_id, objects.map(({ tenant_id }) => tenant_id), objects.map(({ object_id }) => object_id)],
   )
 
 /** Keys of all lists that may be in force: the tenant's own and shared ones. */

@@ -6,8 +6,8 @@ import { definitionSearch, resolver, versionStore } from '#modules/definitions/i
 import type { Entry } from '#registry/adapter.ts'
 import { MIN_TREE_ENTRIES } from '#registry/content/stored-tree.ts'
 import { matchName } from '#registry/search/match-name.ts'
-import { iterateTexts, parseQueryWords } from '#registry/search/search-words.ts'
-import { entryWords, findKeys, type ListVersion, readEntryWords } from './entry-words.ts'
+import { parseQueryWords } from '#registry/search/search-words.ts'
+import { entryWords, findEntriesByWords, getEntryTitle, type ListVersion, readEntryWords } from './entry-words.ts'
 import { searchEntries } from './find-entries.ts'
 import { findIndexedVersion } from './queries.ts'
 
@@ -58,21 +58,29 @@ interface EntryTerms {
   readonly spellings: readonly string[]
 }
 
+/** An entry that may match. Without a title its content is read. */
+interface EntryCandidate {
+  readonly key: string
+  readonly title?: string
+}
+
 async function findInShortList(
   { tx, caches }: SearchContext,
   version: ListVersion,
   hash: string,
   { words, spellings }: EntryTerms,
-): Promise<string[]> {
+): Promise<EntryCandidate[]> {
   const cache = caches.get(entryWords)
-  const key = `${version.tenant_id}:${version.dataset_id}:${version.version}:${hash}`
-  let known = cache.get(key)
+  const cacheKey = `${version.tenant_id}:${version.dataset_id}:${version.version}:${hash}`
+  let known = cache.get(cacheKey)
   if (!known) {
     known = await readEntryWords(tx, version)
-    cache.set(key, known)
+    cache.set(cacheKey, known)
   }
-  const exact = known.keys.filter((one) => spellings.includes(one))
-  return words.length === 0 ? exact : [...exact, ...findKeys(known, words, RANKED_PER_LIST)]
+  const { keys, titles } = known
+  const exact = spellings.map((spelling) => keys.indexOf(spelling)).filter((entry) => entry >= 0)
+  const found = new Set([...exact, ...findEntriesByWords(known, words, RANKED_PER_LIST)])
+  return [...found].map((entry) => ({ key: keys[entry] as string, title: titles[entry] as string }))
 }
 
 /** Undefined: the list cannot be searched by words yet, because its index is being built. */
@@ -80,7 +88,7 @@ async function findInLongList(
   { tx }: SearchContext,
   version: ListVersion,
   { words }: EntryTerms,
-): Promise<string[] | undefined> {
+): Promise<EntryCandidate[] | undefined> {
   if (words.length === 0) return []
   const [indexed, row] = await Promise.all([
     findIndexedVersion(tx, version),
@@ -88,10 +96,10 @@ async function findInLongList(
   ])
   if (!row || indexed < version.version) return undefined
   const search = { version: row, words, key_prefix: '', after: '', count: RANKED_PER_LIST }
-  return (await searchEntries(tx, search)).rows.map(({ key }) => key)
+  return (await searchEntries(tx, search)).rows.map(({ key }) => ({ key }))
 }
 
-/** Keys that may match, of the version in force and of the tenant's overlay of it. */
+/** Entries that may match, of the version in force and of the tenant's overlay of it. */
 async function findCandidates(context: SearchContext, list: ListInForce, terms: EntryTerms) {
   const { pointer } = list
   const isLong = pointer.entry_count >= MIN_TREE_ENTRIES
@@ -109,35 +117,32 @@ async function findCandidates(context: SearchContext, list: ListInForce, terms: 
     findInBase(),
     overlay ? findInShortList(context, overlay, pointer.overlay_hash ?? '', terms) : [],
   ])
-  const found = [...new Set([...overlaid, ...(base ?? [])])]
+  const found = new Map([...overlaid, ...(base ?? [])].map((candidate) => [candidate.key, candidate]))
   // The key itself is looked up in a list that is not in memory.
-  const keys = isLong ? [...new Set([...terms.spellings, ...found])] : found
-  return { list, keys, is_complete: base !== undefined && found.length < RANKED_PER_LIST }
+  const looked = isLong ? terms.spellings.filter((key) => !found.has(key)).map((key) => ({ key })) : []
+  const candidates: EntryCandidate[] = [...looked, ...found.values()]
+  return { list, candidates, is_complete: base !== undefined && found.size < RANKED_PER_LIST }
 }
 
-/** Entries by key as the tenant sees them. Only an overlay needs the resolver, which caches whole lists for decisions. */
-async function readEntries(context: SearchContext, list: ListInForce, keys: readonly string[]) {
-  if (keys.length === 0) return new Map<string, Entry>()
-  if (list.pointer.overlay_version !== null) {
-    return resolver.lookUpEntries(context, context.tx, list.pointer, keys)
+/**
+ * Titles by key, as the tenant sees the entries. Titles of short lists are known. Only an overlay needs the resolver, which caches whole
+ * lists for decisions.
+ */
+async function readTitles(context: SearchContext, list: ListInForce, candidates: readonly EntryCandidate[]) {
+  const toTitles = (entries: Iterable<readonly [string, Entry]>) =>
+    new Map(Array.from(entries, ([key, entry]) => [key, getEntryTitle(entry, key)]))
+  const keys = candidates.map(({ key }) => key)
+  if (keys.length > 0 && list.pointer.overlay_version !== null) {
+    return toTitles(await resolver.lookUpEntries(context, context.tx, list.pointer, keys))
+  }
+  if (candidates.every(({ title }) => title !== undefined)) {
+    return new Map(candidates.map(({ key, title }) => [key, title ?? key]))
   }
   const rows = await versionStore.listEntriesByKey(context.tx, getBase(list), keys)
-  return new Map(rows.map((row) => [row.key, versionStore.parseEntry(row)]))
+  return toTitles(rows.map((row) => [row.key, versionStore.parseEntry(row)] as const))
 }
 
-/** The field that names an entry, or its first text. */
-function getTitle(entry: Entry, key: string): string {
-  const members = entry as Readonly<Record<string, unknown>>
-  for (const member of ['name', 'title', 'label', 'legal_name', 'description']) {
-    const value = members[member]
-    if (typeof value === 'string' && value !== '') return value.slice(0, 200)
-  }
-  const [first = key] = iterateTexts(entry)
-  return first.slice(0, 200)
-}
-
-function toHit({ pointer, title }: ListInForce, key: string, entry: Entry, text: string): SearchHit {
-  const name = getTitle(entry, key)
+function toHit({ pointer, title }: ListInForce, key: string, name: string, text: string): SearchHit {
   const matched: Match = key.toLowerCase() === text.toLowerCase() ? 'key' : (matchName(name, text) ?? 'words')
   return {
     id: key,
@@ -161,20 +166,24 @@ export const entrySource: SearchSource = {
       spellings: [...new Set([text, text.toUpperCase(), text.toLowerCase()])],
     }
     const lists = await listInForce(context)
-    const candidates = await Promise.all(
+    const searched = await Promise.all(
       lists.map((list) =>
-        omitIfCorrupt(findCandidates(context, list, entryTerms), { list, keys: [], is_complete: false }),
+        omitIfCorrupt(findCandidates(context, list, entryTerms), {
+          list,
+          candidates: [],
+          is_complete: false,
+        }),
       ),
     )
     let left = MAX_ENTRIES
-    const read = candidates.map(async ({ list, keys }) => {
-      const some = keys.slice(0, Math.max(0, left))
+    const read = searched.map(async ({ list, candidates }) => {
+      const some = candidates.slice(0, Math.max(0, left))
       left -= some.length
-      const found = await omitIfCorrupt(readEntries(context, list, some), new Map())
-      return [...found].map(([key, entry]) => toHit(list, key, entry, text))
+      const titles = await omitIfCorrupt(readTitles(context, list, some), new Map<string, string>())
+      return [...titles].map(([key, title]) => toHit(list, key, title, text))
     })
     const hits = (await Promise.all(read)).flat()
-    const is_complete = left > 0 && candidates.every((candidate) => candidate.is_complete)
+    const is_complete = left > 0 && searched.every((one) => one.is_complete)
     return { hits: rankHits(hits, count), is_complete }
   },
 }

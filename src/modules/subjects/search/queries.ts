@@ -14,11 +14,13 @@ export interface FoundSubjectRow {
 /** Sorts after every character that a word or an id has. */
 const END = `U&'\\+10FFFF'`
 
+/** The band in force of the subject `s`. */
+const selectBand = `(select case when k.override_until > now() then k.override_band else k.rated_band end
+             from app.subject_risk k where k.tenant_id = $1 and k.subject_id = s.subject_id)`
+
 /** `h` holds subject ids in the order of the result. */
 const selectFound = (hits: string): string =>
-  `select s.subject_id, s.subject_type, s.external_id, s.name, s.state,
-          (select case when k.override_until > now() then k.override_band else k.rated_band end
-             from app.subject_risk k where k.tenant_id = $1 and k.subject_id = s.subject_id) as band
+  `select s.subject_id, s.subject_type, s.external_id, s.name, s.state, ${selectBand} as band
      from (${hits}) h
     cross join lateral (select * from app.subject x where x.tenant_id = $1 and x.subject_id = h.subject_id offset 0) s
     order by h.place`
@@ -41,41 +43,45 @@ export const listSubjectsByExternalId = (tx: Tx, prefixes: readonly string[], co
     [tx.tenant_id, prefixes, count],
   )
 
-/** How many names have a word with each prefix, counted up to `most`, in the order of the prefixes. */
-export const countNamesByPrefix = (tx: Tx, prefixes: readonly string[], most: number) =>
-  tx.query<{ hits: number }>(
-    `select (select count(*) from (select 1 from app.subject_word w
-               where w.tenant_id = $1 and w.word >= p.prefix and w.word < p.prefix || ${END} limit $3) c) as hits
-       from unnest($2::text[]) with ordinality as p (prefix, place) order by p.place`,
-    [tx.tenant_id, prefixes, most],
-  )
-
 interface NameSearch {
-  /** The first of them chooses the candidates. */
   readonly prefixes: readonly string[]
   readonly max_candidates: number
   readonly count: number
 }
 
-/** Subjects whose names have words with all prefixes, among the first candidates; whole words come first. */
-export function listSubjectsByWords(tx: Tx, { prefixes, max_candidates, count }: NameSearch) {
-  const values: unknown[] = [tx.tenant_id, max_candidates, count]
-  const hasPrefix = (table: string, prefix: string): string => {
-    const at = `$${values.push(prefix)}::text`
-    return `${table}.word >= ${at} and ${table}.word < ${at} || ${END}`
-  }
-  const [first = '', ...others] = prefixes
-  const candidates = `select w.subject_id, w.word from app.subject_word w
-     where w.tenant_id = $1 and ${hasPrefix('w', first)} order by w.word, w.subject_id limit $2`
-  const hasOthers = others
-    .map(
-      (prefix) => `(select true from app.subject_word o where o.tenant_id = $1 and o.subject_id = c.subject_id
-        and ${hasPrefix('o', prefix)} limit 1)`,
-    )
-    .join(' and ')
-  return tx.query<FoundSubjectRow>(
-    selectFound(`select c.subject_id, row_number() over (order by min(c.word), c.subject_id) as place from (${candidates}) c
-      ${hasOthers && `where ${hasOthers}`} group by c.subject_id order by place limit $3`),
-    values,
-  )
+/** A match, or NULLs in the only row when nothing matches. */
+export type NameMatchRow = (FoundSubjectRow | { readonly [C in keyof FoundSubjectRow]: null }) & {
+  /** Names with a word that begins with the rarest prefix, counted up to one more than the candidates; 0 for a single prefix. */
+  readonly rarest: number
 }
+
+const hasPrefix = (table: string, prefix: string): string =>
+  `${table}.word >= ${prefix} and ${table}.word < ${prefix} || ${END}`
+
+/**
+ * Subjects whose names have words with all prefixes; whole words come first. The rarest prefix chooses the candidates, which are read
+ * until there are enough matches. A subject with two words that begin with that prefix may come twice.
+ */
+export const listSubjectsByWords = (tx: Tx, { prefixes, max_candidates, count }: NameSearch) =>
+  tx.query<NameMatchRow>(
+    `with term as materialized (
+       select p.prefix, n.hits, row_number() over (order by n.hits, p.place) as place
+         from unnest($2::text[]) with ordinality as p (prefix, place)
+        cross join lateral (
+          select count(*) as hits from (select from app.subject_word w
+            where cardinality($2::text[]) > 1 and w.tenant_id = $1 and ${hasPrefix('w', 'p.prefix')} limit $3::bigint + 1) c) n)
+     select t.hits as rarest, s.subject_id, s.subject_type, s.external_id, s.name, s.state, ${selectBand} as band
+       from term t
+       left join lateral (
+         select c.word, c.subject_id
+           from (select w.word, w.subject_id from app.subject_word w
+                  where w.tenant_id = $1 and ${hasPrefix('w', 't.prefix')} order by w.word, w.subject_id limit $3) c
+          where (select true from term o where o.place > 1 and (
+                   select true from app.subject_word w
+                    where w.tenant_id = $1 and w.subject_id = c.subject_id and ${hasPrefix('w', 'o.prefix')} limit 1) is null
+                  limit 1) is null
+          order by c.word, c.subject_id limit $4) m on true
+       left join lateral (select * from app.subject x where x.tenant_id = $1 and x.subject_id = m.subject_id offset 0) s on true
+      where t.place = 1 order by m.word, m.subject_id`,
+    [tx.tenant_id, prefixes, max_candidates, count],
+  )

@@ -3,19 +3,15 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { type Match, rankHits, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
 import { matchName } from '#registry/search/match-name.ts'
 import { toSearchWords } from '../records/subject-content.ts'
-import {
-  countNamesByPrefix,
-  type FoundSubjectRow,
-  listSubjectsByExternalId,
-  listSubjectsByWords,
-  listSubjectsInRange,
-} from './queries.ts'
+import { type FoundSubjectRow, listSubjectsByExternalId, listSubjectsByWords, listSubjectsInRange } from './queries.ts'
 
 /** Names that one search compares at most. More only for words that are all very common. */
 const MAX_CANDIDATES = 1000
 const MAX_WORDS = 8
-/** Rows from which the best are chosen. */
+/** Matches of one word from which the best are chosen. */
 const RANKED = 50
+/** Matches of several words for each hit: fewer, since each may cost many candidates, and they rank more alike. */
+const RANKED_PER_HIT = 4
 
 const typeNames = { person: 'Person', company: 'Company', other: 'Other party' } as const
 
@@ -39,22 +35,19 @@ const toHit = (row: FoundSubjectRow, matched: Match): SearchHit => ({
 /** External ids are case-sensitive in the index, and people type either case. */
 const toSpellings = (text: string): string[] => [...new Set([text, text.toUpperCase(), text.toLowerCase()])]
 
-async function findByName(tx: Tx, text: string): Promise<{ rows: FoundSubjectRow[]; is_complete: boolean }> {
+interface FoundByName {
+  readonly rows: readonly FoundSubjectRow[]
+  readonly is_complete: boolean
+}
+
+/** `wanted` is the number of hits, with the one that says that there are more. */
+async function findByName(tx: Tx, text: string, wanted: number): Promise<FoundByName> {
   const words = toSearchWords(text).slice(0, MAX_WORDS)
   const prefixes = words.filter((word) => !words.some((other) => other !== word && other.startsWith(word)))
-  // The rarest word leaves the fewest candidates.
-  const counts = await countNamesByPrefix(tx, prefixes, MAX_CANDIDATES + 1)
-  const rarestFirst = prefixes
-    .map((prefix, n) => ({ prefix, hits: counts[n]?.hits ?? 0 }))
-    .sort((a, b) => a.hits - b.hits)
-  const fewest = rarestFirst[0]?.hits ?? 0
-  if (fewest === 0) return { rows: [], is_complete: true }
-  const rows = await listSubjectsByWords(tx, {
-    prefixes: rarestFirst.map(({ prefix }) => prefix),
-    max_candidates: MAX_CANDIDATES,
-    count: RANKED,
-  })
-  return { rows, is_complete: fewest <= MAX_CANDIDATES }
+  const count = prefixes.length === 1 ? Math.max(RANKED, wanted) : RANKED_PER_HIT * wanted
+  const found = await listSubjectsByWords(tx, { prefixes, max_candidates: MAX_CANDIDATES, count })
+  const rows = found.filter((row) => row.subject_id !== null)
+  return { rows, is_complete: rows.length < count && (found[0]?.rarest ?? 0) <= MAX_CANDIDATES }
 }
 
 export const subjectSource: SearchSource = {
@@ -65,7 +58,7 @@ export const subjectSource: SearchSource = {
     const [byId, byKey, byName] = await Promise.all([
       id ? listSubjectsInRange(tx, id, count + 1) : [],
       listSubjectsByExternalId(tx, toSpellings(text), count + 1),
-      has_words ? findByName(tx, text) : { rows: [], is_complete: true },
+      has_words ? findByName(tx, text, count + 1) : { rows: [], is_complete: true },
     ])
     const keyMatch = ({ external_id }: FoundSubjectRow): Match =>
       external_id?.toLowerCase() === text.toLowerCase() ? 'key' : 'prefix'
