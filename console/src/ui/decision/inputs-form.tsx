@@ -141,10 +141,15 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
           autoComplete="off"
           value={toText(value)}
           onChange={(event) => onChange(event.currentTarget.value)}
+          onBlur={() => input.type === 'decimal' && onChange(removeGrouping(toText(value)))}
         />
       )
   }
 }
+
+/** `1,250,000.50` → `1250000.50`: people copy amounts with separators. */
+export const removeGrouping = (text: string): string =>
+  /^-?\d{1,3}([ ,'’]\d{3})+(\.\d+)?$/.test(text.trim()) ? text.replaceAll(/[ ,'’]/g, '') : text
 
 const toText = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
 
