@@ -164,6 +164,7 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
             onChange={setInputs}
             faults={faults}
             known={about?.attributes ?? {}}
+            marksRequired
           />
         </Section>
         <ProblemNote problem={problem} />

@@ -25,9 +25,12 @@ interface InputsFormProps {
   readonly faults?: readonly { readonly pointer: string; readonly message: string }[]
   /** Values used for empty inputs, such as the attributes of the subject. */
   readonly known?: Inputs
+  /** Marks the inputs without which nothing can be decided. */
+  readonly marksRequired?: boolean
 }
 
-export function InputsForm({ inputs, values, onChange, faults = [], known = {} }: InputsFormProps) {
+export function InputsForm(props: InputsFormProps) {
+  const { inputs, values, onChange, faults = [], known = {}, marksRequired = false } = props
   const set = (name: string, value: unknown) => {
     const { [name]: _, ...rest } = values
     onChange(value === undefined || value === '' ? rest : { ...rest, [name]: value })
@@ -44,6 +47,7 @@ export function InputsForm({ inputs, values, onChange, faults = [], known = {} }
             value={values[input.name]}
             known={known[input.name]}
             error={fault?.message}
+            isRequired={marksRequired && input.default === undefined && known[input.name] === undefined}
             onChange={(value) => set(input.name, value)}
           />
         )
@@ -57,6 +61,7 @@ interface InputFieldProps {
   readonly value: unknown
   readonly known?: unknown
   readonly error: string | undefined
+  readonly isRequired?: boolean
   readonly onChange: (value: unknown) => void
 }
 
@@ -159,7 +164,7 @@ const withChosen = (choices: readonly Choice[], chosen: readonly string[]): Choi
   ...chosen.filter((one) => !choices.some(({ value }) => value === one)).map((one) => ({ value: one, label: one })),
 ]
 
-function describeInput({ input, known }: InputFieldProps) {
+function describeInput({ input, known, isRequired = false }: InputFieldProps) {
   const notes = [
     input.description,
     input.minimum !== undefined && input.maximum !== undefined && `${input.minimum} to ${input.maximum}`,
@@ -168,6 +173,7 @@ function describeInput({ input, known }: InputFieldProps) {
   return {
     label: input.unit ? `${input.title}, in ${input.unit}` : input.title,
     ...(notes.length > 0 && { description: notes.join(' · ') }),
+    withAsterisk: isRequired,
     ...(known !== undefined && { placeholder: `${formatInputValue(known)} (from the subject)` }),
   }
 }
@@ -177,11 +183,12 @@ const formatInputValue = (value: unknown): string =>
 
 function YesNo(props: InputFieldProps) {
   const id = useId()
-  const { label, description } = describeInput(props)
+  const { label, description, withAsterisk } = describeInput(props)
   const { value, error, onChange } = props
   return (
     <Input.Wrapper
       label={label}
+      withAsterisk={withAsterisk}
       labelElement="div"
       labelProps={{ id }}
       {...(description !== undefined && { description })}
