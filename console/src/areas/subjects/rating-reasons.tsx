@@ -46,7 +46,9 @@ export function RatingReasons({ rating }: { readonly rating: Rating }) {
     .filter(({ contribution_bps }) => Number(contribution_bps) > 0)
     .toSorted((one, two) => Number(two.contribution_bps) - Number(one.contribution_bps))
     .slice(0, MAX_FACTORS)
-  if (outcome.reason_codes.length + factors.length + explanation.triggers.length === 0) return null
+  // The others are among the reason codes.
+  const floors = explanation.triggers.filter(({ floor_band }) => floor_band !== null)
+  if (outcome.reason_codes.length + factors.length + floors.length === 0) return null
   return (
     <Stack gap={4} role="group" aria-label="Reasons of the rating">
       <Text size="sm" fw={600}>
@@ -57,10 +59,9 @@ export function RatingReasons({ rating }: { readonly rating: Rating }) {
           <ReasonCodes of={outcome.reason_codes} />
         </Text>
       )}
-      {explanation.triggers.map(({ key, title, floor_band }) => (
+      {floors.map(({ key, title, floor_band }) => (
         <Text key={key} size="sm">
-          {title}
-          {floor_band !== null && <span className="quiet">, at least {floor_band}</span>}
+          {title} <span className="quiet">at least {floor_band}</span>
         </Text>
       ))}
       {factors.map(({ key, title, contribution_bps }) => (

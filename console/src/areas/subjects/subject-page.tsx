@@ -10,8 +10,10 @@ import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
+import { DeclaredValue } from '#console/ui/decision/inputs-form.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
+import { useDeclaredInputs } from '#console/ui/decision/subject-matrices.ts'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
@@ -19,7 +21,7 @@ import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
-import { Facts, Section } from '#console/ui/section.tsx'
+import { type Fact, Facts, Section } from '#console/ui/section.tsx'
 import { riskQuery, subjectQuery } from '#console/ui/subject-queries.ts'
 import { formatEntryValue } from '#console/ui/type-texts.ts'
 import { OffboardDialog } from './offboard.tsx'
@@ -182,13 +184,18 @@ function DecisionLink({ of }: { readonly of: Rating }) {
 }
 
 function SubjectRecord({ subject }: { readonly subject: Subject }) {
+  const inputs = useDeclaredInputs(subject.subject_type)
+  const toFact = ([name, value]: [string, unknown]): Fact => {
+    const input = inputs.find((one) => one.name === name)
+    return input
+      ? [input.title, <DeclaredValue key={name} input={input} value={value} />]
+      : [toSentence(name), formatEntryValue(value)]
+  }
   return (
     <Section title="Details">
       <Facts
         of={[
-          ...Object.entries(subject.attributes).map(
-            ([name, value]) => [toSentence(name), formatEntryValue(value)] as const,
-          ),
+          ...Object.entries(subject.attributes).map(toFact),
           ['External id', subject.external_id],
           ['Subject id', <CopyValue key="id" value={subject.subject_id} name="the subject id" />],
           [

@@ -11,7 +11,7 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
-import { getEntryName } from '../type-texts.ts'
+import { formatEntryValue, getEntryName } from '../type-texts.ts'
 import { type Input as DeclaredInput, isListValue, toPointer } from './definition-model.ts'
 import { listContentQuery } from './list-entries.ts'
 
@@ -209,5 +209,22 @@ function YesNo(props: InputFieldProps) {
         />
       </div>
     </Input.Wrapper>
+  )
+}
+
+/** The value of an input with the names that its list gives it. */
+export function DeclaredValue({ input, value }: { readonly input: DeclaredInput; readonly value: unknown }) {
+  const list_key = input.one_of?.list_key
+  const { data } = useQuery({ ...listContentQuery(list_key ?? ''), enabled: list_key !== undefined })
+  const field = input.one_of?.field
+  const addName = (one: unknown): string => {
+    const found = data?.entries.find(({ key, entry }) => (field === undefined ? key : entry[field]) === one)
+    const name = found ? getEntryName(found.entry) : null
+    return name === null || name === one ? formatEntryValue(one) : `${formatEntryValue(one)} · ${name}`
+  }
+  return (
+    <span {...(input.description !== undefined && { title: input.description })}>
+      {Array.isArray(value) && value.length > 0 ? value.map(addName).join(', ') : addName(value)}
+    </span>
   )
 }
