@@ -160,10 +160,7 @@ export async function seedOverrides(
     const at = `/api/subjects/${ids.get(external_id)}`
     const history = await caller.listAll<{ cause: string }>('compliance_officer', `${at}/risk-history`)
     if (!history.some(({ cause }) => cause === 'override')) {
-      const body = { ...override, expires_at: calendar.toExpiry(expires_in_days) }
-      const { cr_id } = await caller.post<{ cr_id?: string }>(by, `${at}/risk-override`, body)
-      // One that lowers the rating waits for an officer.
-      if (cr_id !== undefined) await caller.post('compliance_officer', `/api/change-requests/${cr_id}/approve`, {})
+      await caller.post(by, `${at}/risk-override`, { ...override, expires_at: calendar.toExpiry(expires_in_days) })
     }
     if (ended && !history.some(({ cause }) => cause === 'override-ended')) {
       await caller.delete('compliance_officer', `${at}/risk-override?${new URLSearchParams(ended)}`)
