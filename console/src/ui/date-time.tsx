@@ -10,6 +10,7 @@ const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, from:
   ['minute', 60, 60],
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 export function formatAgo(at: Date, now_ms: number): string {
@@ -63,6 +64,15 @@ export const formatDateTime = (at: string): string => exact.format(new Date(at))
 /** The exact time. */
 export function DateTime({ at }: { readonly at: string }) {
   return <time dateTime={at}>{formatDateTime(at)}</time>
+}
+
+/** The date, with the exact time as its title: for narrow columns. */
+export function CalendarDay({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={formatDateTime(at)}>
+      {day.format(new Date(at))}
+    </time>
+  )
 }
 
 export function formatDuration(from: string, until: string): string {

@@ -9,7 +9,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
-import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
+import { CalendarDay, DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { DeclaredValue } from '#console/ui/decision/inputs-form.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
@@ -276,7 +276,7 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
                   )}
                 </Table.Td>
                 <Table.Td>
-                  <DateTime at={one.valid_at} />
+                  <CalendarDay at={one.valid_at} />
                 </Table.Td>
                 <Table.Td visibleFrom="sm">
                   <RelativeTime at={one.recorded_at} />
