@@ -255,7 +255,7 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
             head={[
               { name: 'Rating' },
               { name: 'Score', from: 'sm' },
-              { name: 'Cause' },
+              { name: 'Cause', from: 'sm' },
               { name: 'Holds from' },
               { name: 'Recorded', from: 'sm' },
               { name: 'By', from: 'md' },
@@ -267,7 +267,7 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
                   <BandMark band={one.band} />
                 </Table.Td>
                 <Table.Td visibleFrom="sm">{one.score_bps?.toLocaleString('en') ?? '–'}</Table.Td>
-                <Table.Td>
+                <Table.Td visibleFrom="sm">
                   {toWords(one.cause)}
                   {one.reason_code !== null && (
                     <Text size="xs" c="dimmed">
