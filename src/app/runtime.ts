@@ -15,7 +15,7 @@ import { Metrics } from '#kernel/metrics.ts'
 import type { Module } from '#kernel/module.ts'
 import type { ProcessKind } from '#kernel/process/queries.ts'
 import { ProcessRegistry } from '#kernel/process/registry.ts'
-import { createUserProvisioning, KeyUsageCounter } from '#modules/access/index.ts'
+import { createUserProvisioning, UsageCounter } from '#modules/access/index.ts'
 import { createKernel } from './create-kernel.ts'
 import { tuneGarbageCollector } from './garbage-collection.ts'
 import { buildTrustedIssuers } from './issuers.ts'
@@ -52,7 +52,7 @@ export class Runtime {
   readonly metrics = new Metrics()
   readonly kernel: Kernel
   readonly #options: RuntimeOptions
-  readonly #usage = new KeyUsageCounter()
+  readonly #usage = new UsageCounter()
   readonly #flushTimer: NodeJS.Timeout
   #server: HttpServer | undefined
   #queue: Database | undefined
@@ -77,7 +77,7 @@ export class Runtime {
       getChainWriter: () => this.#chainWriter,
     })
     this.#flushTimer = setInterval(() => {
-      this.flushKeyUsage().catch((error) => options.log.warn({ err: error }, 'failed to flush API key usage'))
+      this.flushUsage().catch((error) => options.log.warn({ err: error }, 'failed to flush usage of keys and accounts'))
     }, USAGE_EVERY_MS)
     this.#flushTimer.unref()
   }
@@ -131,14 +131,14 @@ export class Runtime {
   }
 
   /** Writes what this process has counted since the last time. */
-  flushKeyUsage(): Promise<void> {
+  flushUsage(): Promise<void> {
     return this.#usage.flush(this.database)
   }
 
   async close(): Promise<void> {
     clearInterval(this.#flushTimer)
     await this.kernel.threads.close()
-    await this.flushKeyUsage().catch(() => {})
+    await this.flushUsage().catch(() => {})
     await Promise.all([this.database.end(), this.#queue?.end()])
   }
 

@@ -6,7 +6,7 @@ import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { KeyUsageCounter } from '#modules/access/index.ts'
+import { UsageCounter } from '#modules/access/index.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import type { CallOptions, TestApp } from './test-app.ts'
 
@@ -82,7 +82,7 @@ export class ExampleTenant {
   /** Has been used, so that its usage has something to show. */
   readonly key = once(async () => {
     const key = await this.newKey()
-    const usage = new KeyUsageCounter()
+    const usage = new UsageCounter()
     usage.observe({ tenant_id: this.tenant_id, principal: `key:${key.key_id}`, operation: 'listUsers', status: 200 })
     await usage.flush(this.w.runtime.database)
     return key

@@ -106,5 +106,7 @@ function describeStatus(
   if (error) return `Search does not work at the moment: ${errorTitles[classifyError(error, navigator.onLine)]}`
   if (isSearching) return 'Searching…'
   if (!isEmpty) return ''
-  return isTooShort ? 'Type at least two letters to search names.' : `Nothing found for “${text}”.`
+  return isTooShort
+    ? 'Type at least two letters to search names.'
+    : `Nothing found for “${text}”. Names are found by the beginning of their words.`
 }

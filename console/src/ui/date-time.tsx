@@ -1,20 +1,22 @@
 /** Instants as relative and exact times. */
 import { useSyncExternalStore } from 'react'
 
-const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
-  ['year', 31_536_000],
-  ['month', 2_592_000],
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
+/** From which distance a unit is used. Deadlines are set in days, so that 90 days are not called 2 months. */
+const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, from: number][] = [
+  ['year', 31_536_000, 31_536_000],
+  ['month', 2_592_000, 100 * 86_400],
+  ['day', 86_400, 86_400],
+  ['hour', 3600, 3600],
+  ['minute', 60, 60],
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 export function formatAgo(at: Date, now_ms: number): string {
   const seconds = (at.getTime() - now_ms) / 1000
-  for (const [unit, size] of steps) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit)
+  for (const [unit, size, from] of steps) {
+    if (Math.abs(seconds) >= from) return relative.format(Math.trunc(seconds / size), unit)
   }
   return seconds < 0 ? 'just now' : 'soon'
 }
@@ -62,6 +64,15 @@ export const formatDateTime = (at: string): string => exact.format(new Date(at))
 /** The exact time. */
 export function DateTime({ at }: { readonly at: string }) {
   return <time dateTime={at}>{formatDateTime(at)}</time>
+}
+
+/** The date, with the exact time as its title: for narrow columns. */
+export function CalendarDay({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={formatDateTime(at)}>
+      {day.format(new Date(at))}
+    </time>
+  )
 }
 
 export function formatDuration(from: string, until: string): string {

@@ -1,5 +1,5 @@
 /** Filters of a list, kept in the page address. */
-import { Select } from '@mantine/core'
+import { Alert, Anchor, Select } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { toSentence } from './format.ts'
 
@@ -49,5 +49,77 @@ export function Filter({ name, label, values, everything }: FilterProps) {
       onChange={(chosen) => set(name, chosen)}
       clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
     />
+  )
+}
+
+export interface Choice {
+  readonly value: string
+  readonly label: string
+}
+
+interface KnownFilterProps {
+  readonly name: string
+  readonly label: string
+  /** Undefined while they are loaded. */
+  readonly choices: readonly Choice[] | undefined
+  readonly everything: string
+}
+
+/** Finds the choice that an address means, whatever its case: people type addresses too. */
+export const findChoice = (choices: readonly Choice[], given: string): Choice | undefined =>
+  choices.find(({ value }) => value === given) ??
+  choices.find(({ value, label }) => [value, label].some((one) => one.toLowerCase() === given.toLowerCase()))
+
+/** The chosen value, or the text of the address that is none of the choices. */
+export function useKnownFilter(name: string, choices: readonly Choice[] | undefined) {
+  const search = useSearch({ strict: false }) as Record<string, unknown>
+  const given = search[name] === undefined || search[name] === '' ? undefined : String(search[name])
+  const found = given === undefined ? undefined : findChoice(choices ?? [], given)
+  return {
+    value: found?.value,
+    unknown: given !== undefined && choices !== undefined && !found ? given : undefined,
+    isPending: given !== undefined && choices === undefined,
+  }
+}
+
+/** A choice of values that occur. */
+export function KnownFilter({ name, label, choices, everything }: KnownFilterProps) {
+  const { value } = useKnownFilter(name, choices)
+  const set = useSetFilter()
+  return (
+    <Select
+      size="xs"
+      w={150}
+      label={label}
+      placeholder={everything}
+      clearable
+      searchable={(choices ?? []).length > 8}
+      value={value ?? null}
+      data={choices ?? []}
+      onChange={(chosen) => set(name, chosen)}
+      clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
+    />
+  )
+}
+
+/** Said instead of the rows, because rows without the filter would look like its result. */
+export function UnknownFilter({
+  name,
+  word,
+  given,
+}: {
+  readonly name: string
+  readonly word: string
+  readonly given: string
+}) {
+  const set = useSetFilter()
+  return (
+    <Alert color="yellow" role="alert" title={`There is no ${word} “${given}”`} mb="sm">
+      Choose one from the list, or{' '}
+      <Anchor component="button" type="button" inherit onClick={() => set(name, null)}>
+        remove the filter
+      </Anchor>
+      .
+    </Alert>
   )
 }

@@ -31,6 +31,8 @@ interface ListTableProps<Item> {
   readonly list: ReturnType<typeof usePages<Item>>
   readonly head: readonly Column[]
   readonly row: (item: Item) => ReactNode
+  /** How many rows there are, where that was counted. */
+  readonly total?: { readonly count: number; readonly is_capped: boolean }
   /** What an empty list says. */
   readonly empty: EmptyContent
 }
@@ -41,7 +43,7 @@ export interface Column {
   readonly isHidden?: boolean
 }
 
-export function ListTable<Item>({ label, list, head, row, empty }: ListTableProps<Item>) {
+export function ListTable<Item>({ label, list, head, row, total, empty }: ListTableProps<Item>) {
   if (list.data === undefined) return <ListSkeleton />
   const items = list.data.pages.flatMap((page) => page.items)
   if (items.length === 0) return <EmptyState {...empty} />
@@ -63,7 +65,9 @@ export function ListTable<Item>({ label, list, head, row, empty }: ListTableProp
       </div>
       <Group justify="space-between">
         <Text size="xs" c="dimmed" role="status">
-          {formatCount(items.length, 'row')} shown{list.hasNextPage ? '' : ', no more'}
+          {total && list.hasNextPage
+            ? `${items.length.toLocaleString('en')} of ${total.is_capped ? 'more than ' : ''}${formatCount(total.count, 'row')} shown`
+            : `${formatCount(items.length, 'row')} shown${list.hasNextPage ? '' : ', no more'}`}
         </Text>
         {list.hasNextPage && (
           <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>

@@ -1,34 +1,54 @@
-/** The name of a user if the viewer may look it up, otherwise the recorded id. */
+/** The name of a person, with a link where the viewer may open the account. Keys and jobs are shown by their recorded id. */
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { PageLink } from './link.tsx'
 
 const kinds: Readonly<Record<string, string>> = { key: 'API key', job: 'Job', seed: 'Set-up', operator: 'Operator' }
+const UUID = /^[0-9a-f-]{36}$/
 
-export function Principal({ of }: { readonly of: string }) {
+interface PrincipalProps {
+  readonly of: string
+  /** Shows the viewer by name too, as evidence does, instead of as "you". */
+  readonly isAlwaysNamed?: boolean
+}
+
+export function Principal({ of, isAlwaysNamed = false }: PrincipalProps) {
   const me = useMe()
   const may = usePermission()
   const [kind = '', id = ''] = of.split(/:(.*)/)
   const isMe = of === me.principal
-  const { data: user } = useQuery({
-    queryKey: ['users', id],
-    queryFn: ({ signal }) => probity.GET('/api/users/{user_id}', { params: { path: { user_id: id } }, signal }),
-    enabled: kind === 'user' && !isMe && may('getUser'),
+  const { data: name, isLoading } = useQuery({
+    queryKey: ['users', 'name', id],
+    queryFn: async ({ signal }) =>
+      (await probity.GET('/api/users/{user_id}/name', { params: { path: { user_id: id } }, signal })).name,
+    enabled: kind === 'user' && !isMe && may('getUserName'),
     staleTime: 300_000,
     throwOnError: false,
   })
-  if (isMe) return <span title={of}>you</span>
-  if (user)
-    return (
+  if (isMe) return <span title={of}>{isAlwaysNamed && me.name !== null ? `${me.name} (you)` : 'you'}</span>
+  // No id is shown first: it would be replaced by the name at once.
+  if (isLoading) return <span className="quiet">…</span>
+  if (name !== undefined) {
+    return may('getUser') ? (
       <PageLink to={`/users/${id}`} inherit>
-        {user.name}
+        {name}
       </PageLink>
+    ) : (
+      <span title={of}>{name}</span>
     )
-  return (
-    <span title={of}>
+  }
+  const words = (
+    <>
       {kinds[kind] ?? formatPrincipal(kind)} <span className="mono">{id.slice(-8)}</span>
-    </span>
+    </>
+  )
+  return kind === 'job' && UUID.test(id) && may('getJob') ? (
+    <PageLink to={`/jobs/${id}`} inherit>
+      {words}
+    </PageLink>
+  ) : (
+    <span title={of}>{words}</span>
   )
 }
 

@@ -14,6 +14,7 @@ export const fixtures: Fixtures = {
   },
   createUser: () => ({ body: { name: 'Ada Lovelace', email: `${uuidv7()}@example.com`, roles: ['analyst'] } }),
   getUser: async (t) => ({ params: await getUserParams(t) }),
+  getUserName: async (t) => ({ params: await getUserParams(t) }),
   updateUser: async (t) => ({ params: await getUserParams(t), body: { team: 'Onboarding' } }),
   deactivateUser: async (t) => ({ params: await createUserParams(t) }),
   reactivateUser: async (t) => ({ params: await createUserParams(t) }),

@@ -19,9 +19,9 @@ export {
   createUserProvisioning,
   findPresentRoles,
   findRequester,
-  KeyUsageCounter,
   needsApproval,
   ROLES_ACTION,
+  UsageCounter,
 } from './role-approval.ts'
 
 export const access: Module = {

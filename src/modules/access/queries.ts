@@ -106,6 +106,16 @@ export const updateSeenUser = (tx: Tx, user_id: string, roles: readonly string[]
     [tx.tenant_id, user_id, roles, name],
   )
 
+/** A user is written at most once a minute, however many requests there are. A principal without an account is left out. */
+export const updateUsersSeen = (tx: Tx, seen: readonly { readonly user_id: string; readonly at: string }[]) =>
+  tx.run(
+    `update app.user_account u set last_seen_at = s.at
+       from jsonb_to_recordset($2::jsonb) as s (user_id uuid, at timestamptz)
+      where u.tenant_id = $1 and u.user_id = s.user_id
+        and (u.last_seen_at is null or u.last_seen_at < s.at - interval '1 minute')`,
+    [tx.tenant_id, JSON.stringify(seen)],
+  )
+
 export const updateUser = (tx: Tx, user_id: string, user: Pick<UserRow, 'name' | 'team' | 'locale'>) =>
   tx.find<UserRow>(
     `update app.user_account set name = $3, team = $4, locale = $5, revision = revision + 1, updated_at = now()

@@ -1,6 +1,6 @@
 /**
  * Who may give roles without approval, which roles a principal holds now, provisioning of users from external issuers, and
- * usage counts of API keys.
+ * use of API keys and accounts.
  */
 import type { Role } from '#kernel/auth/roles.ts'
 import type { VerifiedToken } from '#kernel/auth/token-verifier.ts'
@@ -18,6 +18,7 @@ import {
   lockApprovalPolicy,
   type UsageRow,
   updateSeenUser,
+  updateUsersSeen,
 } from './queries.ts'
 
 /** The action of the approval policy that covers giving roles. */
@@ -99,11 +100,17 @@ export function createUserProvisioning(transactions: Pick<Transactions, 'write'>
   }
 }
 
-/** Counts in memory; `flush` adds the counts to the database. A crash loses the counts of a few seconds. */
-export class KeyUsageCounter {
+/**
+ * Counts calls of API keys and notes when each user was last seen, in memory; `flush` writes both to the database. A crash loses
+ * a few seconds.
+ */
+export class UsageCounter {
+  /** Users by tenant, with the instant of their last request. */
+  readonly #seen = new Map<string, Map<string, number>>()
   readonly #counts = new Map<string, Map<string, UsageRow & { key_id: string; calls: number }>>()
 
   observe(facts: { tenant_id: string; principal: string; operation: string; status: number }): void {
+    if (facts.principal.startsWith('user:')) this.#noteUser(facts.tenant_id, facts.principal.slice('user:'.length))
     if (!facts.principal.startsWith('key:')) return
     const key_id = facts.principal.slice('key:'.length)
     const used_on = new Date().toISOString().slice(0, 10)
@@ -114,7 +121,17 @@ export class KeyUsageCounter {
     tenant.set(id, { key_id, used_on, operation: facts.operation, status: facts.status, calls })
   }
 
+  #noteUser(tenant_id: string, user_id: string): void {
+    const users = this.#seen.get(tenant_id) ?? new Map<string, number>()
+    this.#seen.set(tenant_id, users.set(user_id, Date.now()))
+  }
+
   async flush(transactions: Pick<Transactions, 'write'>): Promise<void> {
+    for (const [tenant_id, users] of this.#seen) {
+      this.#seen.delete(tenant_id)
+      const seen = [...users].map(([user_id, at_ms]) => ({ user_id, at: new Date(at_ms).toISOString() }))
+      await transactions.write({ tenant_id, actor: 'job:usage' }, (tx) => updateUsersSeen(tx, seen))
+    }
     for (const [tenant_id, counts] of this.#counts) {
       this.#counts.delete(tenant_id)
       await transactions.write({ tenant_id, actor: 'job:usage' }, (tx) => addApiKeyUsage(tx, [...counts.values()]))

@@ -53,6 +53,29 @@ describe('users', () => {
     expect((await call('GET /users?role=viewer')).json.items).toEqual([])
   })
 
+  test('are named to every reader, who learns nothing else about them', async () => {
+    const { user_id } = await invite({ name: 'Ada Lovelace' })
+    for (const role of ['viewer', 'analyst', 'policy_editor'] as const) {
+      const reader = await w.token({ tenant_id, roles: [role] })
+      const named = await w.call(`GET /users/${user_id}/name`, { token: reader })
+      expect(named.json).toEqual({ user_id, name: 'Ada Lovelace' })
+      expect((await w.call(`GET /users/${user_id}`, { token: reader })).status).toBe(403)
+    }
+  })
+
+  test('were last seen when they last called, which changes neither revision nor roles', async () => {
+    const made = await invite({ roles: ['viewer'] })
+    const own = await w.token({ tenant_id, roles: ['viewer'], principal: `user:${made.user_id}` })
+    await w.call('GET /auth/me', { token: own })
+    await w.runtime.flushUsage()
+    const { last_seen_at, ...rest } = (await call(`GET /users/${made.user_id}`)).json
+    expect(Date.parse(last_seen_at)).toBeGreaterThanOrEqual(Date.parse(made.created_at) - 1000)
+    expect(rest).toEqual((({ last_seen_at: _, ...others }) => others)(made))
+    await w.call('GET /auth/me', { token: own })
+    await w.runtime.flushUsage()
+    expect((await call(`GET /users/${made.user_id}`)).json.last_seen_at).toBe(last_seen_at)
+  })
+
   test('have an email address that is unique in the tenant, ignoring case', async () => {
     await invite({ email: 'one@example.com' })
     const again = await call('POST /users', invitation({ email: 'ONE@example.com' }))

@@ -45,6 +45,7 @@ import {
   User,
   UserChange,
   UserInvitation,
+  UserName,
   UserPage,
   UserParams,
   UserQuery,
@@ -135,6 +136,20 @@ export const accessRoutes = [
     revisioned: true,
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => toUserView(assertFound(await findUser(tx, params.user_id)))),
+
+  tenantRoute('GET /users/:user_id/name', {
+    id: 'getUserName',
+    summary: 'The name of a user, and nothing else',
+    description: 'For everybody who reads records that name a person as their author or approver.',
+    roles: ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
+    tx: 'one',
+    params: UserParams,
+    reply: [200, UserName],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => {
+    const { user_id, name } = assertFound(await findUser(tx, params.user_id))
+    return { user_id, name }
+  }),
 
   tenantRoute('PATCH /users/:user_id', {
     id: 'updateUser',

@@ -53,6 +53,7 @@ export const User = closed(
   },
   { title: 'User' },
 )
+export const UserName = closed({ user_id: Id(), name: text(200) }, { title: 'UserName' })
 export const UserPage = pageOf(User)
 export const UserParams = closed({ user_id: Id() })
 export const UserQuery = closed({

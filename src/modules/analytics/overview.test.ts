@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
 import { ensureEvaluation } from '#modules/evaluations/fixtures.ts'
 import { proposeActivation, runImpact } from '#modules/impact/fixtures.ts'
+import { typeBody } from '#modules/reference-data/fixtures.ts'
 import { newSubject } from '#modules/subjects/fixtures.ts'
 import { countries, ensurePolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -71,6 +72,27 @@ describe('sections', () => {
     await t.make('POST /rules', { body: { rule_key: 'theirs', title: 'Their rule', definition }, token: theirs })
     const { policy_editor } = await getOverview('policy_editor')
     expect(policy_editor.drafts).toMatchObject([{ family: 'rule', key: 'mine', title: 'My rule', based_on: null }])
+  })
+
+  test('name the lists in force that are out of date as the lists do, to editors, officers and auditors', async () => {
+    const list_key = 'old-countries'
+    await t.make('POST /reference-data/types', { body: { type_key: 'old-country', ...typeBody() } })
+    await t.make('POST /reference-data/datasets', {
+      body: { list_key, type_key: 'old-country', title: 'Old countries', stale_after_days: 30 },
+    })
+    const path = `/reference-data/datasets/${list_key}`
+    const { version } = await t.make(`POST ${path}/versions`, { body: { data: typeBody().examples } })
+    const effective_from = '2020-01-01T00:00:00Z'
+    await t.make(`POST ${path}/activations`, { body: { version, reason: 'in use for long', effective_from } })
+    const { items } = await t.make('GET /reference-data/datasets?origin=own&limit=200')
+    const stale = items
+      .filter((list: { stale_since: string | null }) => list.stale_since !== null)
+      .map(({ list_key: key, stale_since }: { list_key: string; stale_since: string }) => ({ key, stale_since }))
+    expect(stale).toMatchObject([{ key: list_key }])
+    for (const role of ['policy_editor', 'compliance_officer', 'auditor'] as const) {
+      expect((await getOverview(role)).definitions_due).toMatchObject(stale)
+    }
+    expect((await getOverview('analyst')).definitions_due).toBeNull()
   })
 
   test('of an administrator count users by state and name unused or expiring keys', async () => {

@@ -11,9 +11,9 @@ export const analyticsRoutes = [
     id: 'getOverview',
     summary: 'What needs the caller, by the roles it holds',
     description:
-      'Each section answers for one role: an analyst gets what to follow up, a policy editor drafts and lists that are due, who may ' +
+      'Each section answers for one role: an analyst gets what to follow up, a policy editor drafts and failed imports, who may ' +
       'approve the change requests that wait, described in words, an auditor the last verification and recent policy changes, an ' +
-      'administrator keys, users and failed jobs. Every figure names the request that lists its rows.',
+      'administrator keys, users and failed jobs. Editors, officers and auditors get the lists that are out of date or due for review. Every figure names the request that lists its rows.',
     roles: ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'read',
     uses: ['caches', 'routes'],

@@ -202,6 +202,8 @@ describe('search', () => {
     const all = await w.call(`GET /evaluations?subject_id=${subject_id}`, { token })
     expect(idsOf(all)).toEqual(made.toReversed())
     expect(all.json.items.every(({ intact }: { intact: boolean }) => intact)).toBe(true)
+    const { name } = await t.make(`GET /subjects/${subject_id}`)
+    expect(all.json.items[0].subject_name).toBe(name)
     const high = await w.call(`GET /evaluations?subject_id=${subject_id}&band=high`, { token })
     expect(idsOf(high)).toEqual([made[1]])
     const first = await w.call(`GET /evaluations?subject_id=${subject_id}&limit=2`, { token })

@@ -4,7 +4,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
-import { getRiskHead, Override, Rating, type RatingRow } from '#modules/subjects/index.ts'
+import { Override, overrideApproval, Rating, type RatingRow } from '#modules/subjects/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { createCertificate } from './certificate.ts'
 import {
@@ -29,7 +29,7 @@ import { whatIf } from './what-if.ts'
 /** A proposed override is bound to the current risk of the decision's subject. */
 const getSubjectHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const row = await findEvaluation(tx, params['evaluation_id'] as string)
-  return row?.subject_id ? getRiskHead(tx, { subject_id: row.subject_id }) : null
+  return row?.subject_id ? overrideApproval.getRiskHead(tx, { subject_id: row.subject_id }) : null
 }
 
 export const examinationRoutes = [
@@ -143,14 +143,24 @@ export const examinationRoutes = [
     id: 'overrideEvaluation',
     summary: 'Override the rating with a reason and an expiry',
     description:
-      'The decision itself stays as it is: what changes is the rating of its subject, until the override ends.',
+      'The decision itself stays as it is: what changes is the rating of its subject, until the override ends. An override that ' +
+      'lowers the rating needs the approval of a compliance officer, unless the approval policy says more.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
     uses: ['integrity', 'executeOperation'],
     params: EvaluationParams,
     body: Override,
     reply: [201, Rating],
-    governed: { action: 'risk-override', head: getSubjectHead },
+    governed: {
+      action: 'risk-override',
+      head: getSubjectHead,
+      findDefaultRule: async (tx, { params, body }) => {
+        const row = await findEvaluation(tx, (params as { evaluation_id: string }).evaluation_id)
+        return row?.subject_id
+          ? overrideApproval.findLoweringRule(tx, row.subject_id, (body as { band: string }).band)
+          : undefined
+      },
+    },
     location: ({ subject_id }) => `/subjects/${subject_id}/risk`,
     problems: ['not_found', 'conflict', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {

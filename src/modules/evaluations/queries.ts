@@ -35,7 +35,10 @@ export const findEvaluation = (tx: Tx, evaluation_id: string) =>
     [tx.tenant_id, evaluation_id],
   )
 
-export type EvaluationListRow = EvaluationRow & { readonly document_fits: boolean }
+export type EvaluationListRow = EvaluationRow & {
+  readonly document_fits: boolean
+  readonly subject_name: string | null
+}
 
 export interface EvaluationFilter {
   readonly subject_id?: string
@@ -71,8 +74,9 @@ export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: PagePos
     )
   }
   return tx.query<EvaluationListRow>(
-    `select ${columns}, encode(sha256(convert_to(document, 'UTF8')), 'hex') = document_hash as document_fits
-       from app.evaluation where ${where.join(' and ')}
+    `select ${columns}, encode(sha256(convert_to(document, 'UTF8')), 'hex') = document_hash as document_fits,
+            (select s.name from app.subject s where s.tenant_id = e.tenant_id and s.subject_id = e.subject_id) as subject_name
+       from app.evaluation e where ${where.join(' and ')}
       order by decided_at desc, evaluation_id desc limit $${values.push(count)}`,
     values,
   )

@@ -95,7 +95,11 @@ export const decisionRoutes = [
     const isIntact = createRecordCheck(input.kernel, input.actor.tenant_id)
     return {
       ...found,
-      items: found.items.map((row) => ({ ...toEvaluationItem(row), intact: row.document_fits && isIntact(row) })),
+      items: found.items.map((row) => ({
+        ...toEvaluationItem(row),
+        subject_name: row.subject_name,
+        intact: row.document_fits && isIntact(row),
+      })),
     }
   }),
 

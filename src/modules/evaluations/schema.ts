@@ -184,6 +184,7 @@ const row = {
 export const EvaluationItem = closed(
   {
     ...row,
+    subject_name: nullable(text(500, { description: 'As it is now; null: no subject.' })),
     intact: Type.Boolean({ description: 'False: the stored record was altered outside the service.' }),
   },
   { title: 'EvaluationItem' },

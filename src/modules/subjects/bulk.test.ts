@@ -66,6 +66,21 @@ test('the hash of the file is removed with the upload', async () => {
   expect((await getBulk(job)).source).toEqual({ ...bulk.source, sha256: null })
 })
 
+test('CSV columns without the prefix are attributes, unless the same column has the prefix too', async () => {
+  const head = 'external_id,subject_type,name,residence_country'
+  const plain = await importFile(`${head}\nc-1,person,Ada,DE\n`, 'csv')
+  expect(plain.bulk.counts).toMatchObject({ created: 1, rejected: 0 })
+  expect((await t.make('GET /subjects')).items).toMatchObject([{ attributes: { residence_country: 'DE' } }])
+  const both = await importFile(
+    `${head},attributes.residence_country\nc-1,person,Ada,DE,FR\nc-2,person,Bo,DE,FR\n`,
+    'csv',
+  )
+  expect(both.bulk.counts).toMatchObject({ created: 0, rejected: 2, faults: 2 })
+  expect((await listRejects(both.job)).groups).toMatchObject([
+    { code: 'member_unknown', pointer: '/residence_country', rows: 2, first_row: 1 },
+  ])
+})
+
 describe('a file', () => {
   test('in CSV creates subjects with attributes of the declared types', async () => {
     const text =

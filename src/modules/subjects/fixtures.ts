@@ -77,6 +77,14 @@ export const fixtures: Fixtures = {
     await ensureSubject(t)
     return {}
   },
+  countSubjects: async (t) => {
+    await ensureSubject(t)
+    return {}
+  },
+  getSubjectFilters: async (t) => {
+    await ensureSubject(t)
+    return {}
+  },
   createSubject: () => ({ body: buildSubject() }),
   getSubject: one,
   updateSubject: async (t) => ({

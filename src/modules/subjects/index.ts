@@ -10,8 +10,8 @@ import { ratingRoutes } from './ratings/routes.ts'
 import { recordRoutes } from './records/routes.ts'
 import { subjectSource } from './search/subject-source.ts'
 
+export * as overrideApproval from './ratings/override-approval.ts'
 export { deferRating, insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
-export { getRiskHead } from './ratings/risk.ts'
 export { Override, Rating } from './ratings/schema.ts'
 export {
   countSubjects,

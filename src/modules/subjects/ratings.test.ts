@@ -28,9 +28,9 @@ const override = (subject_id: string, more: object = {}) =>
 const end = (subject_id: string, query = '') =>
   w.call(`DELETE /subjects/${subject_id}/risk-override${query}`, { token })
 const getRisk = (subject_id: string) => t.make(`GET /subjects/${subject_id}/risk`)
-const getBand = async (subject_id: string) =>
+const getListed = async (subject_id: string) =>
   (await t.make('GET /subjects?limit=200')).items.find((item: { subject_id: string }) => item.subject_id === subject_id)
-    ?.band
+const getBand = async (subject_id: string) => (await getListed(subject_id))?.band
 const listByBand = async (band: string): Promise<string[]> =>
   (await t.make(`GET /subjects?limit=200&band=${band}`)).items.map(
     ({ subject_id }: { subject_id: string }) => subject_id,
@@ -195,5 +195,25 @@ describe('an override', () => {
     } finally {
       await t.setApprovalRules([])
     }
+  })
+
+  test('that lowers the rating, or prolongs that, waits for an officer where there is one', async () => {
+    const officer = await t.make('POST /users', {
+      body: { name: 'Olga Officer', email: 'olga@example.com', roles: ['compliance_officer'] },
+    })
+    const approver = await t.token(['compliance_officer'], `user:${officer.user_id}`)
+    const subject_id = await newSubject(t)
+    await insertRating(t, subject_id, 'high')
+    expect((await override(subject_id, { band: 'prohibited' })).status).toBe(201)
+    expect((await override(subject_id, { band: 'high' })).status).toBe(202)
+    const lowered = await override(subject_id, { band: 'low' })
+    expect([lowered.status, lowered.json.required_role, lowered.json.approvers]).toEqual([202, 'compliance_officer', 1])
+    expect((await getRisk(subject_id)).band).toBe('prohibited')
+    expect(await getListed(subject_id)).toMatchObject({ band: 'prohibited', rating_source: 'override' })
+    const approved = await w.call(`POST /change-requests/${lowered.json.cr_id}/approve`, { token: approver, body: {} })
+    expect(approved.status).toBe(200)
+    expect((await getRisk(subject_id)).band).toBe('low')
+    expect((await override(subject_id, { band: 'low', expires_at: inDays(60) })).status).toBe(202)
+    expect((await override(subject_id, { band: 'high' })).status).toBe(201)
   })
 })

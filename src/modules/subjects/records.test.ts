@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { insertRating, newSubject as newRatedSubject } from './fixtures.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -259,4 +260,17 @@ describe('searching', () => {
     expect(await names('name=muller', outsider)).toEqual([])
     expect((await w.call(`GET /subjects/${uuidv7()}`, { token })).status).toBe(404)
   })
+})
+
+test('offers the segments and bands that subjects have, the bands in force in their order', async () => {
+  const other = await ExampleTenant.create(w)
+  expect(await other.make('GET /subjects/filters')).toMatchObject({ segments: [] })
+  for (const segment of ['retail', 'corporate', 'retail', null]) {
+    await other.make('POST /subjects', { body: person({ segment }) })
+  }
+  expect(await other.make('GET /subjects/count?segment=retail')).toEqual({ count: 2, is_capped: false })
+  await insertRating(other, await newRatedSubject(other), 'house-band')
+  const { segments, bands } = await other.make('GET /subjects/filters')
+  expect(segments).toEqual(['corporate', 'retail'])
+  expect(bands.map(({ band }: { band: string }) => band)).toEqual(['low', 'medium', 'high', 'prohibited', 'house-band'])
 })

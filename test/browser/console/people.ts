@@ -144,7 +144,7 @@ describe('API keys', () => {
     await machine.page.reload()
     await machine.page.getByText('Signed in as Nightly import.').waitFor()
 
-    await w.runtime.flushKeyUsage()
+    await w.runtime.flushUsage()
     await actions.click()
     await admin.page.getByRole('menuitem', { name: 'Usage' }).click()
     const usage = admin.page.getByRole('dialog', { name: 'Usage of Nightly import' })

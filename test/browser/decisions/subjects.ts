@@ -16,6 +16,7 @@ describe('subjects', () => {
     await dialog.getByLabel('Reason for the override').fill('Known from another case.')
     await dialog.getByRole('button', { name: 'Override' }).click()
     await page.getByRole('main').getByText('Override in force').waitFor()
+    await page.getByRole('group', { name: 'Reasons of the rating' }).waitFor()
     await page.getByRole('table', { name: 'Ratings, newest first' }).getByText('override', { exact: true }).waitFor()
     await takeScreenshot(page, 'decisions-subject')
 
@@ -48,7 +49,7 @@ describe('subjects', () => {
   })
 
   browserTest('can be uploaded from a file, with rejected rows listed', async () => {
-    const rows = ['external_id,subject_type,name,attributes.residence_country']
+    const rows = ['external_id,subject_type,name,residence_country']
     rows.push('B-1,person,Lise Meitner,AT', 'B-2,planet,Pluto,XX', 'B-3,company,Analytical Engines,GB')
     const { page, seen, close } = await at(anton, '/subjects')
     await page.getByRole('link', { name: 'Upload a file' }).click()
@@ -56,6 +57,7 @@ describe('subjects', () => {
     const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) }
     await page.getByLabel('File with one subject per row').setInputFiles(file)
     await page.getByText('people.csv uploaded').waitFor()
+    await page.getByRole('region', { name: 'How the columns are read' }).getByText('residence_country').waitFor()
     await page.getByRole('button', { name: 'Upload', exact: true }).click()
     await pageHeading(page, 'Upload: people.csv').waitFor()
     const counts = page.getByRole('status', { name: 'Result of the upload' })
@@ -64,10 +66,23 @@ describe('subjects', () => {
       .toBe('3 rows 2 created 0 updated 0 unchanged 1 rejected')
     const rejected = page.getByRole('table', { name: 'Rejected rows' })
     await rejected.getByText('/subject_type').waitFor()
+    await page.getByText('stored in part').waitFor()
     expect(await rejected.getByRole('row').nth(1).innerText()).toMatch(/row 2/)
     await takeScreenshot(page, 'decisions-upload')
     await page.goto(`${base}/subjects?external_id=B-1`)
-    await page.getByRole('link', { name: 'Lise Meitner' }).waitFor()
+    await page.getByRole('link', { name: 'Lise Meitner' }).click()
+    await page.getByRole('region', { name: 'Details' }).getByText('AT · Austria').waitFor()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('combobox', { name: 'Delivery channel' }).click()
+    await page.getByRole('option', { name: /^branch/ }).click()
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page
+      .getByRole('region', { name: 'Details' })
+      .getByText(/^branch/)
+      .waitFor()
+    await page.goto(`${base}/subjects?band=Hi`)
+    await page.getByRole('alert').getByText('There is no band “Hi”').waitFor()
     expect(seen).toEqual(noProblems)
     await close()
   })

@@ -1,7 +1,8 @@
 /** Audit events as rows, newest first. */
 import { Badge, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { RelativeTime } from '#console/ui/date-time.tsx'
+import { useMe } from '#console/session/queries.ts'
+import { DateTime } from '#console/ui/date-time.tsx'
 import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { formatOperation, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
@@ -27,15 +28,18 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
       list={list}
       empty={empty}
       head={[
-        { name: 'Action' },
-        { name: 'Outcome' },
-        { name: 'User or key' },
-        ...(hasObjects ? [{ name: 'Object', from: 'sm' } as const] : []),
         { name: 'When' },
+        { name: 'Action' },
+        { name: 'User or key' },
+        { name: 'Outcome', from: 'sm' },
+        ...(hasObjects ? [{ name: 'Object', from: 'sm' } as const] : []),
         { name: 'Position in the chain', from: 'md' },
       ]}
       row={(event) => (
         <Table.Tr key={event.event_id}>
+          <Table.Td className="nowrap">
+            <DateTime at={event.recorded_at} />
+          </Table.Td>
           <Table.Td>
             <PageLink to={`/audit/events/${event.event_id}`} fw={500} size="sm">
               {formatOperation(event.operation)}
@@ -43,24 +47,18 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
             <OutcomeMark event={event} />
           </Table.Td>
           <Table.Td>
-            <OutcomeBadge event={event} />
+            <Principal of={event.actor} isAlwaysNamed />
           </Table.Td>
-          <Table.Td>
-            <Principal of={event.actor} />
+          <Table.Td visibleFrom="sm">
+            <OutcomeBadge event={event} />
           </Table.Td>
           {hasObjects && (
             <Table.Td visibleFrom="sm">
               <PageLink to={objectPath(event.object_type, event.object_id)} size="sm">
-                {toSentence(event.object_type)}{' '}
-                <span className="mono nowrap" title={event.object_id}>
-                  {shortenId(event.object_id)}
-                </span>
+                <ObjectName event={event} />
               </PageLink>
             </Table.Td>
           )}
-          <Table.Td>
-            <RelativeTime at={event.recorded_at} />
-          </Table.Td>
           <Table.Td visibleFrom="md">
             <ChainPosition seal={event.seal} />
           </Table.Td>
@@ -100,12 +98,26 @@ export function OutcomeMark({ event }: { readonly event: Event }) {
           {event.approved_by.map((approver, index) => (
             <span key={approver}>
               {index > 0 && ', '}
-              <Principal of={approver} />
+              <Principal of={approver} isAlwaysNamed />
             </span>
           ))}
         </>
       )}
     </Text>
+  )
+}
+
+/** A change that concerns no single object is recorded for the tenant, whose id says nothing. */
+function ObjectName({ event: { object_type, object_id } }: { readonly event: Event }) {
+  const { tenant } = useMe()
+  if (object_id === tenant.tenant_id) return toSentence(object_type)
+  return (
+    <>
+      {toSentence(object_type)}{' '}
+      <span className="mono nowrap" title={object_id}>
+        {shortenId(object_id)}
+      </span>
+    </>
   )
 }
 

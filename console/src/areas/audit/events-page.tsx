@@ -1,6 +1,12 @@
 /** The audit events of the tenant, searchable by user, action, object and time. */
+import { Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { DateTime } from '#console/ui/date-time.tsx'
+import { formatCount } from '#console/ui/format.ts'
 import { usePages } from '#console/ui/list.tsx'
+import { SearchLink } from '#console/ui/search-link.tsx'
 import { AuditFrame } from './audit-frame.tsx'
 import { EventFilters, toQuery, useEventSearch } from './event-filters.tsx'
 import { EventTable } from './event-table.tsx'
@@ -13,6 +19,7 @@ export default function EventsPage() {
   )
   return (
     <AuditFrame>
+      <LastVerification />
       <EventFilters />
       <EventTable
         list={list}
@@ -23,5 +30,27 @@ export default function EventsPage() {
         }}
       />
     </AuditFrame>
+  )
+}
+
+/** Whether the record that the events are cited from is intact. */
+function LastVerification() {
+  const may = usePermission()
+  const { data } = useQuery({
+    queryKey: ['audit', 'last-verification'],
+    queryFn: ({ signal }) => probity.GET('/api/audit/verifications', { params: { query: { limit: 1 } }, signal }),
+    enabled: may('listAuditVerifications'),
+    throwOnError: false,
+  })
+  const last = data?.items[0]
+  if (!last || last.intact === null) return null
+  return (
+    <Text size="sm" mb="sm" c={last.intact ? 'dimmed' : 'red'} role="status">
+      {last.intact ? 'Intact' : 'Altered'} at the last verification, <DateTime at={last.created_at} />,{' '}
+      {formatCount(last.events ?? 0, 'event')}.{' '}
+      <SearchLink to="/audit/verify" search={{ run: last.verification_id }} inherit>
+        Open the report
+      </SearchLink>
+    </Text>
   )
 }

@@ -25,8 +25,10 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { saveFile, saveJson } from '#console/ui/save-file.ts'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { subjectQuery } from '#console/ui/subject-queries.ts'
 import { explanationQuery, readPack, recordQuery } from './evaluation-queries.ts'
 import { Reevaluate } from './reevaluate.tsx'
+import { SaveInputs } from './save-inputs.tsx'
 import { WhatIf } from './what-if.tsx'
 
 type Evaluation = Schemas['Evaluation']
@@ -71,6 +73,11 @@ function DecisionPage({ one }: { readonly one: Evaluation }) {
   const may = usePermission()
   const tab = useFilter('tab', tabs) ?? 'why'
   const kind = getKind(one.family)
+  const { data: subject } = useQuery({
+    ...subjectQuery(one.subject_id ?? ''),
+    enabled: one.subject_id !== null && may('getSubject'),
+    throwOnError: false,
+  })
   const { data: text } = useQuery({
     ...textQuery(kind, one.definition.key, one.definition.version, one.definition.origin),
     throwOnError: false,
@@ -87,10 +94,11 @@ function DecisionPage({ one }: { readonly one: Evaluation }) {
   )
   return (
     <Page
-      title={`Decision of ${one.definition.key}`}
+      title={subject ? subject.name : `Decision of ${one.definition.key}`}
       mark={<ResultMark of={one} />}
       about={
         <>
+          {subject && `Decision of ${one.definition.key}, `}
           <DateTime at={one.decided_at} />, by <Principal of={one.created_by} />
         </>
       }
@@ -101,23 +109,21 @@ function DecisionPage({ one }: { readonly one: Evaluation }) {
         {may('replayEvaluation') && <Replay evaluation_id={one.evaluation_id} />}
         <Section title="Outcome">
           <Verdict outcome={one.outcome} bands={definition?.bands} lists={one.lists} />
-          <SubjectLine one={one} />
+          <SubjectLine one={one} subject={subject} />
         </Section>
+        {subject && <SaveInputs one={one} subject={subject} />}
       </Stack>
       <PartTabs label="Parts of the decision" offered={offered} names={names} open={tab} panels={panels} />
     </Page>
   )
 }
 
-function SubjectLine({ one }: { readonly one: Evaluation }) {
-  const may = usePermission()
-  const { data: subject } = useQuery({
-    queryKey: ['subjects', 'one', one.subject_id],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id: one.subject_id ?? '' } }, signal }),
-    enabled: one.subject_id !== null && may('getSubject'),
-    throwOnError: false,
-  })
+interface SubjectLineProps {
+  readonly one: Evaluation
+  readonly subject: Schemas['Subject'] | undefined
+}
+
+function SubjectLine({ one, subject }: SubjectLineProps) {
   if (one.subject_id === null) {
     return (
       <Text size="sm" c="dimmed" mt="xs">

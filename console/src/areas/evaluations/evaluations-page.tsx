@@ -1,9 +1,9 @@
-/** All decisions, newest first, filtered by matrix or rule, result, subject and time. */
+/** All decisions, newest first, with their subject, filtered by matrix or rule, result, subject and time. */
 import { toSearch } from '#console/ui/search-link.tsx'
 import '../../ui/decision/decision.css'
 import { Autocomplete, Badge, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
@@ -17,21 +17,20 @@ import {
 } from '#console/ui/decision/definition-kind.ts'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
-import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
+import { Filter, KnownFilter, UnknownFilter, useFilter, useKnownFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { omitUndefined } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { toInstant } from '#console/ui/local-time.ts'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { SubjectPicker } from '#console/ui/subject-picker.tsx'
+import { isSubjectId, subjectFiltersQuery } from '#console/ui/subject-queries.ts'
 import { BatchDecisions } from './batch-decisions.tsx'
 
 type Item = Schemas['EvaluationItem']
 
 const families = ['matrix', 'rule'] as const
-/** The usual bands; a list of bands may name others. */
-const bands = ['low', 'medium', 'high', 'prohibited'] as const
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 interface Search {
   readonly family?: (typeof families)[number]
@@ -79,23 +78,25 @@ function SingleDecisions({ search }: { readonly search: Search }) {
   const may = usePermission()
   const set = useSetFilter()
   const family = families.find((one) => one === search.family)
+  const { data: known } = useSuspenseQuery(subjectFiltersQuery)
+  const band = useKnownFilter('band', known.bands)
   const query = omitUndefined({
     family,
     matrix_key: family !== 'rule' && search.definition ? search.definition : undefined,
     rule_key: family === 'rule' && search.definition ? search.definition : undefined,
-    band: search.band || undefined,
-    subject_id: UUID.test(search.subject ?? '') ? search.subject : undefined,
+    band: band.value,
+    subject_id: isSubjectId(search.subject) ? search.subject : undefined,
     from_at: toInstant(search.from ?? ''),
     until_at: toInstant(search.until ?? ''),
   })
   const list = usePages<Item>(['evaluations', 'list', query], (cursor, signal) =>
     probity.GET('/api/evaluations', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
   )
-  const field = (name: keyof Search, label: string, type: 'search' | 'datetime-local', width: number) => (
+  const field = (name: keyof Search, label: string, width: number) => (
     <TextInput
       size="xs"
       w={width}
-      type={type}
+      type="datetime-local"
       label={label}
       value={search[name] ?? ''}
       onChange={(event) => set(name, event.currentTarget.value || null)}
@@ -106,41 +107,44 @@ function SingleDecisions({ search }: { readonly search: Search }) {
       <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="family" label="Decided by" values={families} everything="Matrices and rules" />
         <DefinitionFilter family={family} chosen={search.definition ?? ''} onChange={(key) => set('definition', key)} />
-        <Autocomplete
+        <KnownFilter name="band" label="Band" choices={known.bands} everything="Any band" />
+        <SubjectPicker
+          label="Subject"
           size="xs"
-          w={130}
-          label="Band"
-          data={[...bands]}
-          value={search.band ?? ''}
-          onChange={(band) => set('band', band || null)}
+          width={220}
+          subject_id={search.subject ?? null}
+          onChange={(subject_id) => set('subject', subject_id)}
         />
-        {field('subject', 'Subject id', 'search', 150)}
-        {field('from', 'Decided from', 'datetime-local', 175)}
-        {field('until', 'until', 'datetime-local', 175)}
+        {field('from', 'Decided from', 175)}
+        {field('until', 'until', 175)}
       </Group>
-      <ListTable<Item>
-        label="Evaluations"
-        list={list}
-        empty={{
-          title: 'No decisions yet',
-          about: 'Each evaluation of a subject is stored here with its reasons, inputs and versions.',
-          filters: ['family', 'definition', 'band', 'subject', 'from', 'until'],
-          action: may('createEvaluation') && (
-            <ButtonLink to="/evaluations/new" size="xs">
-              Make the first evaluation
-            </ButtonLink>
-          ),
-        }}
-        head={[
-          { name: 'Result' },
-          { name: 'Decided by' },
-          { name: 'Subject', from: 'sm' },
-          { name: 'Reasons', from: 'lg' },
-          { name: 'When' },
-          { name: 'By', from: 'md' },
-        ]}
-        row={(one) => <Row key={one.evaluation_id} one={one} />}
-      />
+      {band.unknown !== undefined ? (
+        <UnknownFilter name="band" word="band" given={band.unknown} />
+      ) : (
+        <ListTable<Item>
+          label="Evaluations"
+          list={list}
+          empty={{
+            title: 'No decisions yet',
+            about: 'Each evaluation of a subject is stored here with its reasons, inputs and versions.',
+            filters: ['family', 'definition', 'band', 'subject', 'from', 'until'],
+            action: may('createEvaluation') && (
+              <ButtonLink to="/evaluations/new" size="xs">
+                Make the first evaluation
+              </ButtonLink>
+            ),
+          }}
+          head={[
+            { name: 'Subject' },
+            { name: 'Result' },
+            { name: 'Decided by', from: 'sm' },
+            { name: 'Reasons', from: 'lg' },
+            { name: 'When' },
+            { name: 'By', from: 'md' },
+          ]}
+          row={(one) => <Row key={one.evaluation_id} one={one} />}
+        />
+      )}
     </>
   )
 }
@@ -170,8 +174,15 @@ function DefinitionFilter({ family, chosen, onChange }: DefinitionFilterProps) {
 }
 
 function Row({ one }: { readonly one: Item }) {
+  const name = one.subject_name ?? (one.subject_id === null ? 'Inputs only' : `Subject ${one.subject_id.slice(-8)}`)
   return (
     <Table.Tr>
+      <Table.Td>
+        <PageLink to={`/evaluations/${one.evaluation_id}`} size="sm" fw={500}>
+          {name}
+          <span className="sr-only">, open the decision on {one.definition_key}</span>
+        </PageLink>
+      </Table.Td>
       <Table.Td>
         <Group gap={6} wrap="nowrap">
           <ResultMark of={one} />
@@ -183,7 +194,7 @@ function Row({ one }: { readonly one: Item }) {
           </Badge>
         )}
       </Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">
         <PageLink to={`${getKind(one.family).basePath}/${one.definition_key}`} size="sm">
           {one.definition_key}
         </PageLink>
@@ -191,25 +202,13 @@ function Row({ one }: { readonly one: Item }) {
           version {one.definition_version}
         </Text>
       </Table.Td>
-      <Table.Td visibleFrom="sm">
-        {one.subject_id === null ? (
-          <span className="quiet">none</span>
-        ) : (
-          <PageLink to={`/subjects/${one.subject_id}`} size="sm" className="mono nowrap">
-            {one.subject_id.slice(-8)}
-          </PageLink>
-        )}
-      </Table.Td>
       <Table.Td visibleFrom="lg">
         <Text size="xs" className="cell-text">
           <ReasonCodes of={one.reason_codes} />
         </Text>
       </Table.Td>
       <Table.Td>
-        <PageLink to={`/evaluations/${one.evaluation_id}`} size="sm" className="nowrap">
-          <RelativeTime at={one.decided_at} />
-          <span className="sr-only">, open the decision on {one.definition_key}</span>
-        </PageLink>
+        <RelativeTime at={one.decided_at} />
       </Table.Td>
       <Table.Td visibleFrom="md">
         <Principal of={one.created_by} />

@@ -1,5 +1,5 @@
 /** Evaluates a subject or inputs with a matrix or rule, with an optional preview. */
-import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -19,12 +19,15 @@ import {
 import { type Bands, parseDefinition } from '#console/ui/decision/definition-model.ts'
 import { ExplanationView } from '#console/ui/decision/explanation.tsx'
 import { type Inputs, InputsForm } from '#console/ui/decision/inputs-form.tsx'
+import { chooseMatrix } from '#console/ui/decision/subject-matrices.ts'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import type { OwnedVersion } from '#console/ui/origin.ts'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { SubjectPicker } from '#console/ui/subject-picker.tsx'
+import { isSubjectId, riskQuery, subjectQuery } from '#console/ui/subject-queries.ts'
 
 interface Search {
   readonly matrix?: string
@@ -37,7 +40,9 @@ export default function NewEvaluationPage() {
   const navigate = useNavigate()
   const { data: matrices } = useSuspenseQuery(definitionsQuery(matrixKind))
   const { data: rules } = useSuspenseQuery(definitionsQuery(ruleKind))
-  const chosen = search.rule ? `rule ${search.rule}` : search.matrix ? `matrix ${search.matrix}` : null
+  const offered = useMatrixOfSubject(search.subject, matrices)
+  const matrix = search.matrix ?? (search.rule ? undefined : offered)
+  const chosen = search.rule ? `rule ${search.rule}` : matrix ? `matrix ${matrix}` : null
   const choicesOf = (kind: DefinitionKind, all: typeof matrices) =>
     [...new Map(all.filter(({ active }) => active !== null).map((one) => [getDefinitionKey(one), one])).values()].map(
       (one) => ({
@@ -94,6 +99,15 @@ export default function NewEvaluationPage() {
   )
 }
 
+/** The matrix for the subject that the page was opened with. */
+function useMatrixOfSubject(subject_id: string | undefined, matrices: Parameters<typeof chooseMatrix>[0]) {
+  const enabled = isSubjectId(subject_id)
+  const { data: subject } = useQuery({ ...subjectQuery(subject_id ?? ''), enabled, throwOnError: false })
+  const { data: risk } = useQuery({ ...riskQuery(subject_id ?? ''), enabled, throwOnError: false })
+  if (!subject || !risk) return undefined
+  return chooseMatrix(matrices, subject.subject_type, risk.rating?.matrix_key ?? null) ?? undefined
+}
+
 interface EvaluationFormProps extends OwnedVersion {
   readonly kind: DefinitionKind
   readonly definition_key: string
@@ -137,7 +151,12 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
       }}
     >
       <Stack gap="md">
-        <SubjectField subject_id={subject_id} about={about} onChange={setSubject} />
+        <SubjectPicker
+          label="Subject"
+          description="Optional. Its attributes are used as inputs, and it receives the rating."
+          subject_id={subject_id === '' ? null : subject_id}
+          onChange={(chosen) => setSubject(chosen ?? '')}
+        />
         <Section title="Inputs">
           <InputsForm
             inputs={definition.inputs ?? []}
@@ -145,6 +164,7 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
             onChange={setInputs}
             faults={faults}
             known={about?.attributes ?? {}}
+            marksRequired
           />
         </Section>
         <ProblemNote problem={problem} />
@@ -172,39 +192,8 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
 }
 
 function useSubject(subject_id: string): Schemas['Subject'] | undefined {
-  const { data } = useQuery({
-    queryKey: ['subjects', 'one', subject_id],
-    queryFn: ({ signal }) => probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id } }, signal }),
-    enabled: /^[0-9a-f-]{36}$/.test(subject_id),
-    throwOnError: false,
-  })
+  const { data } = useQuery({ ...subjectQuery(subject_id), enabled: isSubjectId(subject_id), throwOnError: false })
   return data
-}
-
-interface SubjectFieldProps {
-  readonly subject_id: string
-  readonly about: Schemas['Subject'] | undefined
-  readonly onChange: (subject_id: string) => void
-}
-
-function SubjectField({ subject_id, about, onChange }: SubjectFieldProps) {
-  return (
-    <>
-      <TextInput
-        label="Subject"
-        description="Optional. Its attributes are used as inputs, and it receives the rating."
-        placeholder="Subject id"
-        classNames={{ input: 'mono' }}
-        value={subject_id}
-        onChange={(event) => onChange(event.currentTarget.value.trim())}
-      />
-      {about && (
-        <Text size="sm" role="status">
-          {about.name}, {about.subject_type}
-        </Text>
-      )}
-    </>
-  )
 }
 
 interface PreviewResultProps {

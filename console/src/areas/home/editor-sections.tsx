@@ -15,7 +15,6 @@ export function EditorSections({ of }: { readonly of: Editor }) {
   return (
     <>
       <Drafts of={of.drafts} />
-      <DueDefinitions of={of.definitions_due} />
       {of.imports_failed.length > 0 && <FailedImports of={of.imports_failed} />}
     </>
   )
@@ -56,7 +55,8 @@ function Drafts({ of }: { readonly of: Editor['drafts'] }) {
   )
 }
 
-function DueDefinitions({ of }: { readonly of: Editor['definitions_due'] }) {
+/** Also for those who answer for the policy: compliance officers and auditors. */
+export function DueDefinitions({ of }: { readonly of: readonly Schemas['DueDefinition'][] }) {
   return (
     <Section
       title="Due for review or out of date"

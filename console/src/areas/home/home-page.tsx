@@ -15,7 +15,7 @@ import { AdministratorSections, KeysToCheck } from './administrator-sections.tsx
 import { AnalystSections } from './analyst-sections.tsx'
 import { ApprovalInbox, OpenProposals } from './approval-sections.tsx'
 import { LastVerification, PolicyChanges } from './auditor-sections.tsx'
-import { EditorSections } from './editor-sections.tsx'
+import { DueDefinitions, EditorSections } from './editor-sections.tsx'
 import { Portfolio } from './portfolio.tsx'
 import { Welcome } from './welcome.tsx'
 
@@ -62,7 +62,7 @@ function SignedInHome() {
 /** What the user has to act on. A viewer has nothing to act on, so the column is left out. */
 function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
   const may = usePermission()
-  const { approvals, analyst, policy_editor, auditor, tenant_admin } = of
+  const { approvals, analyst, policy_editor, auditor, tenant_admin, definitions_due } = of
   if (!(approvals || analyst || policy_editor || auditor)) return null
   return (
     <Stack gap="md">
@@ -70,6 +70,7 @@ function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
       {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
       {analyst && <AnalystSections of={analyst} />}
       {policy_editor && <EditorSections of={policy_editor} />}
+      {definitions_due && (policy_editor || definitions_due.length > 0) && <DueDefinitions of={definitions_due} />}
       {auditor && <LastVerification of={auditor.last_verification} />}
       {tenant_admin && <KeysToCheck of={tenant_admin.keys_to_check} />}
     </Stack>

@@ -31,6 +31,7 @@ export default function SearchPage() {
           type="search"
           label="Search for"
           placeholder="A name, an external id, a key or an id"
+          description="Names are found by the beginning of their words."
           maw={480}
           maxLength={MAX_QUERY_CHARS}
           value={text}

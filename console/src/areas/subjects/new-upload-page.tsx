@@ -5,16 +5,22 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { useDeclaredInputs } from '#console/ui/decision/subject-matrices.ts'
 import { FileDrop } from '#console/ui/file-drop.tsx'
+import { toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { Section } from '#console/ui/section.tsx'
+import { Facts, Section } from '#console/ui/section.tsx'
+import { readColumns, sortColumns } from './file-columns.ts'
 
 type Format = 'csv' | 'ndjson'
 
+/** Enough for the names of all columns. */
+const MAX_HEAD_BYTES = 65_536
+
 const examples: Readonly<Record<Format, string>> = {
-  csv: 'external_id,subject_type,name,segment,attributes.residence_country\nC-1,person,Ada Lovelace,retail,DE',
+  csv: 'external_id,subject_type,name,segment,residence_country\nC-1,person,Ada Lovelace,retail,DE',
   ndjson: '{"external_id":"C-1","subject_type":"person","name":"Ada Lovelace","attributes":{"residence_country":"DE"}}',
 }
 
@@ -22,6 +28,7 @@ export default function NewUploadPage() {
   const navigate = useNavigate()
   const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
   const [format, setFormat] = useState<Format>('csv')
+  const [columns, setColumns] = useState<readonly string[]>([])
   const start = useApiMutation(
     () => probity.POST('/api/subjects/bulk', { body: { upload_id: upload?.upload_id ?? '', format } }),
     {
@@ -45,7 +52,10 @@ export default function NewUploadPage() {
           upload={upload}
           extensions={['.csv', '.ndjson']}
           label="File with one subject per row"
-          onFile={({ name }) => setFormat(/\.(ndjson|jsonl)$/i.test(name) ? 'ndjson' : 'csv')}
+          onFile={async (file) => {
+            setFormat(/\.(ndjson|jsonl)$/i.test(file.name) ? 'ndjson' : 'csv')
+            setColumns(readColumns(await file.slice(0, MAX_HEAD_BYTES).text()))
+          }}
           onUploaded={setUpload}
         />
         <Section
@@ -68,10 +78,11 @@ export default function NewUploadPage() {
           </Code>
           <Text size="xs" c="dimmed" mt="xs">
             {format === 'csv'
-              ? 'The first line names the columns. Attributes used by matrices and rules are in columns named attributes.…'
+              ? 'The first line names the columns. Every other column is an attribute for matrices and rules, named as their input, as in a file for a batch; attributes.residence_country is read as well.'
               : 'One JSON object per line. Attributes used by matrices and rules are in attributes.'}
           </Text>
         </Section>
+        {upload !== null && format === 'csv' && <Columns columns={columns} />}
         <ProblemNote problem={start.problem} />
         <Group>
           <Button disabled={upload === null} loading={start.isRunning} onClick={() => start.run(undefined)}>
@@ -80,5 +91,28 @@ export default function NewUploadPage() {
         </Group>
       </Stack>
     </Page>
+  )
+}
+
+/** How the columns are read, before anything is stored. */
+function Columns({ columns }: { readonly columns: readonly string[] }) {
+  const { record, attributes, missing } = sortColumns(columns)
+  const declared = [...useDeclaredInputs('person'), ...useDeclaredInputs('company')].map(({ name }) => name)
+  const unread = declared.length === 0 ? [] : attributes.filter((name) => !declared.includes(name))
+  return (
+    <Section title="How the columns are read">
+      <Facts
+        of={[
+          ['Record', record.map(toWords).join(', ') || 'none'],
+          ['Attributes', attributes.join(', ') || 'none'],
+          unread.length > 0 && ['Read by no matrix in force', unread.join(', ')],
+        ]}
+      />
+      {missing.length > 0 && (
+        <Text size="sm" c="red" role="alert">
+          {`The file has no column ${missing.join(' and no column ')}: every row would be refused.`}
+        </Text>
+      )}
+    </Section>
   )
 }

@@ -54,6 +54,7 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
     >
       <Select
         label="Band"
+        description="Lowering a rating needs the approval of a compliance officer."
         required
         data-autofocus
         data={(bands?.entries ?? []).map(({ key }) => key)}

@@ -1,10 +1,13 @@
-/** Creates or edits a subject. */
-import { Select, Textarea, TextInput } from '@mantine/core'
+/** Creates or edits a subject: its record and the inputs that matrices declare. Other attributes are edited as JSON. */
+import { Anchor, Divider, Select, Text, Textarea, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { type Inputs, InputsForm } from '#console/ui/decision/inputs-form.tsx'
+import { useDeclaredInputs } from '#console/ui/decision/subject-matrices.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { isJson } from '#console/ui/json-position.ts'
 import { faultsByField } from '#console/ui/problem-texts.ts'
@@ -17,6 +20,8 @@ interface SubjectDialogProps {
   readonly onClose: () => void
 }
 
+const toJson = (attributes: object): string => JSON.stringify(attributes, null, 2)
+
 export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
   const navigate = useNavigate()
   const [order, setOrder] = useState({
@@ -24,7 +29,7 @@ export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
     name: subject?.name ?? '',
     external_id: subject?.external_id ?? '',
     segment: subject?.segment ?? '',
-    attributes: JSON.stringify(subject?.attributes ?? {}, null, 2),
+    attributes: toJson(subject?.attributes ?? {}),
   })
   const save = useApiMutation(
     () => {
@@ -82,18 +87,68 @@ export function SubjectDialog({ subject, onClose }: SubjectDialogProps) {
       {field('name', 'Name', true)}
       {field('external_id', 'External id')}
       {field('segment', 'Segment')}
-      <Textarea
-        label="Attributes"
-        description="Values for matrices and rules: a JSON object keyed by input name."
-        autosize
-        minRows={4}
-        maxRows={16}
-        spellCheck={false}
-        classNames={{ input: 'mono' }}
-        value={order.attributes}
-        error={isJson(order.attributes) ? faults['attributes'] : 'This is not valid JSON.'}
-        onChange={(event) => setOrder({ ...order, attributes: event.currentTarget.value })}
+      <AttributeFields
+        subject_type={order.subject_type}
+        json={order.attributes}
+        fault={faults['attributes']}
+        onChange={(attributes) => setOrder({ ...order, attributes })}
       />
     </FormDialog>
+  )
+}
+
+interface AttributeFieldsProps {
+  readonly subject_type: string
+  readonly json: string
+  readonly fault: string | undefined
+  readonly onChange: (json: string) => void
+}
+
+/** Both ways edit one text, so that attributes without an input of their own are kept. */
+function AttributeFields({ subject_type, json, fault, onChange }: AttributeFieldsProps) {
+  const inputs = useDeclaredInputs(subject_type)
+  const [isAdvanced, advanced] = useDisclosure(false)
+  const isValid = isJson(json)
+  const values = isValid ? (JSON.parse(json) as Inputs) : {}
+  const hasForm = inputs.length > 0
+  const isOpen = isAdvanced || !hasForm || !isValid || fault !== undefined
+  return (
+    <>
+      <Divider />
+      {hasForm && isValid && (
+        <>
+          <Text size="sm" c="dimmed">
+            What matrices read of this subject. An empty field can be filled in later.
+          </Text>
+          <InputsForm inputs={inputs} values={values} onChange={(changed) => onChange(toJson(changed))} />
+        </>
+      )}
+      {hasForm && (
+        <Anchor
+          component="button"
+          type="button"
+          size="sm"
+          w="fit-content"
+          aria-expanded={isOpen}
+          onClick={advanced.toggle}
+        >
+          Advanced
+        </Anchor>
+      )}
+      {isOpen && (
+        <Textarea
+          label="Attributes"
+          description="All values for matrices and rules: a JSON object keyed by input name."
+          autosize
+          minRows={4}
+          maxRows={16}
+          spellCheck={false}
+          classNames={{ input: 'mono' }}
+          value={json}
+          error={isValid ? fault : 'This is not valid JSON.'}
+          onChange={(event) => onChange(event.currentTarget.value)}
+        />
+      )}
+    </>
   )
 }

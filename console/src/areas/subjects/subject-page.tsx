@@ -2,16 +2,18 @@
 import { Alert, Badge, Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
-import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
-import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
+import { CalendarDay, DateTime, RelativeTime } from '#console/ui/date-time.tsx'
+import { DeclaredValue } from '#console/ui/decision/inputs-form.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
+import { useDeclaredInputs } from '#console/ui/decision/subject-matrices.ts'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
@@ -19,28 +21,18 @@ import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
-import { Facts, Section } from '#console/ui/section.tsx'
+import { type Fact, Facts, Section } from '#console/ui/section.tsx'
+import { riskQuery, subjectQuery } from '#console/ui/subject-queries.ts'
 import { formatEntryValue } from '#console/ui/type-texts.ts'
 import { OffboardDialog } from './offboard.tsx'
 import { EndOverride, OverrideDialog } from './override.tsx'
+import { RatingReasons } from './rating-reasons.tsx'
 import { RiskChart } from './risk-chart.tsx'
 import { SubjectDialog } from './subject-dialog.tsx'
 
 type Subject = Schemas['Subject']
 type Rating = Schemas['Rating']
 type Event = Schemas['SubjectEvent']
-
-const subjectQuery = (subject_id: string) =>
-  queryOptions({
-    queryKey: ['subjects', 'one', subject_id],
-    queryFn: ({ signal }) => probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id } }, signal }),
-  })
-const riskQuery = (subject_id: string) =>
-  queryOptions({
-    queryKey: ['subjects', 'risk', subject_id],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/subjects/{subject_id}/risk', { params: { path: { subject_id } }, signal }),
-  })
 
 export default function SubjectPage() {
   const { subject_id = '' } = useParams({ strict: false }) as { subject_id?: string }
@@ -142,21 +134,34 @@ function Risk({ subject }: { readonly subject: Subject }) {
                   {rating.matrix_key}, version {rating.matrix_version}
                 </PageLink>,
               ],
-              ['Rated at', <DateTime key="when" at={rating.recorded_at} />],
+              ['Holds from', <DateTime key="from" at={rating.valid_at} />],
+              ['Recorded', <DateTime key="when" at={rating.recorded_at} />],
               ['Decision', <DecisionLink key="decision" of={rating} />],
             ]}
           />
         )}
+        {rating !== null && <RatingReasons rating={rating} />}
       </Stack>
       {isOverriding && <OverrideDialog subject={subject} onClose={overriding.close} />}
     </Section>
   )
 }
 
-/** The reason text is visible to some roles only; others see the title of the reason code. */
+/** The reason text is visible to some roles only; the title of the reason code to all. */
 function OverrideReason({ of: { reason, reason_code } }: { readonly of: Rating }) {
-  if (reason !== null) return <>“{reason}”</>
-  return reason_code === null ? <>Set manually</> : <ReasonCodes of={[reason_code]} />
+  if (reason === null && reason_code === null) return <>Set manually</>
+  return (
+    <>
+      {reason !== null && <>“{reason}”</>}
+      {reason_code !== null && (
+        <>
+          {reason !== null && ' ('}
+          <ReasonCodes of={[reason_code]} />
+          {reason !== null && ')'}
+        </>
+      )}
+    </>
+  )
 }
 
 /** Links to the decision of a rating, or to its batch. */
@@ -179,13 +184,18 @@ function DecisionLink({ of }: { readonly of: Rating }) {
 }
 
 function SubjectRecord({ subject }: { readonly subject: Subject }) {
+  const inputs = useDeclaredInputs(subject.subject_type)
+  const toFact = ([name, value]: [string, unknown]): Fact => {
+    const input = inputs.find((one) => one.name === name)
+    return input
+      ? [input.title, <DeclaredValue key={name} input={input} value={value} />]
+      : [toSentence(name), formatEntryValue(value)]
+  }
   return (
     <Section title="Details">
       <Facts
         of={[
-          ...Object.entries(subject.attributes).map(
-            ([name, value]) => [toSentence(name), formatEntryValue(value)] as const,
-          ),
+          ...Object.entries(subject.attributes).map(toFact),
           ['External id', subject.external_id],
           ['Subject id', <CopyValue key="id" value={subject.subject_id} name="the subject id" />],
           [
@@ -245,8 +255,9 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
             head={[
               { name: 'Rating' },
               { name: 'Score', from: 'sm' },
-              { name: 'Cause' },
-              { name: 'When' },
+              { name: 'Cause', from: 'sm' },
+              { name: 'Holds from' },
+              { name: 'Recorded', from: 'sm' },
               { name: 'By', from: 'md' },
               { name: 'Decision' },
             ]}
@@ -256,8 +267,18 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
                   <BandMark band={one.band} />
                 </Table.Td>
                 <Table.Td visibleFrom="sm">{one.score_bps?.toLocaleString('en') ?? '–'}</Table.Td>
-                <Table.Td>{toWords(one.cause)}</Table.Td>
+                <Table.Td visibleFrom="sm">
+                  {toWords(one.cause)}
+                  {one.reason_code !== null && (
+                    <Text size="xs" c="dimmed">
+                      <ReasonCodes of={[one.reason_code]} />
+                    </Text>
+                  )}
+                </Table.Td>
                 <Table.Td>
+                  <CalendarDay at={one.valid_at} />
+                </Table.Td>
+                <Table.Td visibleFrom="sm">
                   <RelativeTime at={one.recorded_at} />
                 </Table.Td>
                 <Table.Td visibleFrom="md">

@@ -2,17 +2,19 @@
 import { Button, Group, Pill, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { formatDateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
-import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
+import { Filter, KnownFilter, UnknownFilter, useFilter, useKnownFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { omitUndefined } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
+import { subjectFiltersQuery } from '#console/ui/subject-queries.ts'
 import { SubjectDialog } from './subject-dialog.tsx'
 
 type Subject = Schemas['RatedSubject']
@@ -26,11 +28,14 @@ export default function SubjectsPage() {
   const [isMaking, making] = useDisclosure(false)
   const search = useSearch({ strict: false }) as Readonly<Record<string, string | number | undefined>>
   const text = (name: string) => (search[name] === undefined ? undefined : String(search[name]))
+  const { data: known } = useSuspenseQuery(subjectFiltersQuery)
+  const segment = useKnownFilter('segment', known.segments)
+  const band = useKnownFilter('band', known.bands)
   const query = omitUndefined({
     name: text('name'),
     external_id: text('external_id'),
-    segment: text('segment'),
-    band: /^[a-z0-9][a-z0-9_-]*$/.test(text('band') ?? '') ? text('band') : undefined,
+    segment: segment.value,
+    band: band.value,
     subject_type: useFilter('type', types),
     state: useFilter('state', states),
     override_expires_before: Number.isNaN(Date.parse(text('override_expires_before') ?? ''))
@@ -40,10 +45,16 @@ export default function SubjectsPage() {
   const list = usePages<Subject>(['subjects', 'list', query], (cursor, signal) =>
     probity.GET('/api/subjects', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
   )
-  const field = (name: string, label: string, width: number) => (
+  const { data: total } = useQuery({
+    queryKey: ['subjects', 'count', query],
+    queryFn: ({ signal }) => probity.GET('/api/subjects/count', { params: { query }, signal }),
+    throwOnError: false,
+  })
+  const field = (name: string, label: string, width: number, placeholder: string) => (
     <TextInput
       size="xs"
       w={width}
+      placeholder={placeholder}
       type="search"
       label={label}
       value={text(name) ?? ''}
@@ -66,10 +77,10 @@ export default function SubjectsPage() {
       }
     >
       <Group gap="xs" mb="sm" align="flex-end">
-        {field('name', 'Name', 200)}
-        {field('external_id', 'External id', 150)}
-        {field('segment', 'Segment', 130)}
-        {field('band', 'Band', 110)}
+        {field('name', 'Name', 200, 'Beginning of words')}
+        {field('external_id', 'External id', 150, 'Exact')}
+        <KnownFilter name="segment" label="Segment" choices={known.segments} everything="Any segment" />
+        <KnownFilter name="band" label="Band" choices={known.bands} everything="Any band" />
         <Filter name="type" label="Type" values={types} everything="Any type" />
         <Filter name="state" label="State" values={states} everything="Any state" />
         {query.override_expires_before !== undefined && (
@@ -83,29 +94,35 @@ export default function SubjectsPage() {
           </Pill>
         )}
       </Group>
-      <ListTable<Subject>
-        label="Subjects"
-        list={list}
-        empty={{
-          title: 'No subjects yet',
-          about: 'Subjects are the customers and other parties that are rated. Create one, or upload a file with many.',
-          filters: ['name', 'external_id', 'segment', 'band', 'type', 'state'],
-          action: may('createSubject') && (
-            <Button size="xs" onClick={making.open}>
-              Create the first subject
-            </Button>
-          ),
-        }}
-        head={[
-          { name: 'Name' },
-          { name: 'Rating' },
-          { name: 'Type', from: 'sm' },
-          { name: 'Segment', from: 'md' },
-          { name: 'External id', from: 'md' },
-          { name: 'Changed', from: 'lg' },
-        ]}
-        row={(one) => <SubjectRow key={one.subject_id} one={one} />}
-      />
+      {segment.unknown !== undefined && <UnknownFilter name="segment" word="segment" given={segment.unknown} />}
+      {band.unknown !== undefined && <UnknownFilter name="band" word="band" given={band.unknown} />}
+      {segment.unknown === undefined && band.unknown === undefined && (
+        <ListTable<Subject>
+          label="Subjects"
+          list={list}
+          {...(total && { total })}
+          empty={{
+            title: 'No subjects yet',
+            about:
+              'Subjects are the customers and other parties that are rated. Create one, or upload a file with many.',
+            filters: ['name', 'external_id', 'segment', 'band', 'type', 'state'],
+            action: may('createSubject') && (
+              <Button size="xs" onClick={making.open}>
+                Create the first subject
+              </Button>
+            ),
+          }}
+          head={[
+            { name: 'Name' },
+            { name: 'Rating' },
+            { name: 'Type', from: 'sm' },
+            { name: 'Segment', from: 'md' },
+            { name: 'External id', from: 'md' },
+            { name: 'Changed', from: 'lg' },
+          ]}
+          row={(one) => <SubjectRow key={one.subject_id} one={one} />}
+        />
+      )}
       {isMaking && <SubjectDialog subject={null} onClose={making.close} />}
     </Page>
   )
@@ -120,7 +137,14 @@ function SubjectRow({ one }: { readonly one: Subject }) {
         </PageLink>
         {one.state !== 'active' && <StateBadge state={one.state} />}
       </Table.Td>
-      <Table.Td>{one.band === null ? <Text c="dimmed">not rated</Text> : <BandMark band={one.band} />}</Table.Td>
+      <Table.Td>
+        {one.band === null ? <Text c="dimmed">not rated</Text> : <BandMark band={one.band} />}
+        {one.rating_source === 'override' && (
+          <Text size="xs" c="dimmed">
+            override
+          </Text>
+        )}
+      </Table.Td>
       <Table.Td visibleFrom="sm">{one.subject_type}</Table.Td>
       <Table.Td visibleFrom="md">{one.segment ?? <span className="quiet">–</span>}</Table.Td>
       <Table.Td visibleFrom="md" className="mono">

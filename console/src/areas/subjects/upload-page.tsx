@@ -1,5 +1,5 @@
 /** The progress and result of a subject upload, with every rejected row. */
-import { Alert, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Alert, Badge, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -38,7 +38,7 @@ export default function UploadPage() {
   return (
     <Page
       title={`Upload: ${source.file_name ?? 'a file'}`}
-      mark={<StateBadge state={bulk.state} />}
+      mark={<ResultBadge bulk={bulk} />}
       trail={
         <PageLink to="/subjects" inherit>
           Subjects
@@ -46,9 +46,14 @@ export default function UploadPage() {
       }
       actions={
         may('startSubjectBulk') && (
-          <ButtonLink to="/subjects/upload" variant="default">
-            Upload another file
-          </ButtonLink>
+          <>
+            {counts.created + counts.changed > 0 && !isUnfinished(bulk) && may('startBatchEvaluation') && (
+              <ButtonLink to="/batches/new">Rate them in a batch</ButtonLink>
+            )}
+            <ButtonLink to="/subjects/upload" variant="default">
+              Upload another file
+            </ButtonLink>
+          </>
         )
       }
     >
@@ -73,6 +78,17 @@ export default function UploadPage() {
         </Section>
       </Stack>
     </Page>
+  )
+}
+
+/** A job that stored nothing has succeeded as a job only. */
+function ResultBadge({ bulk: { state, counts } }: { readonly bulk: SubjectUpload }) {
+  if (state !== 'succeeded' || counts.rejected === 0) return <StateBadge state={state} />
+  const isNone = counts.rejected === counts.rows
+  return (
+    <Badge variant="light" tt="none" miw="max-content" color={isNone ? 'red' : 'orange'}>
+      {isNone ? 'nothing stored' : 'stored in part'}
+    </Badge>
   )
 }
 
@@ -131,6 +147,7 @@ function Rejects({ bulk_id }: { readonly bulk_id: string }) {
           Not all rejected rows are stored.
         </Text>
       )}
+      {(page?.groups.length ?? 0) > 0 && <RejectGroups groups={page?.groups ?? []} />}
       <ListTable<Rejected>
         label="Rejected rows"
         list={list}
@@ -142,5 +159,18 @@ function Rejects({ bulk_id }: { readonly bulk_id: string }) {
         row={(reject) => <RejectRow key={reject.seq} reject={reject} />}
       />
     </Section>
+  )
+}
+
+/** A column that is named otherwise is one mistake, however many rows there are. */
+function RejectGroups({ groups }: { readonly groups: Schemas['SubjectBulkRejectPage']['groups'] }) {
+  return (
+    <Alert color="orange" variant="light" title="In several rows" mb="sm">
+      {groups.map(({ code, pointer, message, rows, first_row }) => (
+        <Text size="sm" key={`${code} ${pointer} ${message}`}>
+          {message} <span className="quiet">{`${formatCount(rows, 'row')}, the first is row ${first_row}`}</span>
+        </Text>
+      ))}
+    </Alert>
   )
 }

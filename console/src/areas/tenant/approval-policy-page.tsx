@@ -22,6 +22,17 @@ const approvingRoles = ['compliance_officer', 'tenant_admin'] as const
 /** Changes that put another version in force; a rollback never waits for an analysis. */
 const measuredActions = ['activation', 'overlay']
 
+/** What each action means, where its name does not say it. */
+const actionTexts: Readonly<Record<string, string>> = {
+  activation: 'Put a version of a list, matrix or rule in force',
+  rollback: 'Put an earlier version in force again',
+  overlay: 'Own additions to a shared list',
+  types: 'The fields that entries of a list have',
+  roles: 'Give roles to people and API keys',
+  'risk-override': 'Set a rating by hand. With 0: only lowering it needs one compliance officer',
+  'approval-policy': 'With 0: as its strictest rule',
+}
+
 const policyQuery = queryOptions({
   queryKey: ['tenant', 'approval-policy'],
   queryFn: ({ signal }) => probity.GET('/api/tenant/approval-policy', { signal }),
@@ -63,9 +74,10 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
   return (
     <Stack gap="sm" maw={820}>
       <Text size="sm" c="dimmed">
-        A change with 0 approvers takes effect immediately. Otherwise it waits until that many other users with the role
-        approve it. API keys cannot approve. Where an impact analysis is required, nobody can approve before the effect
-        on past decisions was measured on what is in force.
+        A change with 0 approvers takes effect immediately, with two exceptions: a change of this policy needs as many
+        approvers as its strictest rule, and an override that lowers a rating needs one compliance officer. Otherwise a
+        change waits until that many other users with the role approve it. API keys cannot approve. Where an impact
+        analysis is required, nobody can approve before the effect on past decisions was measured on what is in force.
       </Text>
       <div className="table-card">
         <Table aria-label="Approval rules" verticalSpacing={6}>
@@ -80,7 +92,16 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
           <Table.Tbody>
             {rules.map((rule) => (
               <Table.Tr key={rule.action}>
-                <Table.Td fw={500}>{toSentence(rule.action)}</Table.Td>
+                <Table.Td>
+                  <Text size="sm" fw={500}>
+                    {toSentence(rule.action)}
+                  </Text>
+                  {actionTexts[rule.action] !== undefined && (
+                    <Text size="xs" c="dimmed">
+                      {actionTexts[rule.action]}
+                    </Text>
+                  )}
+                </Table.Td>
                 <Table.Td>
                   <NumberInput
                     size="xs"

@@ -2,17 +2,20 @@
 import './decision.css'
 import { Alert, Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { useQueries } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { toWords } from '../format.ts'
+import { toSentence, toWords } from '../format.ts'
 import { Icon } from '../icons.tsx'
 import { getOrigin } from '../origin.ts'
 import { PlainTable } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
-import { formatEntryValue } from '../type-texts.ts'
+import { formatEntryValue, getEntryName } from '../type-texts.ts'
 import { formatFieldName, formatPercent } from './definition-model.ts'
+import { listContentQuery } from './list-entries.ts'
 import { BandMark, type Outcome } from './outcome.tsx'
 import { ReasonCodes } from './reason-codes.tsx'
+import { type EntryNames, formatReason } from './reason-text.ts'
 
 export type Explanation = Schemas['EvaluationExplanation']
 type Factor = Schemas['FactorExplanation']
@@ -34,6 +37,7 @@ interface ExplanationViewProps {
 
 export function ExplanationView({ outcome, explanation, lists }: ExplanationViewProps) {
   const { factors, triggers, rows, summary } = explanation
+  const names = useEntryNames(factors, lists)
   return (
     <Stack gap="md">
       {triggers.length > 0 && (
@@ -41,11 +45,19 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
           <Stack gap="xs">
             {triggers.map((trigger) => (
               <Alert key={trigger.key} color="orange" icon={<Icon name="warning" />} title={trigger.title}>
-                <Text size="sm">{trigger.reason}</Text>
+                <Text size="sm">{formatReason(trigger.reason, names)}</Text>
                 <Group gap="xs" mt={4}>
                   {trigger.floor_band !== null && (
                     <Text size="sm" component="span">
-                      at least <BandMark band={trigger.floor_band} />
+                      at least <BandMark band={trigger.floor_band} />,{' '}
+                      {outcome.band !== outcome.scored_band && outcome.band === trigger.floor_band
+                        ? 'which raised the band'
+                        : 'which the band was already'}
+                    </Text>
+                  )}
+                  {trigger.floor_band === null && (
+                    <Text size="sm" component="span" c="dimmed">
+                      does not change the band
                     </Text>
                   )}
                   {trigger.required_actions.map((action) => (
@@ -64,22 +76,63 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
       )}
       {factors.length > 0 && (
         <Section title="Score by factor">
-          <Contributions factors={factors} outcome={outcome} lists={lists} />
+          <Contributions factors={factors} outcome={outcome} lists={lists} names={names} />
         </Section>
       )}
       {outcome.family === 'rule' && <FiredRows rows={rows} />}
+      {/* The factors above say the same. */}
       <Section title="Summary">
-        <Stack gap={4}>
-          {summary.map((text, place) => (
-            <Text key={place} size="sm">
-              {text}
-            </Text>
-          ))}
-        </Stack>
+        {factors.length > 0 ? (
+          <details>
+            <summary>All sentences of the explanation, as recorded</summary>
+            <Sentences of={summary} />
+          </details>
+        ) : (
+          <Sentences of={summary.map((text) => formatReason(text, names))} />
+        )}
       </Section>
       <DecisionInputs inputs={explanation.inputs} />
     </Stack>
   )
+}
+
+function Sentences({ of }: { readonly of: readonly string[] }) {
+  return (
+    <Stack gap={4}>
+      {of.map((text, place) => (
+        <Text key={place} size="sm">
+          {text}
+        </Text>
+      ))}
+    </Stack>
+  )
+}
+
+/** Names of the entries that gave a score, from the versions that the decision used. */
+function useEntryNames(factors: readonly Factor[], lists: readonly ListVersion[]): EntryNames {
+  const found = factors.flatMap((factor) => (factor.found ?? []).filter(({ field }) => field !== null))
+  const list_keys = [...new Set(found.map(({ list_key }) => list_key))]
+  const contents = useQueries({
+    queries: list_keys.map((list_key) => {
+      const used = lists.find((list) => list.list_key === list_key)
+      const pinned = used && {
+        list_key,
+        version: used.version,
+        origin: getOrigin(used.via),
+        overlay_version: used.overlay_version ?? null,
+      }
+      return listContentQuery(list_key, pinned)
+    }),
+  })
+  const names = new Map<string, string>()
+  for (const [place, list_key] of list_keys.entries()) {
+    const keys = new Set(found.filter((one) => one.list_key === list_key).map(({ key }) => key))
+    for (const { key, entry } of contents[place]?.data?.entries ?? []) {
+      const name = keys.has(key) ? getEntryName(entry) : null
+      if (name !== null) names.set(key, name)
+    }
+  }
+  return names
 }
 
 /** The inputs a decision used, with the defaults it filled in. */
@@ -93,7 +146,7 @@ export function DecisionInputs({ inputs }: { readonly inputs: Explanation['input
       >
         {inputs.map(({ name, value, defaulted }) => (
           <Table.Tr key={name}>
-            <Table.Td className="mono">{name}</Table.Td>
+            <Table.Td title={name}>{toSentence(name)}</Table.Td>
             <Table.Td>
               {formatEntryValue(value)} {defaulted && <span className="quiet">default, not provided</span>}
             </Table.Td>
@@ -144,6 +197,7 @@ interface ContributionsProps {
   readonly factors: readonly Factor[]
   readonly outcome: Outcome
   readonly lists: readonly ListVersion[]
+  readonly names: EntryNames
 }
 
 const MAX_BPS = 10_000
@@ -158,7 +212,7 @@ function getTrack({ weight_bps, contribution_bps }: Factor, heaviest_bps: number
 }
 
 /** One bar per factor with the numbers beside it. */
-function Contributions({ factors, outcome, lists }: ContributionsProps) {
+function Contributions({ factors, outcome, lists, names }: ContributionsProps) {
   const isWeighted = factors.length > 0 && factors.every(({ weight_bps }) => Boolean(weight_bps))
   const heaviest_bps = isWeighted ? Math.max(...factors.map(({ weight_bps }) => weight_bps ?? 0)) : null
   return (
@@ -176,8 +230,8 @@ function Contributions({ factors, outcome, lists }: ContributionsProps) {
             </span>
           </div>
           <ContributionBar {...getTrack(factor, heaviest_bps)} />
-          <Text size="sm">{factor.reason}</Text>
-          <FactorSources factor={factor} lists={lists} />
+          <Text size="sm">{formatReason(factor.reason, names)}</Text>
+          <FactorSources factor={factor} lists={lists} names={names} />
         </li>
       ))}
       {outcome.score_bps !== null && (
@@ -200,15 +254,22 @@ function Contributions({ factors, outcome, lists }: ContributionsProps) {
   )
 }
 
+interface FactorSourcesProps {
+  readonly factor: Factor
+  readonly lists: readonly ListVersion[]
+  readonly names: EntryNames
+}
+
 /** The list values of a factor, its matching rows, and whether a default was used. */
-function FactorSources({ factor, lists }: { readonly factor: Factor; readonly lists: readonly ListVersion[] }) {
+function FactorSources({ factor, lists, names }: FactorSourcesProps) {
   const found = factor.found ?? []
   if (found.length === 0 && (factor.rows ?? []).length === 0 && !factor.defaulted) return null
   return (
     <Text size="xs" c="dimmed" component="div">
       {found.map(({ list_key, key, field, value }) => (
         <div key={`${list_key} ${key} ${field}`}>
-          <ListLink list_key={list_key} lists={lists} />, entry <span className="mono">{key}</span>:{' '}
+          <ListLink list_key={list_key} lists={lists} />, entry <span className="mono">{key}</span>
+          {names.has(key) && ` (${names.get(key)})`}:{' '}
           {field === null
             ? value
               ? 'on the list'

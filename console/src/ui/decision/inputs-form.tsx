@@ -11,7 +11,7 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
-import { getEntryName } from '../type-texts.ts'
+import { formatEntryValue, getEntryName } from '../type-texts.ts'
 import { type Input as DeclaredInput, isListValue, toPointer } from './definition-model.ts'
 import { listContentQuery } from './list-entries.ts'
 
@@ -25,9 +25,12 @@ interface InputsFormProps {
   readonly faults?: readonly { readonly pointer: string; readonly message: string }[]
   /** Values used for empty inputs, such as the attributes of the subject. */
   readonly known?: Inputs
+  /** Marks the inputs without which nothing can be decided. */
+  readonly marksRequired?: boolean
 }
 
-export function InputsForm({ inputs, values, onChange, faults = [], known = {} }: InputsFormProps) {
+export function InputsForm(props: InputsFormProps) {
+  const { inputs, values, onChange, faults = [], known = {}, marksRequired = false } = props
   const set = (name: string, value: unknown) => {
     const { [name]: _, ...rest } = values
     onChange(value === undefined || value === '' ? rest : { ...rest, [name]: value })
@@ -44,6 +47,7 @@ export function InputsForm({ inputs, values, onChange, faults = [], known = {} }
             value={values[input.name]}
             known={known[input.name]}
             error={fault?.message}
+            isRequired={marksRequired && input.default === undefined && known[input.name] === undefined}
             onChange={(value) => set(input.name, value)}
           />
         )
@@ -57,6 +61,7 @@ interface InputFieldProps {
   readonly value: unknown
   readonly known?: unknown
   readonly error: string | undefined
+  readonly isRequired?: boolean
   readonly onChange: (value: unknown) => void
 }
 
@@ -141,10 +146,15 @@ function PlainField(props: InputFieldProps & { readonly choices: readonly Choice
           autoComplete="off"
           value={toText(value)}
           onChange={(event) => onChange(event.currentTarget.value)}
+          onBlur={() => input.type === 'decimal' && onChange(removeGrouping(toText(value)))}
         />
       )
   }
 }
+
+/** `1,250,000.50` → `1250000.50`: people copy amounts with separators. */
+export const removeGrouping = (text: string): string =>
+  /^-?\d{1,3}([ ,'’]\d{3})+(\.\d+)?$/.test(text.trim()) ? text.replaceAll(/[ ,'’]/g, '') : text
 
 const toText = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
 
@@ -154,7 +164,7 @@ const withChosen = (choices: readonly Choice[], chosen: readonly string[]): Choi
   ...chosen.filter((one) => !choices.some(({ value }) => value === one)).map((one) => ({ value: one, label: one })),
 ]
 
-function describeInput({ input, known }: InputFieldProps) {
+function describeInput({ input, known, isRequired = false }: InputFieldProps) {
   const notes = [
     input.description,
     input.minimum !== undefined && input.maximum !== undefined && `${input.minimum} to ${input.maximum}`,
@@ -163,6 +173,7 @@ function describeInput({ input, known }: InputFieldProps) {
   return {
     label: input.unit ? `${input.title}, in ${input.unit}` : input.title,
     ...(notes.length > 0 && { description: notes.join(' · ') }),
+    withAsterisk: isRequired,
     ...(known !== undefined && { placeholder: `${formatInputValue(known)} (from the subject)` }),
   }
 }
@@ -172,11 +183,12 @@ const formatInputValue = (value: unknown): string =>
 
 function YesNo(props: InputFieldProps) {
   const id = useId()
-  const { label, description } = describeInput(props)
+  const { label, description, withAsterisk } = describeInput(props)
   const { value, error, onChange } = props
   return (
     <Input.Wrapper
       label={label}
+      withAsterisk={withAsterisk}
       labelElement="div"
       labelProps={{ id }}
       {...(description !== undefined && { description })}
@@ -197,5 +209,22 @@ function YesNo(props: InputFieldProps) {
         />
       </div>
     </Input.Wrapper>
+  )
+}
+
+/** The value of an input with the names that its list gives it. */
+export function DeclaredValue({ input, value }: { readonly input: DeclaredInput; readonly value: unknown }) {
+  const list_key = input.one_of?.list_key
+  const { data } = useQuery({ ...listContentQuery(list_key ?? ''), enabled: list_key !== undefined })
+  const field = input.one_of?.field
+  const addName = (one: unknown): string => {
+    const found = data?.entries.find(({ key, entry }) => (field === undefined ? key : entry[field]) === one)
+    const name = found ? getEntryName(found.entry) : null
+    return name === null || name === one ? formatEntryValue(one) : `${formatEntryValue(one)} · ${name}`
+  }
+  return (
+    <span {...(input.description !== undefined && { title: input.description })}>
+      {Array.isArray(value) && value.length > 0 ? value.map(addName).join(', ') : addName(value)}
+    </span>
   )
 }

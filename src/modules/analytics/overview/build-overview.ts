@@ -113,7 +113,6 @@ async function buildAnalystSection(tx: Tx, now_ms: number): Promise<NonNullable<
 async function buildEditorSection(tx: Tx, principal: string, now_ms: number) {
   return {
     drafts: await listDraftsOf(tx, principal, MAX_ITEMS),
-    definitions_due: await listDueDefinitions(tx, addDays(now_ms, 14), MAX_ITEMS),
     imports_failed: await listFailedImports(tx, addDays(now_ms, -14), FEW_ITEMS),
   }
 }
@@ -171,6 +170,9 @@ export async function buildOverview(kernel: Kernel, tx: Tx, actor: Actor): Promi
     roles: [...roles],
     at: new Date(now_ms).toISOString(),
     proposals: await describeRequests(kernel, tx, await listProposals(tx, principal, FEW_ITEMS)),
+    definitions_due: has('policy_editor', 'compliance_officer', 'auditor')
+      ? await listDueDefinitions(tx, addDays(now_ms, 14), MAX_ITEMS)
+      : null,
     approvals: has('compliance_officer', 'tenant_admin') ? await buildApprovalSection(kernel, tx, actor) : null,
     analyst: has('analyst') ? await buildAnalystSection(tx, now_ms) : null,
     policy_editor: has('policy_editor') ? await buildEditorSection(tx, principal, now_ms) : null,

@@ -4,6 +4,7 @@
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import { type ChangeRequestRow, changeRequestColumns } from '#kernel/request/queries.ts'
+import { datasetStore } from '#modules/definitions/index.ts'
 import type { ImpactFacts, VersionedTarget, VersionFacts } from './describe-change.ts'
 import { MAX_READ } from './limits.ts'
 
@@ -128,8 +129,7 @@ export const listDueDefinitions = (tx: Tx, due_by: string, count: number) =>
   tx.query<DueDefinitionRow>(
     `select * from (
        select d.family, d.list_key as key, d.title, case when d.tenant_id = $1 then 'own' else 'shared' end as origin, r.version,
-              case when v.created_at + d.stale_after_days * interval '1 day' < statement_timestamp()
-                   then v.created_at + d.stale_after_days * interval '1 day' end as stale_since,
+              ${datasetStore.staleSinceExpression} as stale_since,
               (select max(h.created_at) + d.review_every_days * interval '1 day' from app.dataset_version h
                 where h.tenant_id = d.tenant_id and h.dataset_id = d.dataset_id) as review_due_at
          from app.dataset d

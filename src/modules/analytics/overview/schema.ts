@@ -88,6 +88,19 @@ const AnalystSection = closed(
   { title: 'AnalystOverview' },
 )
 
+const DueDefinition = closed(
+  {
+    family: oneOf(families),
+    key: Slug(),
+    title: text(200),
+    origin: oneOf(['own', 'shared']),
+    version: Version,
+    stale_since: nullable(Timestamp({ description: 'As the list itself says it.' })),
+    review_due_at: nullable(Timestamp()),
+  },
+  { title: 'DueDefinition' },
+)
+
 const EditorSection = closed(
   {
     drafts: items(
@@ -99,18 +112,6 @@ const EditorSection = closed(
         updated_at: Timestamp(),
       }),
       'Drafts that the caller began or changed last.',
-    ),
-    definitions_due: items(
-      closed({
-        family: oneOf(families),
-        key: Slug(),
-        title: text(200),
-        origin: oneOf(['own', 'shared']),
-        version: Version,
-        stale_since: nullable(Timestamp()),
-        review_due_at: nullable(Timestamp()),
-      }),
-      'In force and older than their limit, or to be reviewed within 14 days.',
     ),
     imports_failed: items(
       closed({
@@ -192,6 +193,13 @@ export const Overview = closed(
     roles: listOf(oneOf(roles), roles.length),
     at: Timestamp(),
     proposals: items(ChangeInWords, 'Change requests of the caller that wait for approval.'),
+    definitions_due: nullable(
+      items(
+        DueDefinition,
+        'Lists, matrices and rules in force that are older than their limit or to be reviewed within 14 days; for policy editors, ' +
+          'compliance officers and auditors.',
+      ),
+    ),
     approvals: nullable(ApprovalSection),
     analyst: nullable(AnalystSection),
     policy_editor: nullable(EditorSection),

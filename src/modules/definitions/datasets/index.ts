@@ -14,5 +14,6 @@ export {
   listDependents,
   lockDataset,
   type OverlayPolicy,
+  staleSinceExpression,
   updateDataset,
 } from './queries.ts'

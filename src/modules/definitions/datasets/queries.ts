@@ -170,6 +170,13 @@ const formatInstant = (column: string): string =>
  */
 const inUseSince = `case when r.via = 'tenant-own' then least(v.created_at, r.effective_from) else v.created_at end`
 
+/**
+ * Since when the version in force is older than its limit, or null. Of the dataset `d`, what is in force `r` and its version `v`;
+ * every page that says "stale" must compute it from here.
+ */
+export const staleSinceExpression = `case when ${inUseSince} + d.stale_after_days * interval '1 day' < statement_timestamp()
+       then ${inUseSince} + d.stale_after_days * interval '1 day' end`
+
 /** `d` is a dataset row. Instants inside JSON have the same format as all others. */
 const viewColumns = `${datasetColumns
   .split(',')
@@ -187,8 +194,7 @@ const viewColumns = `${datasetColumns
               'entry_count', v.entry_count, 'created_at', ${formatInstant('v.created_at')}) as s
        from app.dataset_version v where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id
       order by v.version desc limit 50) y) as versions,
-  case when ${inUseSince} + d.stale_after_days * interval '1 day' < statement_timestamp()
-       then ${inUseSince} + d.stale_after_days * interval '1 day' end as stale_since,
+  ${staleSinceExpression} as stale_since,
   (select max(v.created_at) + d.review_every_days * interval '1 day' from app.dataset_version v
     where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id) as review_due_at`
 

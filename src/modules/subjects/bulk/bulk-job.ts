@@ -37,7 +37,7 @@ export const subjectBulkJob = defineJob({
     const batches = () => readBatches(readUpload(read, upload_id), bulk.format, bulk.options)
 
     let reached = context.checkpoint ?? (await countFileRows(context, batches()))
-    for await (const portion of toPortions(batches(), reached.counts.rows, STEP_ROWS)) {
+    for await (const portion of toPortions(batches(), bulk.format, reached.counts.rows, STEP_ROWS)) {
       signal.throwIfAborted()
       let next = reached
       await step(async (tx) => {

@@ -42,17 +42,33 @@ const toReject = (at: SourceLocation, { pointer, keyword, detail }: ProblemError
 
 const PREFIX = 'attributes.'
 
-/** Tables have no nested members: columns named `attributes.x` hold the attributes. */
-function nestAttributes(entry: Entry): Entry {
-  const names = Object.keys(entry).filter((name) => name.startsWith(PREFIX) && name !== PREFIX)
-  if (names.length === 0) return entry
-  const rest = Object.entries(entry).filter(([name]) => !names.includes(name))
-  const attributes = names.map((name) => [name.slice(PREFIX.length), entry[name]] as const)
-  return { ...Object.fromEntries(rest), attributes: Object.fromEntries(attributes) }
+const members: readonly string[] = Object.keys(NewSubject.properties)
+const ATTRIBUTE_NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+
+/**
+ * Tables have no nested members: columns named `attributes.x` hold the attributes, and so do other columns named like an input,
+ * as in a file for a batch. A column that is there with and without the prefix is left to be refused.
+ */
+function nestAttributes(entry: Entry, isTable: boolean): Entry {
+  const toAttribute = (name: string): string | null => {
+    if (name.startsWith(PREFIX)) return name === PREFIX ? null : name.slice(PREFIX.length)
+    const isInput = isTable && !members.includes(name) && ATTRIBUTE_NAME.test(name) && !(`${PREFIX}${name}` in entry)
+    return isInput ? name : null
+  }
+  const attributes: [string, unknown][] = []
+  const rest: [string, unknown][] = []
+  for (const [name, value] of Object.entries(entry)) {
+    const attribute = toAttribute(name)
+    if (attribute === null) rest.push([name, value])
+    else attributes.push([attribute, value])
+  }
+  if (attributes.length === 0) return entry
+  const { attributes: mapped, ...others } = Object.fromEntries(rest) as Entry
+  return { ...others, attributes: { ...(mapped as Entry | undefined), ...Object.fromEntries(attributes) } }
 }
 
-function readItem(entry: Entry, at: SourceLocation): BulkItem {
-  const value = nestAttributes(entry)
+function readItem(entry: Entry, at: SourceLocation, isTable: boolean): BulkItem {
+  const value = nestAttributes(entry, isTable)
   const faults = [...findSchemaErrors('body', NewSubject, value), ...findUnstorableText(NewSubject, value)]
   const oversize =
     faults.length === 0 ? findAttributesFault((value as { attributes?: Record<string, unknown> }).attributes) : null
@@ -62,12 +78,12 @@ function readItem(entry: Entry, at: SourceLocation): BulkItem {
 }
 
 /** The rows of a batch, rejected ones first. Deterministic, so that a resumed job counts the same rows. */
-export function toItems({ entries, rejects }: Batch): BulkItem[] {
+export function toItems({ entries, rejects }: Batch, isTable: boolean): BulkItem[] {
   const rejected = new Map<number, Reject[]>()
   for (const reject of rejects) rejected.set(reject.at.row, [...(rejected.get(reject.at.row) ?? []), reject])
   return [
     ...[...rejected.values()].map((faults) => ({ at: (faults[0] as Reject).at, rejects: faults })),
-    ...entries.map(({ entry, at }) => readItem(entry, at)),
+    ...entries.map(({ entry, at }) => readItem(entry, at, isTable)),
   ]
 }
 

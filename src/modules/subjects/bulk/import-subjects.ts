@@ -48,6 +48,7 @@ export async function* readBatches(
 /** Items after the first `skip`, in groups of `size`. */
 export async function* toPortions(
   batches: AsyncIterable<Batch>,
+  format: 'csv' | 'ndjson',
   skip: number,
   size: number,
 ): AsyncGenerator<BulkItem[]> {
@@ -56,7 +57,7 @@ export async function* toPortions(
   for await (const batch of batches) {
     const rows = countRows(batch)
     // Rows that were imported before are skipped without checking.
-    if (left < rows) held.push(...toItems(batch).slice(left))
+    if (left < rows) held.push(...toItems(batch, format === 'csv').slice(left))
     left = Math.max(0, left - rows)
     for (; held.length >= size; held = held.slice(size)) yield held.slice(0, size)
   }

@@ -113,3 +113,20 @@ export const listBulkRejects = (tx: Tx, bulk_id: string, after: PagePosition, co
       where tenant_id = $1 and bulk_id = $2 and ($3::bigint is null or seq > $3) order by seq limit $4`,
     [tx.tenant_id, bulk_id, after?.[0] ?? null, count],
   )
+
+export interface RejectGroupRow {
+  readonly code: string
+  readonly pointer: string
+  readonly message: string
+  readonly rows: number
+  readonly first_row: number
+}
+
+/** Equal faults of many rows as one, the most frequent first: usually a column that is named otherwise. */
+export const listRejectGroups = (tx: Tx, bulk_id: string, count: number) =>
+  tx.query<RejectGroupRow>(
+    `select code, pointer, message, count(*) as rows, min((location ->> 'row')::bigint) as first_row from app.subject_bulk_reject
+      where tenant_id = $1 and bulk_id = $2 group by code, pointer, message having count(*) > 1
+      order by count(*) desc, min(seq) limit $3`,
+    [tx.tenant_id, bulk_id, count],
+  )

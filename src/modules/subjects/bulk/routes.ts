@@ -7,8 +7,8 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { claimUpload } from '#modules/system/index.ts'
 import { NO_COUNTS } from './file-rows.ts'
 import { bulkOptionFaults } from './import-subjects.ts'
-import { findBulk, insertBulk, listBulkRejects } from './queries.ts'
-import { Bulk, BulkParams, BulkRejectPage, BulkRejectQuery, BulkRequest } from './schema.ts'
+import { findBulk, insertBulk, listBulkRejects, listRejectGroups } from './queries.ts'
+import { Bulk, BulkParams, BulkRejectPage, BulkRejectQuery, BulkRequest, MAX_REJECT_GROUPS } from './schema.ts'
 
 const watchers = ['analyst', 'compliance_officer', 'auditor', 'service'] as const
 
@@ -17,8 +17,8 @@ export const bulkRoutes = [
     id: 'startSubjectBulk',
     summary: 'Create and change many subjects from an uploaded CSV or NDJSON file',
     description:
-      'Each row is taken as POST /subjects takes its body; in CSV the columns `attributes.x` are the attributes, as text ' +
-      'unless a mapping says otherwise. A file that cannot be read to its end changes nothing. A row that is not valid, or ' +
+      'Each row is taken as POST /subjects takes its body; in CSV the columns `attributes.x`, and other columns named like an ' +
+      'input, are the attributes, as text unless a mapping says otherwise. A file that cannot be read to its end changes nothing. A row that is not valid, or ' +
       'uses an external id again, is rejected, and the others are taken.',
     roles: ['analyst', 'service'],
     tx: 'write',
@@ -87,6 +87,7 @@ export const bulkRoutes = [
     const rejects = await paginate(input, `listSubjectBulkRejects ${params.bulk_id}`, ['seq'], (after, count) =>
       listBulkRejects(tx, params.bulk_id, after, count),
     )
-    return { ...rejects, faults: counts.faults, truncated: kept < counts.faults }
+    const groups = input.query.cursor === undefined ? await listRejectGroups(tx, params.bulk_id, MAX_REJECT_GROUPS) : []
+    return { ...rejects, groups, faults: counts.faults, truncated: kept < counts.faults }
   }),
 ]

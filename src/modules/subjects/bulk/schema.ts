@@ -1,7 +1,7 @@
 /** Wire contract of bulk imports of subjects. */
 
 import { jobStates } from '#kernel/job/queries.ts'
-import { Count, closed, Id, nullable, oneOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
+import { Count, closed, Id, listOf, nullable, oneOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
 
 export const bulkFormats = ['csv', 'ndjson'] as const
 
@@ -47,6 +47,7 @@ export const Bulk = closed(
 export const BulkParams = closed({ bulk_id: Id() })
 
 export const BulkRejectQuery = closed({ ...pageQuery })
+export const MAX_REJECT_GROUPS = 50
 export const BulkRejectPage = closed(
   {
     items: Type.Array(
@@ -63,6 +64,11 @@ export const BulkRejectPage = closed(
         excerpt: nullable(Type.String()),
         message: text(2000),
       }),
+    ),
+    groups: listOf(
+      closed({ code: text(100), pointer: Type.String(), message: text(2000), rows: Count, first_row: Count }),
+      MAX_REJECT_GROUPS,
+      { description: 'Faults that several rows share, the most frequent first; on the first page only.' },
     ),
     faults: Type.Integer({ minimum: 0, description: 'All of them.' }),
     truncated: Type.Boolean({ description: 'Fewer are stored than were rejected.' }),

@@ -7,10 +7,8 @@ import { resolver } from '#modules/definitions/index.ts'
 import { findUnknownReasonCodes, REASON_CODE_LIST } from '#modules/reference-data/index.ts'
 import { lockSubject } from '../records/queries.ts'
 import { assertActive } from '../records/upsert-subjects.ts'
+import { BAND_LIST } from './override-approval.ts'
 import { findSubjectRisk, insertOverride, listRatingsById, type RatingRow } from './queries.ts'
-
-/** The list of known bands, unless the tenant's matrix reads another one. */
-const BAND_LIST = 'risk-bands'
 
 export async function getRisk(tx: Tx, subject_id: string) {
   const subject_risk = await findSubjectRisk(tx, subject_id)
@@ -27,12 +25,6 @@ export async function getRisk(tx: Tx, subject_id: string) {
     override,
     rating,
   }
-}
-
-/** The state that a proposed override is bound to: a new rating or override makes the proposal void. */
-export async function getRiskHead(tx: Tx, params: Record<string, string>): Promise<string | null> {
-  const risk = await findSubjectRisk(tx, params['subject_id'] as string)
-  return risk ? `${risk.rated_band ?? '-'}:${risk.override_id ?? '-'}` : null
 }
 
 /** Overrides the rating of the matrix; replaces an earlier override. */

@@ -7,9 +7,10 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { findSubject, lockSubject } from '../records/queries.ts'
 import { historyReaders, readers } from '../records/routes.ts'
 import { SubjectParams } from '../records/schema.ts'
+import { findLoweringRule, getRiskHead } from './override-approval.ts'
 import { insertOverrideEnd, listRatings } from './queries.ts'
 import { redactOverrideText } from './redact-override.ts'
-import { assertKnownReasonCode, getRisk, getRiskHead, overrideRating } from './risk.ts'
+import { assertKnownReasonCode, getRisk, overrideRating } from './risk.ts'
 import { Override, OverrideEnd, Rating, RatingPage, RatingQuery, Risk } from './schema.ts'
 
 /** What approvers compare an override with: the band in force now, and until when an override holds it. */
@@ -62,14 +63,20 @@ export const ratingRoutes = [
   tenantRoute('POST /subjects/:subject_id/risk-override', {
     id: 'createRiskOverride',
     summary: 'Override the rating of the matrix until a date',
-    description: 'Replaces an earlier override.',
+    description:
+      'Replaces an earlier override. One that lowers the rating needs the approval of a compliance officer, unless the approval ' +
+      'policy says more, as soon as there is somebody else who could approve.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
     uses: ['caches'],
     params: SubjectParams,
     body: Override,
     reply: [201, Rating],
-    governed,
+    governed: {
+      ...governed,
+      findDefaultRule: (tx, { params, body }) =>
+        findLoweringRule(tx, (params as { subject_id: string }).subject_id, (body as { band: string }).band),
+    },
     problems: ['not_found', 'conflict', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const before = await getRisk(tx, params.subject_id)

@@ -12,7 +12,7 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
-import { Band } from '../records/schema.ts'
+import { Band, ratingSources } from '../records/schema.ts'
 
 export const ratingCauses = ['evaluation', 'batch', 'override', 'override-ended'] as const
 
@@ -51,7 +51,7 @@ export const Risk = closed(
   {
     subject_id: Id(),
     band: nullable(Type.String({ description: 'In force now; null when never rated.' })),
-    source: oneOf(['override', 'rating', 'none'], { description: 'Which of the two is in force.' }),
+    source: oneOf(ratingSources, { description: 'Which of the two is in force.' }),
     override: RatingOrNone,
     rating: RatingOrNone,
   },

@@ -19,7 +19,10 @@ export interface SubjectRow {
   readonly updated_at: string
   readonly updated_by: string
 }
-export type RatedSubjectRow = SubjectRow & { readonly band: string | null }
+export type RatedSubjectRow = SubjectRow & {
+  readonly band: string | null
+  readonly rating_source: 'override' | 'rating' | 'none'
+}
 
 const columns = `s.subject_id, s.subject_type, s.external_id, s.name, s.segment, s.attributes, s.state, s.offboarded_at,
   s.offboard_reason, s.revision, s.created_at, s.created_by, s.updated_at, s.updated_by`
@@ -124,11 +127,35 @@ function selectMatching(tx: Tx, filter: SubjectFilter, { after, way, count }: Su
 function searchSubjects(tx: Tx, filter: SubjectFilter, page: SubjectPage) {
   const { found, values, direction } = selectMatching(tx, filter, page)
   return tx.query<RatedSubjectRow>(
-    `select p.*, (select case when k.override_until > now() then k.override_band else k.rated_band end
-        from app.subject_risk k where k.tenant_id = $1 and k.subject_id = p.subject_id) as band
-      from ${found} p order by p.subject_id ${direction}`,
+    `select p.*, case when k.override_until > now() then k.override_band else k.rated_band end as band,
+            case when k.override_until > now() then 'override' when k.rated_band is not null then 'rating' else 'none' end as rating_source
+       from ${found} p
+       left join lateral (select r.rated_band, r.override_band, r.override_until from app.subject_risk r
+                           where r.tenant_id = $1 and r.subject_id = p.subject_id offset 0) k on true
+      order by p.subject_id ${direction}`,
     values,
   )
+}
+
+/** The different values of a column, each found by one step along its index: the cost does not grow with the rows. */
+const listDistinct = (tx: Tx, table: 'subject' | 'subject_risk', column: string, most: number) =>
+  tx.query<{ readonly value: string }>(
+    `with recursive found (value) as (
+       (select ${column} from app.${table} where tenant_id = $1 and ${column} is not null order by ${column} limit 1)
+       union all
+       select (select t.${column} from app.${table} t where t.tenant_id = $1 and t.${column} > f.value order by t.${column} limit 1)
+         from found f where f.value is not null)
+     select value from found where value is not null limit $2`,
+    [tx.tenant_id, most],
+  )
+
+/** Segments and bands that occur, in alphabetical order. */
+export async function listFilterValues(tx: Tx, most: number): Promise<{ segments: string[]; bands: string[] }> {
+  const segments = await listDistinct(tx, 'subject', 'segment', most)
+  const rated = await listDistinct(tx, 'subject_risk', 'rated_band', most)
+  const overridden = await listDistinct(tx, 'subject_risk', 'override_band', most)
+  const bands = new Set([...rated, ...overridden].map(({ value }) => value))
+  return { segments: segments.map(({ value }) => value), bands: [...bands].sort() }
 }
 
 /** Counts up to `most`. */

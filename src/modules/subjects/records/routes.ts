@@ -3,8 +3,11 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
+import { listBandsInOrder } from '../ratings/override-approval.ts'
 import {
+  countSubjects,
   findSubject,
+  listFilterValues,
   listSubjectEvents,
   listSubjects,
   listSubjectVersions,
@@ -13,10 +16,15 @@ import {
   updateSubjects,
 } from './queries.ts'
 import {
+  MAX_COUNTED_SUBJECTS,
+  MAX_FILTER_VALUES,
   NewSubject,
   Offboarding,
   Subject,
   SubjectChange,
+  SubjectCount,
+  SubjectCountQuery,
+  SubjectFilterValues,
   SubjectPage,
   SubjectParams,
   SubjectQuery,
@@ -47,6 +55,35 @@ export const recordRoutes = [
     return paginate(input, 'listSubjects', ['subject_id'], (after, count) =>
       listSubjects(input.tx, filter, after, count),
     )
+  }),
+
+  tenantRoute('GET /subjects/count', {
+    id: 'countSubjects',
+    summary: 'How many subjects a search finds',
+    roles: readers,
+    tx: 'one',
+    query: SubjectCountQuery,
+    reply: [200, SubjectCount],
+  }).handle(async ({ tx, query }) => {
+    const found = await countSubjects(tx, query, MAX_COUNTED_SUBJECTS + 1)
+    return { count: Math.min(found, MAX_COUNTED_SUBJECTS), is_capped: found > MAX_COUNTED_SUBJECTS }
+  }),
+
+  tenantRoute('GET /subjects/filters', {
+    id: 'getSubjectFilters',
+    summary: 'The segments and bands that subjects can be searched by',
+    roles: readers,
+    tx: 'read',
+    reply: [200, SubjectFilterValues],
+    problems: ['content_corrupt'],
+  }).handle(async ({ tx }) => {
+    const { segments, bands } = await listFilterValues(tx, MAX_FILTER_VALUES)
+    const known = await listBandsInOrder(tx)
+    const others = bands.filter((band) => !known.some((one) => one.band === band))
+    return {
+      segments,
+      bands: [...known, ...others.map((band) => ({ band, title: band }))].map(({ band, title }) => ({ band, title })),
+    }
   }),
 
   tenantRoute('POST /subjects', {

@@ -3,6 +3,7 @@ import {
   closed,
   ExpectedRevision,
   Id,
+  integer,
   listOf,
   nullable,
   oneOf,
@@ -18,6 +19,8 @@ import {
 
 export const subjectTypes = ['person', 'company', 'other'] as const
 export const subjectStates = ['active', 'offboarded'] as const
+
+export const ratingSources = ['override', 'rating', 'none'] as const
 
 export const SubjectType = oneOf(subjectTypes)
 export const ExternalId = text(200, { description: 'What your own systems call the subject; unique when given.' })
@@ -58,14 +61,17 @@ export const UpsertedSubject = closed(
 )
 export const SubjectPage = pageOf(
   closed(
-    { ...record, band: nullable(Type.String({ description: 'Of the rating in force; null when never rated.' })) },
+    {
+      ...record,
+      band: nullable(Type.String({ description: 'Of the rating in force; null when never rated.' })),
+      rating_source: oneOf(ratingSources, { description: 'Whether the band is set by an override or by a rating.' }),
+    },
     { title: 'RatedSubject' },
   ),
 )
 
 export const SubjectParams = closed({ subject_id: Id() })
-export const SubjectQuery = closed({
-  ...pageQuery,
+const filters = {
   name: Type.Optional(
     text(200, { description: 'Each word must be a prefix of a word of the name; case and accents are ignored.' }),
   ),
@@ -77,7 +83,30 @@ export const SubjectQuery = closed({
   override_expires_before: Type.Optional(
     Timestamp({ description: 'Only subjects under an override of their rating that expires before this instant.' }),
   ),
-})
+}
+export const SubjectQuery = closed({ ...pageQuery, ...filters })
+export const SubjectCountQuery = closed(filters)
+export const MAX_COUNTED_SUBJECTS = 10_000
+export const SubjectCount = closed(
+  {
+    count: integer(0, MAX_COUNTED_SUBJECTS, { description: `Counted up to ${MAX_COUNTED_SUBJECTS}.` }),
+    is_capped: Type.Boolean({ description: 'There are more.' }),
+  },
+  { title: 'SubjectCount' },
+)
+
+export const MAX_FILTER_VALUES = 200
+export const SubjectFilterValues = closed(
+  {
+    segments: listOf(Segment, MAX_FILTER_VALUES, {
+      description: 'Segments that subjects have, in alphabetical order.',
+    }),
+    bands: listOf(closed({ band: Type.String(), title: Type.String() }), 2 * MAX_FILTER_VALUES, {
+      description: 'The bands in force from the lowest to the highest, then those that only earlier ratings have.',
+    }),
+  },
+  { title: 'SubjectFilterValues' },
+)
 
 export const NewSubject = closed({
   subject_type: SubjectType,

@@ -1,0 +1,12 @@
+/** Relative times. */
+import { expect, test } from 'vitest'
+import { formatAgo } from './date-time.tsx'
+
+const DAY_MS = 86_400_000
+
+test('are in days up to 100 days, then in months', () => {
+  expect(formatAgo(new Date(90 * DAY_MS), 0)).toBe('in 90 days')
+  expect(formatAgo(new Date(0), 45 * DAY_MS)).toBe('45 days ago')
+  expect(formatAgo(new Date(0), 120 * DAY_MS)).toBe('4 months ago')
+  expect(formatAgo(new Date(0), 800 * DAY_MS)).toBe('2 years ago')
+})

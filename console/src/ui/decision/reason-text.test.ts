@@ -1,0 +1,24 @@
+/** Explanations in the words of people. */
+import { expect, test } from 'vitest'
+import { formatReason } from './reason-text.ts'
+
+test('puts intervals, list references and exact numbers into words', () => {
+  const layers =
+    '2 layers of ownership. By the lists: Layers (1 (matrix-thresholds v1, company|direct)..3 (matrix-thresholds v1, company|layered)].'
+  expect(formatReason(layers)).toBe('2 layers of ownership. Limits: Layers more than 1, at most 3.')
+  expect(formatReason('Age [18..65]')).toBe('Age 18 to 65')
+  expect(formatReason('Country contributes 525.0000: This gives 0 basis points.')).toBe(
+    'Country contributes 525: This gives 0 points.',
+  )
+  expect(formatReason('contributes 12.5000')).toBe('contributes 12.5')
+})
+
+test('adds the name of a key where the key is a word of its own', () => {
+  const names = new Map([
+    ['JE', 'Jersey'],
+    ['68', 'Real estate'],
+  ])
+  expect(formatReason('Registration in JE is rated 3500', names)).toBe('Registration in Jersey (JE) is rated 3500')
+  expect(formatReason('Industry 68 is rated 6800', names)).toBe('Industry Real estate (68) is rated 6800')
+  expect(formatReason('PROJECT is rated 680', names)).toBe('PROJECT is rated 680')
+})

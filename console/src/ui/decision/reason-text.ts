@@ -1,0 +1,38 @@
+/**
+ * The text of an explanation for people. What a decision recorded stays exact; here references to lists, trailing zeros and
+ * intervals are put into words, and keys get the names that their list gives them. Pure.
+ */
+
+const LIST_REFERENCE = / \([a-z0-9_-]+ v\d+, [^()]*\)/g
+const INTERVAL = /([[(])(-?[\d.,]+)\.\.(-?[\d.,]+?)([\])])/g
+const EXACT_NUMBER = /\d+\.\d{4}(?!\d)/g
+
+const formatInterval = (_: string, open: string, from: string, to: string, close: string): string =>
+  open === '[' && close === ']'
+    ? `${from} to ${to}`
+    : `${open === '[' ? 'at least' : 'more than'} ${from}, ${close === ']' ? 'at most' : 'less than'} ${to}`
+
+const escapePattern = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** Names by key, as the lists give them. */
+export type EntryNames = ReadonlyMap<string, string>
+
+function addNames(text: string, names: EntryNames): string {
+  return [...names].reduce((said, [key, name]) => {
+    if (name === key || said.includes(name)) return said
+    // A key that is part of a longer word or number is not meant.
+    return said.replace(new RegExp(`(?<![\\w.,|-])${escapePattern(key)}(?![\\w|-])`), `${name} (${key})`)
+  }, text)
+}
+
+/** `Registration in JE is rated 525.0000` → `Registration in Jersey (JE) is rated 525`. */
+export const formatReason = (reason: string, names: EntryNames = new Map()): string =>
+  addNames(
+    reason
+      .replaceAll(LIST_REFERENCE, '')
+      .replaceAll(INTERVAL, formatInterval)
+      .replaceAll(EXACT_NUMBER, (exact) => String(Number(exact)))
+      .replaceAll('basis points', 'points')
+      .replaceAll('By the lists:', 'Limits:'),
+    names,
+  )
