@@ -13,7 +13,7 @@ import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { Decision } from './decision.tsx'
-import { ApprovalGates } from './gates.tsx'
+import { ApprovalGates, useApprovalGates } from './gates.tsx'
 import { hasImpact, Impact, VersionDifference } from './impact.tsx'
 import { RequestDetails, RequestedChange } from './requested-change.tsx'
 
@@ -50,10 +50,11 @@ function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestS
 
 function FullRequest({ request }: { readonly request: ChangeRequest }) {
   const text = useChangeText(request)
+  const { isVoid } = useApprovalGates(request)
   return (
     <Page
       title={text}
-      mark={<StateBadge state={request.state} />}
+      mark={<StateBadge state={isVoid ? 'no longer applicable' : request.state} />}
       about={
         <>
           Requested by <Principal of={request.created_by} />, <RelativeTime at={request.created_at} />
@@ -64,10 +65,10 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
-            <RequestedChange request={request} text={text} />
+            <RequestedChange request={request} text={text} isVoid={isVoid} />
             {hasImpact(request) && (
               <>
-                <VersionDifference request={request} />
+                <VersionDifference request={request} isVoid={isVoid} />
                 <Impact request={request} />
               </>
             )}
@@ -76,7 +77,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
           <Stack gap="md">
-            <Decision request={request} />
+            <Decision request={request} isVoid={isVoid} />
             <ApprovalGates request={request} />
             <Section title="History">
               <RequestHistory request={request} />

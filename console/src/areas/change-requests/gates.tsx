@@ -27,18 +27,24 @@ const titles: Readonly<Record<string, string>> = {
   approvals: 'Approvals',
 }
 
-export function ApprovalGates({ request }: { readonly request: ChangeRequest }) {
-  const { cr_id, revision, impact_run_id } = request
+/** The gates of an open request; undefined while they are read, and for roles that may not read them. */
+export function useApprovalGates({ cr_id, revision, impact_run_id, state }: ChangeRequest) {
   const may = usePermission()
-  const isShown = request.state === 'open' && may('listChangeRequestGates')
+  const isRead = state === 'open' && may('listChangeRequestGates')
   const { data } = useQuery({
     queryKey: ['change-requests', 'gates', cr_id, revision, impact_run_id],
     queryFn: ({ signal }) => probity.GET('/api/change-requests/{cr_id}/gates', { params: { path: { cr_id } }, signal }),
-    enabled: isShown,
+    enabled: isRead,
     refetchInterval: 15_000,
     throwOnError: false,
   })
-  if (!isShown) return null
+  const isVoid = data?.items.some(({ gate, holds }) => gate === 'unchanged' && !holds) ?? false
+  return { isRead, gates: data, isVoid }
+}
+
+export function ApprovalGates({ request }: { readonly request: ChangeRequest }) {
+  const { isRead, gates: data } = useApprovalGates(request)
+  if (!isRead) return null
   return (
     <Section title="Before approval">
       {data ? (

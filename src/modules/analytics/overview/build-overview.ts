@@ -6,6 +6,7 @@ import type { ChangeRequestRow } from '#kernel/request/queries.ts'
 import type { Actor } from '#kernel/route.ts'
 import type { Static } from '#kernel/schema.ts'
 import { listVerifications } from '#modules/audit/index.ts'
+import { findStaleRequests } from '#modules/change-requests/index.ts'
 import { listBands } from '../portfolio/bands.ts'
 import { describeChange, getVersionedTarget, type VersionedTarget } from './describe-change.ts'
 import { describePolicyChange } from './describe-policy-change.ts'
@@ -38,6 +39,8 @@ const DAY_MS = 86_400_000
 /** How many of the newest decisions are searched for required actions. */
 const MAX_DECISIONS = 200
 const FEW_ITEMS = 8
+/** How many of the oldest waiting change requests are checked for whether they can still be approved. */
+const MAX_CHECKED = 20
 
 /** Instants are rounded to a minute, so that a link to the rows stays the same for that long. */
 const addDays = (now_ms: number, days: number): string =>
@@ -56,6 +59,7 @@ const toFigure = (total: number, operation: string, path: string, query: Record<
 
 /** Reads the facts of all requests together: at most three statements, however many there are. */
 async function describeRequests(kernel: Kernel, tx: Tx, requests: readonly ChangeRequestRow[]) {
+  if (requests.length === 0) return []
   const targets = requests.map(getVersionedTarget)
   const named = [...new Set(targets)].filter((target): target is VersionedTarget => target !== null)
   const versions = named.length === 0 ? [] : await listVersionFacts(tx, named)
@@ -118,12 +122,26 @@ async function buildEditorSection(tx: Tx, principal: string, now_ms: number) {
   }
 }
 
+/** What the caller proposed, also what can no longer be approved, so that its author withdraws it. */
+async function describeProposals(kernel: Kernel, tx: Tx, principal: string) {
+  const requests = await listProposals(tx, principal, FEW_ITEMS)
+  const stale = await findStaleRequests(tx, kernel, requests)
+  return (await describeRequests(kernel, tx, requests)).map((change) =>
+    stale.has(change.cr_id)
+      ? { ...change, summary: `No longer applicable, can be withdrawn. ${change.summary}` }
+      : change,
+  )
+}
+
 async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
-  const requests = await listAwaiting(tx, actor, MAX_COUNTED + 1, FEW_ITEMS)
+  const waiting = await listAwaiting(tx, actor, MAX_COUNTED + 1, MAX_CHECKED)
+  const stale = await findStaleRequests(tx, kernel, waiting)
+  const requests = waiting.filter(({ cr_id }) => !stale.has(cr_id))
+  const total = (waiting[0]?.total ?? 0) - stale.size
   const reviews = await countOpenReviews(tx, actor.principal, actor.roles)
   return {
-    waiting: toFigure(requests[0]?.total ?? 0, 'listChangeRequestInbox', '/api/change-requests/inbox'),
-    inbox: await describeRequests(kernel, tx, requests),
+    waiting: toFigure(total, 'listChangeRequestInbox', '/api/change-requests/inbox'),
+    inbox: await describeRequests(kernel, tx, requests.slice(0, FEW_ITEMS)),
     emergency_changes: toFigure(reviews, 'listBreakGlassInbox', '/api/break-glass/inbox'),
   }
 }
@@ -170,7 +188,7 @@ export async function buildOverview(kernel: Kernel, tx: Tx, actor: Actor): Promi
   return {
     roles: [...roles],
     at: new Date(now_ms).toISOString(),
-    proposals: await describeRequests(kernel, tx, await listProposals(tx, principal, FEW_ITEMS)),
+    proposals: await describeProposals(kernel, tx, principal),
     approvals: has('compliance_officer', 'tenant_admin') ? await buildApprovalSection(kernel, tx, actor) : null,
     analyst: has('analyst') ? await buildAnalystSection(tx, now_ms) : null,
     policy_editor: has('policy_editor') ? await buildEditorSection(tx, principal, now_ms) : null,
