@@ -5,6 +5,7 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
+import { useApprovalGates } from '#console/ui/change-request/use-approval-gates.ts'
 import { useChangeText } from '#console/ui/change-request/use-target-name.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { toSentence, toWords } from '#console/ui/format.ts'
@@ -13,7 +14,7 @@ import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { Decision } from './decision.tsx'
-import { ApprovalGates, useApprovalGates } from './gates.tsx'
+import { ApprovalGates } from './gates.tsx'
 import { hasImpact, Impact, VersionDifference } from './impact.tsx'
 import { RequestDetails, RequestedChange } from './requested-change.tsx'
 
@@ -69,7 +70,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
             {hasImpact(request) && (
               <>
                 <VersionDifference request={request} isVoid={isVoid} />
-                <Impact request={request} />
+                <Impact request={request} isVoid={isVoid} />
               </>
             )}
             <RequestDetails request={request} />

@@ -2,9 +2,7 @@
 
 import { Group, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useQuery } from '@tanstack/react-query'
-import { probity } from '#console/session/client.ts'
-import { usePermission } from '#console/session/queries.ts'
+import { useApprovalGates } from '#console/ui/change-request/use-approval-gates.ts'
 import { formatCount, toSentence, toWords } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
@@ -25,21 +23,6 @@ const titles: Readonly<Record<string, string>> = {
   author: 'Author may request it',
   impact: 'Impact measured',
   approvals: 'Approvals',
-}
-
-/** The gates of an open request; undefined while they are read, and for roles that may not read them. */
-export function useApprovalGates({ cr_id, revision, impact_run_id, state }: ChangeRequest) {
-  const may = usePermission()
-  const isRead = state === 'open' && may('listChangeRequestGates')
-  const { data } = useQuery({
-    queryKey: ['change-requests', 'gates', cr_id, revision, impact_run_id],
-    queryFn: ({ signal }) => probity.GET('/api/change-requests/{cr_id}/gates', { params: { path: { cr_id } }, signal }),
-    enabled: isRead,
-    refetchInterval: 15_000,
-    throwOnError: false,
-  })
-  const isVoid = data?.items.some(({ gate, holds }) => gate === 'unchanged' && !holds) ?? false
-  return { isRead, gates: data, isVoid }
 }
 
 export function ApprovalGates({ request }: { readonly request: ChangeRequest }) {

@@ -28,6 +28,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { datasetQuery, differenceQuery, getActiveListVersion } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { Rerate } from './rerate.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 type Run = Schemas['ImpactRun']
@@ -194,8 +195,9 @@ const impactQuery = (cr_id: string) =>
     throwOnError: false,
   })
 
-export function Impact({ request }: { readonly request: ChangeRequest }) {
+export function Impact({ request, isVoid }: VersionDifferenceProps) {
   const may = usePermission()
+  const isPending = request.state === 'open' && !isVoid
   const { cr_id } = request
   const { data: run } = useQuery({
     ...impactQuery(cr_id),
@@ -209,7 +211,7 @@ export function Impact({ request }: { readonly request: ChangeRequest }) {
     <Section
       title="Impact analysis"
       actions={
-        request.state === 'open' &&
+        isPending &&
         may('startChangeRequestImpact') && (
           <Button
             size="xs"
@@ -223,18 +225,23 @@ export function Impact({ request }: { readonly request: ChangeRequest }) {
       }
     >
       <ProblemNote problem={start.problem} />
-      {request.require_impact && request.state === 'open' && (
+      {request.require_impact && isPending && (
         <Text size="sm" mb="xs">
           Approval requires a current impact analysis.
         </Text>
       )}
       {run ? (
-        <ImpactView run={run} />
+        <Stack gap="md">
+          <Rerate request={request} run={run} />
+          <ImpactView run={run} />
+        </Stack>
       ) : (
         <Text size="sm" c="dimmed">
-          {request.state === 'open'
+          {isPending
             ? 'Not run yet. It repeats the latest decision about each subject with this change, without storing anything.'
-            : 'It was not run before this request was decided.'}
+            : request.state === 'open'
+              ? 'It was not run.'
+              : 'It was not run before this request was decided.'}
         </Text>
       )}
     </Section>

@@ -26,7 +26,8 @@ interface RequestedChangeProps {
 export function RequestedChange({ request, text, isVoid }: RequestedChangeProps) {
   const target = getChangeTarget(request)
   const page = target && getTargetPage(target)
-  const rows = toRequestRows(request)
+  // What cannot be approved has no start.
+  const rows = toRequestRows(isVoid ? { ...request, state: 'withdrawn' } : request)
   const reason = getReason(request)
   return (
     <Section

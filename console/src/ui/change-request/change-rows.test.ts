@@ -1,7 +1,7 @@
 /** Changed members as rows of words. */
 import { expect, test } from 'vitest'
 import { toChangeRows, toRequestRows } from './change-rows.ts'
-import { describeChange, getReason, getVersionChange } from './describe-change.ts'
+import { describeChange, findOpenActivation, getReason, getVersionChange } from './describe-change.ts'
 
 test('an approval policy is compared rule by rule, in words', () => {
   const rule = { action: 'roles', approvers: 1, role: 'tenant_admin', require_impact: false }
@@ -94,4 +94,12 @@ test('the versions of a decided request are those stored with it', () => {
   expect(getVersionChange({ ...activation, changes: [owner] })?.from).toEqual({ version: 2, origin: 'shared' })
   expect(getVersionChange({ ...activation, changes: [{ ...version, before: null }] })?.from).toBeNull()
   expect(getVersionChange({ operation: 'deleteOverlay', body: null, changes: null })).toBeNull()
+})
+
+test('an open request is found by the version it would put in force', () => {
+  const request = { ...activation, cr_id: 'a', params: { list_key: 'bands' } } as never
+  const target = { param: 'list_key', key: 'bands', version: 2 } as const
+  expect(findOpenActivation([request], target)).toBe(request)
+  for (const other of [{ version: 3 }, { key: 'others' }, { param: 'rule_key' as const }])
+    expect(findOpenActivation([request], { ...target, ...other })).toBeNull()
 })

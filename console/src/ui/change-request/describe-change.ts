@@ -61,6 +61,25 @@ export function getVersionChange(request: Pick<ChangeRequest, 'operation' | 'bod
   return { from: { version: before, origin: owner?.before === 'shared' ? 'shared' : to.origin }, to }
 }
 
+export interface VersionTarget {
+  readonly param: 'list_key' | 'matrix_key' | 'rule_key'
+  readonly key: string
+  readonly version: number
+}
+
+/** The newest of the requests that would put this version of the tenant in force. */
+export const findOpenActivation = (
+  requests: readonly ChangeRequest[],
+  { param, key, version }: VersionTarget,
+): ChangeRequest | null =>
+  requests.find(
+    (request) =>
+      request.state === 'open' &&
+      request.operation.startsWith('activate') &&
+      request.params[param] === key &&
+      ((request.body ?? {}) as Body)['version'] === version,
+  ) ?? null
+
 const joinRoles = (roles: unknown): string =>
   Array.isArray(roles) ? roles.map((role) => toWords(String(role))).join(', ') : ''
 
