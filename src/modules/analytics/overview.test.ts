@@ -118,7 +118,7 @@ describe('a change request that waits', () => {
     expect(approvals).toBeNull()
   })
 
-  test('leaves the inbox when another change came into force first, and its author is told', async () => {
+  test('leaves the inbox when another change came into force first, and stays visible to its author', async () => {
     const [first, second] = [
       await proposeActivation(t, {}, [{ code: 'AA', score_bps: 1 }]),
       await proposeActivation(t, {}, [{ code: 'AA', score_bps: 2 }]),
