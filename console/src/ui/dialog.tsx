@@ -40,6 +40,8 @@ interface FormDialogProps {
   readonly change: Pick<ApiMutation<never>, 'isRunning' | 'problem'>
   /** Reloads the current state, offered after a concurrent change. */
   readonly onReload?: () => void
+  /** The change waits for approval: the dialog can only be closed. */
+  readonly isRequested?: boolean
   readonly size?: string
   readonly children: ReactNode
 }
@@ -52,13 +54,14 @@ export function FormDialog({
   submit,
   change,
   onReload,
+  isRequested = false,
   size = 'md',
   children,
 }: FormDialogProps) {
   useReturnFocus(isOpen)
   function send(event: FormEvent) {
     event.preventDefault()
-    onSubmit()
+    if (!isRequested) onSubmit()
   }
   return (
     <Modal opened={isOpen} onClose={onClose} title={title} size={size} {...modalProps}>
@@ -68,11 +71,13 @@ export function FormDialog({
           <ProblemNote problem={change.problem} {...(onReload && { onReload })} />
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={onClose}>
-              Cancel
+              {isRequested ? 'Close' : 'Cancel'}
             </Button>
-            <Button type="submit" loading={change.isRunning}>
-              {submit}
-            </Button>
+            {!isRequested && (
+              <Button type="submit" loading={change.isRunning}>
+                {submit}
+              </Button>
+            )}
           </Group>
         </Stack>
       </form>

@@ -89,7 +89,8 @@ function PinDialog({
       isOpen
       onClose={onClose}
       onSubmit={() => change.waiting === null && change.run(undefined)}
-      submit={change.waiting === null ? 'Pin' : 'Requested'}
+      submit="Pin"
+      isRequested={change.waiting !== null}
       change={change}
       size="lg"
     >
@@ -140,7 +141,8 @@ function UnpinDialog({
       isOpen
       onClose={onClose}
       onSubmit={() => change.waiting === null && change.run(undefined)}
-      submit={change.waiting === null ? 'Remove pin' : 'Requested'}
+      submit="Remove pin"
+      isRequested={change.waiting !== null}
       change={change}
       size="lg"
     >

@@ -53,8 +53,9 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
       title={`${modeLabels[way ?? 'now']}: version ${version} of ${title}`}
       isOpen={way !== null}
       onClose={close}
-      onSubmit={() => put.waiting === null && put.run(undefined)}
-      submit={put.waiting === null ? modeLabels[way ?? 'now'] : 'Requested'}
+      onSubmit={() => put.run(undefined)}
+      submit={modeLabels[way ?? 'now']}
+      isRequested={put.waiting !== null}
       change={put}
       size="lg"
     >

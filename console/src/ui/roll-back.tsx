@@ -74,8 +74,9 @@ export function RollBackButton<Answer>(props: RollBackProps<Answer>) {
         title={`Roll back ${of.title}`}
         isOpen={isOpen}
         onClose={close}
-        onSubmit={() => to > 0 && back.waiting === null && roll()}
-        submit={back.waiting === null ? 'Roll back' : 'Requested'}
+        onSubmit={() => to > 0 && roll()}
+        submit="Roll back"
+        isRequested={back.waiting !== null}
         change={back}
         size="lg"
       >

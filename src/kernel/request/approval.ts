@@ -40,8 +40,8 @@ export const ChangeRequestView = closed(
         200,
         {
           description:
-            'What would change, compared with the state when it was proposed. Null: the operation names no members, or the ' +
-            'request is older than this member.',
+            'What would change, compared with the state when it was proposed; once approved, what it changed. Null: the operation ' +
+            'names no members, or the request is older than this member.',
         },
       ),
     ),

@@ -1,16 +1,18 @@
 /** Executes an approved change request and records the change under the operation and object it is about. */
+import type { MemberChange } from '../audit/member-change.ts'
 import { AuditNotesCollector, getAuditedObject, recordEvent } from '../audit/record.ts'
 import type { Tx } from '../database/tx.ts'
 import type { Capabilities } from '../kernel.ts'
 import type { Actor, RequestMetadata, Route } from '../route.ts'
 import type { ChangeRequestRow } from './queries.ts'
 
+/** Returns what it changed, member by member; null where the operation names no members. */
 export async function executeChangeRequest(
   kernel: Capabilities<'auditKeys' | 'routes' | 'executeOperation'>,
   tx: Tx,
   request: ChangeRequestRow,
   by: { readonly actor: Actor; readonly request: RequestMetadata },
-): Promise<void> {
+): Promise<readonly MemberChange[] | null> {
   const notes = new AuditNotesCollector(kernel.auditKeys)
   const made = await kernel.executeOperation(request.operation, {
     tx,
@@ -34,4 +36,5 @@ export async function executeChangeRequest(
     },
     ...getAuditedObject(route, request.params, made, tx.tenant_id),
   })
+  return notes.changes
 }

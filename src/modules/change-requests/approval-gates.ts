@@ -25,12 +25,32 @@ export async function listClosedReviews(
   return closed
 }
 
+const isUnaltered = (request: ChangeRequestRow): boolean =>
+  hashContent(request.operation, request) === request.content_hash
+
 /** Whether the stored content or the object it concerns has changed since the proposal. */
 export async function isStale(tx: Tx, kernel: Capabilities<'routes'>, request: ChangeRequestRow): Promise<boolean> {
   const route = kernel.routes.find(({ id }) => id === request.operation)
   if (!route?.governed) return true
-  if (hashContent(request.operation, request) !== request.content_hash) return true
+  if (!isUnaltered(request)) return true
   return (await route.governed.head(tx, { ...request.params })) !== request.head
+}
+
+/** Open requests that can no longer be approved, by id. Requests for one object read its head once. */
+export async function findStaleRequests(
+  tx: Tx,
+  kernel: Capabilities<'routes'>,
+  requests: readonly ChangeRequestRow[],
+): Promise<Set<string>> {
+  const heads = new Map<string, string | null>()
+  const stale = new Set<string>()
+  for (const request of requests) {
+    const governed = kernel.routes.find(({ id }) => id === request.operation)?.governed
+    const object = JSON.stringify([request.operation, request.params])
+    if (governed && !heads.has(object)) heads.set(object, await governed.head(tx, { ...request.params }))
+    if (!isUnaltered(request) || heads.get(object) !== request.head) stale.add(request.cr_id)
+  }
+  return stale
 }
 
 /** Whether the author still holds a role that may call the operation. */

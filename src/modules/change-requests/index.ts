@@ -6,7 +6,7 @@ import { changeRequestSource } from './change-request-source.ts'
 import { insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'
 
-export { APPROVAL_REVIEW } from './approval-gates.ts'
+export { APPROVAL_REVIEW, findStaleRequests } from './approval-gates.ts'
 export { findChangeRequest, lockChangeRequest } from './queries.ts'
 
 export const changeRequests: Module = {

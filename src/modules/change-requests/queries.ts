@@ -1,4 +1,5 @@
 /** SQL of change requests. */
+import type { MemberChange } from '#kernel/audit/member-change.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { type ChangeRequestRow, changeRequestColumns } from '#kernel/request/queries.ts'
@@ -84,16 +85,28 @@ export const incrementChangeRequestRevision = (tx: Tx, cr_id: string) =>
     cr_id,
   ])
 
+/** The changes as executed replace those of the dry run, which cannot know the instant of the approval. */
 export const updateChangeRequestDecided = (
   tx: Tx,
   cr_id: string,
-  state: 'approved' | 'rejected' | 'withdrawn',
-  note: string | null,
+  decision: {
+    readonly state: 'approved' | 'rejected' | 'withdrawn'
+    readonly note: string | null
+    readonly changes?: readonly MemberChange[] | null
+  },
 ) =>
   tx.run(
-    `update app.change_request set state = $3, decided_at = now(), decided_by = $4, decision_note = $5, revision = revision + 1
+    `update app.change_request set state = $3, decided_at = now(), decided_by = $4, decision_note = $5, revision = revision + 1,
+            changes = coalesce($6::jsonb, changes)
       where tenant_id = $1 and cr_id = $2`,
-    [tx.tenant_id, cr_id, state, tx.actor, note],
+    [
+      tx.tenant_id,
+      cr_id,
+      decision.state,
+      tx.actor,
+      decision.note,
+      decision.changes ? JSON.stringify(decision.changes) : null,
+    ],
   )
 
 /** For the isolation canary only: the constraints demand an approver other than the author. */

@@ -381,6 +381,14 @@ describe('the queue', () => {
       ({ cr_id }: { cr_id: string }) => cr_id,
     )
 
+  test('inbox leaves out a request that can no longer be approved', async () => {
+    const [one, two] = [await propose(), await propose()]
+    expect((await inbox(checker)).sort()).toEqual([one, two].sort())
+    await decide(one, 'approve', checker)
+    expect(await inbox(checker)).toEqual([])
+    expect((await list('?state=open')).map(({ cr_id }) => cr_id)).toEqual([two])
+  })
+
   test('inbox lists what the caller may approve', async () => {
     const officer = await caller(['compliance_officer'])
     const cr_id = await propose()

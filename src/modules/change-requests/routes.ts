@@ -11,7 +11,7 @@ import { mayReadChangeRequest, toVisibleChangeRequest, VisibleChangeRequest } fr
 import { assertRevision } from '#kernel/revision.ts'
 import type { RequestMetadata } from '#kernel/route.ts'
 import { findRequester } from '#modules/access/index.ts'
-import { isStale, listApprovalGates, listClosedReviews, mayAuthorPropose } from './approval-gates.ts'
+import { findStaleRequests, isStale, listApprovalGates, listClosedReviews, mayAuthorPropose } from './approval-gates.ts'
 import {
   findChangeRequest,
   incrementChangeRequestRevision,
@@ -98,16 +98,21 @@ export const changeRequestRoutes = [
   tenantRoute('GET /change-requests/inbox', {
     id: 'listChangeRequestInbox',
     summary: 'Change requests that the caller can approve',
+    description:
+      'Without requests that can no longer be approved, because what they are based on has changed since. A page may therefore ' +
+      'hold fewer items than `limit`.',
     roles: ['policy_editor', 'compliance_officer', 'tenant_admin'],
-    tx: 'one',
-    uses: ['cursors'],
+    tx: 'read',
+    uses: ['cursors', 'routes'],
     query: InboxQuery,
     reply: [200, ChangeRequestInboxPage],
   }).handle(async (input) => {
     const { principal, roles } = input.actor
-    return paginate(input, 'listChangeRequestInbox', ['created_at', 'cr_id'], (after, count) =>
+    const waiting = await paginate(input, 'listChangeRequestInbox', ['created_at', 'cr_id'], (after, count) =>
       listChangeRequests(input.tx, { state: 'open', action: null, awaiting: { principal, roles } }, after, count),
     )
+    const stale = await findStaleRequests(input.tx, input.kernel, waiting.items)
+    return { ...waiting, items: waiting.items.filter(({ cr_id }) => !stale.has(cr_id)) }
   }),
 
   tenantRoute('GET /change-requests/:cr_id', {
@@ -185,8 +190,8 @@ export const changeRequestRoutes = [
     if (request.approvals.length + 1 < request.approvers) {
       await incrementChangeRequestRevision(tx, request.cr_id)
     } else {
-      await executeChangeRequest(kernel, tx, request, { actor, request: facts })
-      await updateChangeRequestDecided(tx, request.cr_id, 'approved', body.note ?? null)
+      const changes = await executeChangeRequest(kernel, tx, request, { actor, request: facts })
+      await updateChangeRequestDecided(tx, request.cr_id, { state: 'approved', note: body.note ?? null, changes })
     }
     return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
@@ -206,7 +211,7 @@ export const changeRequestRoutes = [
   }).handle(async ({ tx, params, body, actor, request: facts }) => {
     const request = await lockOpenRequest(tx, params.cr_id, facts)
     await assertMayApprove(tx, request, actor.roles)
-    await updateChangeRequestDecided(tx, request.cr_id, 'rejected', body.reason)
+    await updateChangeRequestDecided(tx, request.cr_id, { state: 'rejected', note: body.reason })
     return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
 
@@ -226,7 +231,7 @@ export const changeRequestRoutes = [
     const request = await lockOpenRequest(tx, params.cr_id, facts)
     if (request.created_by !== actor.principal)
       fail('transition_not_allowed', 'Only its author withdraws a change request.')
-    await updateChangeRequestDecided(tx, request.cr_id, 'withdrawn', body.note ?? null)
+    await updateChangeRequestDecided(tx, request.cr_id, { state: 'withdrawn', note: body.note ?? null })
     return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
 ]

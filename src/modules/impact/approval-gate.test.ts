@@ -147,6 +147,43 @@ describe('a change request', () => {
     expect(result.transitions).toContainEqual(expect.objectContaining({ from: 'high', to: 'low', decisions: 1 }))
   })
 
+  test('keeps the difference, the impact and the true start once it is approved', async () => {
+    const own = await newPolicy(t)
+    await decide(t, own, 'DE')
+    const version = await publish(own.country_list)
+    const cr_id = await proposeActivation(own.country_list, version)
+    const read = () => t.make(`GET /change-requests/${cr_id}`)
+    const find = async (member: string) =>
+      (await read()).changes.find((change: { member: string }) => change.member === member)
+    // Without an instant in the request, it starts with the approval, which is not known yet.
+    expect(await find('effective_from')).toBeUndefined()
+    expect(await find('version')).toEqual({ member: 'version', before: 1, after: version })
+    await measure(cr_id)
+    const { result } = await getImpact(cr_id)
+    const { decided_at } = (await approve(cr_id)).json
+    const { items } = await t.make(`GET /reference-data/datasets/${own.country_list}/activations`)
+    expect((await find('effective_from')).after).toBe(items[0].effective_from)
+    expect(Date.parse(items[0].effective_from)).toBeGreaterThanOrEqual(Date.parse(decided_at))
+    expect(await find('version')).toEqual({ member: 'version', before: 1, after: version })
+    await publishList(t, own.country_list, countries)
+    expect(await getImpact(cr_id)).toMatchObject({ stale: false, stale_because: null, result })
+  })
+
+  test('names the owner of the version before, where it was shared', async () => {
+    const of = await ExampleTenant.create(w)
+    const at = '/reference-data/datasets'
+    const { version: shared, type_key } = await of.make(`GET /reference-data/resolve/risk-bands`)
+    await of.make(`POST ${at}`, { body: { list_key: 'risk-bands', type_key, title: 'Own bands' } })
+    const { items } = await of.make(`GET ${at}/risk-bands/versions/${shared}/entries?origin=shared&limit=100`)
+    await of.make(`POST ${at}/risk-bands/versions`, {
+      body: { data: items.map(({ entry }: { entry: object }) => entry) },
+    })
+    const body = { version: 1, reason: 'ours' }
+    const cr_id = await propose(`POST ${at}/risk-bands/activations`, body, { action: 'activation' }, of)
+    const { changes } = await of.make(`GET /change-requests/${cr_id}`)
+    expect(changes).toContainEqual({ member: 'origin', before: 'shared', after: 'own' })
+  })
+
   test('returns 409 when it is stale or decided', async () => {
     const own = await newPolicy(t)
     const version = await publish(own.country_list)

@@ -106,9 +106,14 @@ async function nameSubjects(tx: Tx, result: Record<string, unknown>) {
   })
 }
 
-/** The view of a run. */
-export async function toRunView(kernel: Capabilities<'caches'>, tx: Tx, run: RunWithResult) {
-  const stale_because = await findStaleReason(kernel, tx, run)
+/** The view of a run. Of a decided change request it is a record of what was decided on, which nothing outdates. */
+export async function toRunView(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  run: RunWithResult,
+  { isDecided = false }: { readonly isDecided?: boolean } = {},
+) {
+  const stale_because = isDecided ? null : await findStaleReason(kernel, tx, run)
   const { candidate: _candidate, max_subjects: _most, seed: _seed, ...row } = run
   // Results are never rewritten, so older ones lack newer members.
   const result = readStoredJson<Static<typeof RunView>['result']>(

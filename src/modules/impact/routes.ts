@@ -108,7 +108,9 @@ export const impactRoutes: readonly Route[] = [
   tenantRoute('GET /change-requests/:cr_id/impact', {
     id: 'getChangeRequestImpact',
     summary: 'The impact run attached to a change request, and whether it still holds',
-    description: 'For those who may read the change request in full; 404 for others.',
+    description:
+      'For those who may read the change request in full; 404 for others. Once the request is decided, the run is shown as it was ' +
+      'then and is never stale.',
     roles: ['policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'read',
     uses: ['caches', 'routes'],
@@ -122,6 +124,8 @@ export const impactRoutes: readonly Route[] = [
       fail('not_found', 'Only those who may call its operation or approve it, and auditors, read its impact run.')
     const { impact_run_id } = request
     const run = impact_run_id === null ? undefined : await findRun(tx, impact_run_id)
-    return toRunView(kernel, tx, run ?? fail('not_found', 'No impact run has been made for this change request.'))
+    return toRunView(kernel, tx, run ?? fail('not_found', 'No impact run has been made for this change request.'), {
+      isDecided: request.state !== 'open',
+    })
   }),
 ]

@@ -64,11 +64,10 @@ export const activationRoutes: readonly Route[] = [
     location: ({ list_key }) => `/reference-data/datasets/${list_key}/activations`,
     problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
-    const before = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'base')
+    const before = await activationStore.describeInForce(tx, 'list', params.list_key)
     const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
     const activation = await activationStore.activateVersion(tx, input, kernel)
-    const { version, effective_from, reason } = activation
-    audit.recordDiff({ version: before?.version ?? null }, { version, effective_from, reason })
+    activationStore.recordActivation(audit, { before, activation, requested_from: body.effective_from })
     return toActivationView(activation)
   }),
 
@@ -128,17 +127,10 @@ export const activationRoutes: readonly Route[] = [
       'version_never_in_force',
     ],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
-    const before = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'base')
+    const before = await activationStore.describeInForce(tx, 'list', params.list_key)
     const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
     const { activation, revoked } = await activationStore.rollBack(tx, input, kernel)
-    audit.recordDiff(
-      { version: before?.version ?? null },
-      {
-        version: activation.version,
-        reason: body.reason,
-        ...(body.break_glass && { break_glass: body.break_glass.reason }),
-      },
-    )
+    activationStore.recordRollback(audit, before, activation, body)
     return { activation: toActivationView(activation), revoked: revoked.map(toActivationView) }
   }),
 
@@ -155,10 +147,10 @@ export const activationRoutes: readonly Route[] = [
     problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
     const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
-    const before = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'base')
+    const before = await activationStore.describePin(tx, 'list', params.list_key)
     const activation = await activationStore.pinVersion(tx, input, kernel)
     const { version, expires_at, reason } = activation
-    audit.recordDiff({ pinned: before?.version ?? null }, { pinned: version, expires_at, reason })
+    audit.recordDiff(before, { pinned: version, version, expires_at, reason })
     return toActivationView(activation)
   }),
 
@@ -175,9 +167,12 @@ export const activationRoutes: readonly Route[] = [
     problems: ['not_found', 'transition_not_allowed', 'gates_closed'],
   }).handle(async ({ tx, params, body, request, kernel, audit }) => {
     const input = { list_key: params.list_key, ...body, cr_id: request.change_request_id }
-    const before = await activationStore.findActivationInForce(tx, 'list', params.list_key, 'base')
+    const before = await activationStore.describePin(tx, 'list', params.list_key)
     const activation = await activationStore.unpinVersion(tx, input, kernel)
-    audit.recordDiff({ pinned: before?.version ?? null }, { pinned: null, reason: body.reason })
+    audit.recordDiff(before, {
+      ...(await activationStore.describePin(tx, 'list', params.list_key)),
+      reason: body.reason,
+    })
     return toActivationView(activation)
   }),
 

@@ -122,6 +122,26 @@ test('returns only ways to read the type that is asked for, the last import firs
   expect(candidates[0]?.reason).toContain('as in the last import of this list')
 })
 
+const branches = [
+  'branch_code,name,country,risk_score,opened',
+  'B-01,Bern,CH,12,2001-04-01',
+  'B-02,Basel,CH,14,2003-09-15',
+  'B-03,Lyon,FR,33,2010-01-10',
+]
+
+test('prefers a new type that keeps all rows and columns to a type that loses some of both', async () => {
+  const { candidates } = await detect(`${branches.join('\n')}\n`, { file_name: 'branches.csv' })
+  const scores = candidates.findIndex(({ adapter_key }) => adapter_key === 'country-scores')
+  expect(candidates[0]).toMatchObject({ adapter_key: 'csv', type_key: null, accepted: 3, rejected: 0 })
+  expect(scores).toBeGreaterThan(0)
+  expect(candidates[scores]).toMatchObject({ rejected: 1, notes: ['Not read: branch_code, opened.'] })
+})
+
+test('keeps an existing type first that reads all rows, and names the columns it does not read', async () => {
+  const { candidates } = await detect('code,name,score,rank\nCH,Switzerland,82,7\nFR,France,71,20\n', { types: [] })
+  expect(candidates[0]).toMatchObject({ adapter_key: 'country-scores', rejected: 0, notes: ['Not read: rank.'] })
+})
+
 const html = '<!DOCTYPE html><html><body>Sign in</body></html>'
 test.each<[string, string | Uint8Array | Promise<Buffer>, RegExp]>([
   ['an empty file', '', /^an empty file$/],

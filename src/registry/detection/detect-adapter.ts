@@ -29,8 +29,9 @@ export async function detectAdapter(source: Source, request: DetectionRequest): 
     if (result instanceof SourceFault) fault ??= result
     else if (result && result.accepted > 0) attempts.push({ ...result, fit: guess.fit })
   }
+  const fewestRejects = Math.min(...attempts.flatMap(({ inferred_type, rejected }) => (inferred_type ? rejected : [])))
   const candidates = attempts
-    .sort((a, b) => compareCandidates(a, b))
+    .sort((a, b) => compareCandidates(a, b, fewestRejects))
     .slice(0, MAX_CANDIDATES)
     .map(({ fit: _, ...candidate }) => candidate)
   return {
@@ -41,9 +42,22 @@ export async function detectAdapter(source: Source, request: DetectionRequest): 
   }
 }
 
-/** A type that exists and reads most rows before an inferred one; then fewer rejects, the closer fit, and more entries. */
-function compareCandidates(a: Candidate & { fit: number }, b: Candidate & { fit: number }): number {
-  const tier = (one: Candidate) => (one.inferred_type ? 1 : one.accepted >= one.rejected ? 0 : 2)
+type RankedCandidate = Candidate & { readonly fit: number }
+
+/** It loses both rows and columns of the file, and an inferred type would keep those rows. */
+const isLossy = ({ columns, rejected }: Candidate, fewestRejects: number): boolean =>
+  rejected > fewestRejects && columns.some(({ pointer }) => pointer === null)
+
+/**
+ * A type that exists before an inferred one, unless it loses rows and columns or rejects most rows; then fewer rejects, the closer
+ * fit, and more entries.
+ */
+function compareCandidates(a: RankedCandidate, b: RankedCandidate, fewestRejects: number): number {
+  const tier = (one: Candidate) => {
+    if (one.inferred_type) return 1
+    if (one.accepted < one.rejected) return 3
+    return isLossy(one, fewestRejects) ? 2 : 0
+  }
   const share = (one: Candidate) => Math.round((one.rejected / Math.max(1, one.rows)) * 20)
   return tier(a) - tier(b) || share(a) - share(b) || b.fit - a.fit || b.accepted - a.accepted
 }
@@ -54,11 +68,11 @@ function listGuesses(sample: Sample, request: DetectionRequest): Guess[] {
     const type = types.find((one) => one.type_key === adapter.target_type) ?? entryTypes.get(adapter.target_type ?? '')
     if (type === undefined || (type_key !== null && type.type_key !== type_key)) return []
     return guessAdapterOptions(adapter, sample).map((guess) => ({
+      columns: [],
       ...guess,
       adapter,
       type,
       inferred: null,
-      columns: [],
     }))
   })
   const general = guessGeneral(

@@ -30,7 +30,7 @@ export interface Guess {
   readonly inferred: Omit<TypeDefinition, 'type_version'> | null
 }
 
-type OwnGuess = Pick<Guess, 'options' | 'bytes' | 'fact' | 'notes' | 'fit'>
+type OwnGuess = Pick<Guess, 'options' | 'bytes' | 'fact' | 'notes' | 'fit'> & Partial<Pick<Guess, 'columns'>>
 
 const OWN_FIT = 0.9
 const MAX_TYPES = 4
@@ -121,9 +121,19 @@ function guessScores({ header, delimiter }: TableGuess, base: Omit<OwnGuess, 'fa
     ...(delimiter !== ',' && delimiter !== null && { delimiter }),
   }
   const fit = Math.min(OWN_FIT, (name ? 3 : 2) / header.length)
-  return [
-    { ...base, options, fit, fact: `${looks}: one column of countries ("${country}") and one of scores ("${score}")` },
-  ]
+  const pointers = new Map([
+    [country, '/country'],
+    [score, '/score'],
+    ...(name === undefined ? [] : [[name, '/name'] as const]),
+  ])
+  const columns = header.map((column) => ({ column, pointer: pointers.get(column) ?? null }))
+  const fact = `${looks}: one column of countries ("${country}") and one of scores ("${score}")`
+  return [{ ...base, options, fit, columns, fact, notes: listUnread(columns) }]
+}
+
+function listUnread(columns: readonly DetectedColumn[]): string[] {
+  const unread = columns.filter(({ pointer }) => pointer === null).map(({ column }) => column)
+  return unread.length === 0 ? [] : [`Not read: ${unread.slice(0, 20).join(', ')}.`]
 }
 
 interface GeneralSource {
@@ -221,14 +231,13 @@ function guessMapped(source: GeneralSource, type: TypeDefinition, match: ColumnM
   const read = source.mapping === 'columns' && match.is_exact ? { columns: buildColumnMapping(type) } : stated
   const pointers = new Map(match.matched.map(({ column, pointer }) => [column, pointer]))
   const count = `${match.matched.length} of ${names.length}`
-  const unread = match.unread.length === 0 ? [] : [`Not read: ${match.unread.slice(0, 20).join(', ')}.`]
+  const columns = names.map((column) => ({ column, pointer: pointers.get(column) ?? null }))
   return {
-    ...{ adapter, type, bytes, inferred: null, notes: unread },
+    ...{ adapter, type, bytes, columns, inferred: null, notes: listUnread(columns) },
     options: { ...options, ...stated },
     read_options: { ...options, ...read },
     fact: `Looks like ${source.what}: ${count} ${source.mapping} match the type ${type.title}`,
     fit: match.matched.length / Math.max(1, names.length),
-    columns: names.map((column) => ({ column, pointer: pointers.get(column) ?? null })),
   }
 }
 

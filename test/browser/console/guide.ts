@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { roles } from '#kernel/auth/roles.ts'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
-import { at, browserTest, noProblems, pageHeading, w } from './setup.ts'
+import { at, base, browserTest, noProblems, pageHeading, w } from './setup.ts'
 
 const people = roles.filter((role) => role !== 'service')
 const step = (page: Page, number: number) => page.getByRole('listitem', { name: new RegExp(`^Step ${number}: `) })
@@ -52,6 +52,12 @@ describe('guided start', () => {
       await page.getByRole('link', { name: 'Go to the home page' }).click()
       await pageHeading(page, /./).waitFor()
       expect(await page.getByRole('region', { name: /guided start|Start here/ }).count()).toBe(0)
+
+      // The tenant now has a list of its own under the key of a shared one.
+      await page.goto(`${base}/resolver`)
+      await page.getByRole('combobox', { name: 'List' }).fill('risk-bands')
+      await page.getByRole('option', { name: /\(risk-bands\)/ }).waitFor()
+      expect(await page.getByRole('option').count()).toBe(1)
       expect(seen).toEqual(noProblems)
       await close()
     },

@@ -4,6 +4,7 @@ import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import {
   ada,
   at,
+  base,
   browserTest,
   clara,
   createPersonToken,
@@ -108,7 +109,7 @@ describe('activations', () => {
     const difference = page.getByRole('region', { name: 'Difference' })
     await difference.getByText('From version 1, in force now, to version 2:').waitFor()
     await page.getByRole('button', { name: 'Approve' }).click()
-    await difference.getByText('This tenant follows the operator.').waitFor()
+    await difference.getByText('From version 1, in force until the approval, to version 2:').waitFor()
     expect(seen).toEqual(noProblems)
     await close()
   })
@@ -123,10 +124,17 @@ describe('activations', () => {
     await dialog.getByRole('button', { name: 'Request activation' }).click()
     const link = dialog.getByRole('link', { name: 'Open the change request' })
     const place = (await link.getAttribute('href')) ?? ''
+    await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
+    const waiting = maker.page.getByRole('link', { name: 'waiting for approval of version 2' })
+    expect(await waiting.getAttribute('href')).toBe(place)
+    expect(await maker.page.getByRole('button', { name: 'Request activation of version 2' }).count()).toBe(0)
     expect(maker.seen).toEqual(noProblems)
     await maker.close()
+    const again = { token: petra, body: { reason: 'Asked twice.' } }
+    const second = (await w.call('POST /rules/asked/versions/2/submit', again)).json.cr_id
 
     const { page, seen, close } = await at(clara, place)
+    await page.getByRole('cell', { name: 'when it is approved' }).waitFor()
     await page.getByRole('region', { name: 'Difference' }).getByText('>= 200').waitFor()
     await page.getByRole('button', { name: 'Run impact analysis' }).click()
     const impact = page.getByRole('region', { name: 'Impact analysis' })
@@ -135,7 +143,29 @@ describe('activations', () => {
     await impact.scrollIntoViewIfNeeded()
     await takeScreenshot(page, 'decisions-four-eyes')
     await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByRole('region', { name: 'Difference' }).getByText('Version 2 is in force.').waitFor()
+    const difference = page.getByRole('region', { name: 'Difference' })
+    await difference.getByText('From version 1, in force until the approval, to version 2:').waitFor()
+    await difference.getByText('>= 200').waitFor()
+    await impact.getByRole('table', { name: 'Migration of results' }).waitFor()
+    expect(await impact.getByText('Out of date').count()).toBe(0)
+    await impact.getByRole('button', { name: '1 changed decisions, show them' }).click()
+    await impact.getByRole('button', { name: 'Show all affected' }).waitFor()
+    await takeScreenshot(page, 'decisions-approved')
+    await impact.getByRole('button', { name: 'Re-rate this customer with Asked' }).click()
+    await pageHeading(page, /^Batch/).waitFor()
+    // The earlier decision was made on typed inputs, which the record of the subject lacks.
+    await page.getByRole('button', { name: '1 failed, show them' }).click()
+    await expect.poll(() => page.url()).toContain('state=failed')
+    await page.goto(`${base}${place}`)
+    await impact.getByRole('link', { name: 'Re-rated with Asked' }).waitFor()
+
+    await page.goto(`${base}/change-requests/${second}`)
+    await page.getByRole('status').getByText('No longer applicable').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    await takeScreenshot(page, 'decisions-void')
+    await page.getByLabel('Note').fill('Done by the other request.')
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await page.getByText('rejected', { exact: true }).waitFor()
     expect(seen).toEqual(noProblems)
     await close()
   })

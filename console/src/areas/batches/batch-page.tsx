@@ -61,7 +61,9 @@ export default function BatchPage() {
         {isOngoing(batch) && <Running batch={batch} />}
         <FailureNote batch={batch} />
         {summary && <SummaryView summary={summary} />}
-        <BatchItems batch={batch} summary={summary} />
+        <div id={ITEMS}>
+          <BatchItems batch={batch} summary={summary} />
+        </div>
         <BatchRecord batch={batch} />
       </Stack>
     </Page>
@@ -180,21 +182,41 @@ function useOpenedBar(): string | null {
   return state === 'failed' ? 'failed' : null
 }
 
+const ITEMS = 'items'
+const noFilter = {
+  band: undefined,
+  previous: undefined,
+  hit: undefined,
+  state: undefined,
+  change: undefined,
+  failure: undefined,
+  subject: undefined,
+}
+
 function SummaryView({ summary }: { readonly summary: Summary }) {
   const open = useSetFilters()
   const opened = useOpenedBar()
   const { changes } = summary
+  const show = (filter: Readonly<Record<string, string>>) => {
+    open({ ...noFilter, ...filter })
+    document.getElementById(ITEMS)?.scrollIntoView({ block: 'start' })
+  }
   const counted = (Object.entries(changes) as [string, number][]).filter(([, count]) => count > 0)
   return (
     <>
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
-        <Figure name="items" value={summary.items} />
-        <Figure name="decided" value={summary.done} />
-        <Figure name="failed" value={summary.failed} isLoud />
+        <Figure name="items" value={summary.items} onOpen={() => show({})} />
+        <Figure name="decided" value={summary.done} onOpen={() => show({ state: 'done' })} />
+        <Figure name="failed" value={summary.failed} isLoud onOpen={() => show({ state: 'failed' })} />
         {summary.hits ? (
-          <Figure name="hits" value={summary.hits.hit} isLoud />
+          <Figure name="hits" value={summary.hits.hit} isLoud onOpen={() => show({ hit: 'hit' })} />
         ) : (
-          <Figure name="rated higher than before" value={changes.raised} isLoud />
+          <Figure
+            name="rated higher than before"
+            value={changes.raised}
+            isLoud
+            onOpen={() => show({ change: 'raised' })}
+          />
         )}
       </SimpleGrid>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">

@@ -10,6 +10,7 @@ import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { SearchLink } from '#console/ui/search-link.tsx'
 
 export default function BatchesPage() {
   const may = usePermission()
@@ -71,7 +72,16 @@ export default function BatchesPage() {
               <StateBadge state={one.state} />
             </Table.Td>
             <Table.Td>{formatCounts(one)}</Table.Td>
-            <Table.Td visibleFrom="sm">{one.counts.failed.toLocaleString('en')}</Table.Td>
+            <Table.Td visibleFrom="sm">
+              {one.counts.failed === 0 ? (
+                0
+              ) : (
+                <SearchLink to={`/batches/${one.batch_id}`} search={{ state: 'failed' }} size="sm">
+                  {one.counts.failed.toLocaleString('en')}
+                  <span className="sr-only"> failed items</span>
+                </SearchLink>
+              )}
+            </Table.Td>
             <Table.Td visibleFrom="md">
               <PageLink to={`${getKind(one.family).basePath}/${one.definition_key}`} size="sm">
                 {one.definition_key}

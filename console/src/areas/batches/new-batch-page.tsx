@@ -1,7 +1,7 @@
 /** Starts a batch for the items of a file or the subjects of a filter, with an optional estimate. */
 import { Alert, Button, Group, SegmentedControl, Select, Stack, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useNavigate } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
@@ -26,10 +26,23 @@ const blank = {
   note: '',
 }
 
+/** A link can prepare the form, for example after a change of policy. */
+function usePreparedForm(): typeof blank {
+  const { matrix, rule, source, note } = useSearch({ strict: false }) as Record<string, unknown>
+  const chosen = typeof matrix === 'string' ? `matrix ${matrix}` : typeof rule === 'string' ? `rule ${rule}` : null
+  return {
+    ...blank,
+    chosen,
+    source: source === 'filter' ? 'filter' : blank.source,
+    note: typeof note === 'string' ? note : blank.note,
+  }
+}
+
 export default function NewBatchPage() {
   const may = usePermission()
   const navigate = useNavigate()
-  const [form, setOrder] = useState(blank)
+  const prepared = usePreparedForm()
+  const [form, setOrder] = useState(prepared)
   const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
   const [estimate, setEstimate] = useState<Schemas['BatchEstimate'] | null>(null)
   const set = (change: Partial<typeof blank>) => setOrder({ ...form, ...change })

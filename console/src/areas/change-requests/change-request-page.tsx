@@ -5,6 +5,7 @@ import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
+import { useApprovalGates } from '#console/ui/change-request/use-approval-gates.ts'
 import { useChangeText } from '#console/ui/change-request/use-target-name.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { toSentence, toWords } from '#console/ui/format.ts'
@@ -50,10 +51,11 @@ function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestS
 
 function FullRequest({ request }: { readonly request: ChangeRequest }) {
   const text = useChangeText(request)
+  const { isVoid } = useApprovalGates(request)
   return (
     <Page
       title={text}
-      mark={<StateBadge state={request.state} />}
+      mark={<StateBadge state={isVoid ? 'no longer applicable' : request.state} />}
       about={
         <>
           Requested by <Principal of={request.created_by} />, <RelativeTime at={request.created_at} />
@@ -64,11 +66,11 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
-            <RequestedChange request={request} text={text} />
+            <RequestedChange request={request} text={text} isVoid={isVoid} />
             {hasImpact(request) && (
               <>
-                <VersionDifference request={request} />
-                <Impact request={request} />
+                <VersionDifference request={request} isVoid={isVoid} />
+                <Impact request={request} isVoid={isVoid} />
               </>
             )}
             <RequestDetails request={request} />
@@ -76,7 +78,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
           <Stack gap="md">
-            <Decision request={request} />
+            <Decision request={request} isVoid={isVoid} />
             <ApprovalGates request={request} />
             <Section title="History">
               <RequestHistory request={request} />

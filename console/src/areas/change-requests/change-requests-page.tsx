@@ -9,7 +9,7 @@ import { getReason } from '#console/ui/change-request/describe-change.ts'
 import { useChangeText } from '#console/ui/change-request/use-target-name.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
-import { omitUndefined, toSentence, toWords } from '#console/ui/format.ts'
+import { omitUndefined, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -17,6 +17,24 @@ import { Principal } from '#console/ui/principal.tsx'
 
 const states = ['open', 'approved', 'rejected', 'withdrawn'] as const
 const views = ['mine', 'all'] as const
+
+type ChangeRequest = Schemas['ChangeRequest']
+
+interface ListQuery {
+  readonly cursor?: string
+  readonly state?: (typeof states)[number]
+  readonly limit: number
+}
+
+/** Of requests that concern other roles, only action and state may be read, so they are left out; empty pages are passed over. */
+async function readVisible(query: ListQuery, signal: AbortSignal) {
+  for (let next: ListQuery = query; ; ) {
+    const { items, next_cursor } = await probity.GET('/api/change-requests', { params: { query: next }, signal })
+    const visible = items.filter((request): request is ChangeRequest => 'operation' in request)
+    if (visible.length > 0 || next_cursor === null) return { items: visible, next_cursor }
+    next = { ...query, cursor: next_cursor }
+  }
+}
 
 export default function ChangeRequestsPage() {
   const may = usePermission()
@@ -29,16 +47,13 @@ export default function ChangeRequestsPage() {
     (cursor, signal) =>
       view === 'mine'
         ? probity.GET('/api/change-requests/inbox', { params: { query: { ...cursor, limit: 50 } }, signal })
-        : probity.GET('/api/change-requests', {
-            params: { query: { ...cursor, ...omitUndefined({ state }), limit: 50 } },
-            signal,
-          }),
+        : readVisible({ ...cursor, ...omitUndefined({ state }), limit: 50 }, signal),
     { refetch_ms: 15_000 },
   )
   return (
     <Page
       title="Change requests"
-      about="Changes that need approval under the approval policy wait here until other users approve them."
+      about="Changes that need approval under the approval policy wait here until other users approve them. You see those that your roles may make or approve."
     >
       {view === 'mine' && may('listBreakGlassInbox') && (
         <Box mb="md">
@@ -70,8 +85,8 @@ export default function ChangeRequestsPage() {
                 about: 'Changes that others propose and that you may approve appear here.',
               }
             : {
-                title: 'No change requests yet',
-                about: 'A change that the approval policy governs waits here until somebody else approves it.',
+                title: 'No change requests for your roles yet',
+                about: 'A change that your roles may make or approve waits here until somebody else approves it.',
                 filters: ['state'],
               }
         }
@@ -88,11 +103,7 @@ export default function ChangeRequestsPage() {
   )
 }
 
-function RequestRow({ request }: { readonly request: Schemas['VisibleChangeRequest'] }) {
-  return 'operation' in request ? <FullRow request={request} /> : <SummaryRow request={request} />
-}
-
-function FullRow({ request }: { readonly request: Schemas['ChangeRequest'] }) {
+function RequestRow({ request }: { readonly request: ChangeRequest }) {
   const text = useChangeText(request)
   const reason = getReason(request)
   return (
@@ -118,25 +129,6 @@ function FullRow({ request }: { readonly request: Schemas['ChangeRequest'] }) {
       <Table.Td visibleFrom="md">
         {request.approvals.length} of {request.approvers}, {toWords(request.required_role)}
       </Table.Td>
-      <Table.Td>
-        <StateBadge state={request.state} />
-      </Table.Td>
-    </Table.Tr>
-  )
-}
-
-/** The row for roles that may not see the content of the request. */
-function SummaryRow({ request }: { readonly request: Schemas['ChangeRequestSummary'] }) {
-  return (
-    <Table.Tr>
-      <Table.Td>
-        <PageLink to={`/change-requests/${request.cr_id}`} fw={500} size="sm">
-          {toSentence(request.action)}
-        </PageLink>
-      </Table.Td>
-      <Table.Td c="dimmed">Not visible to your roles</Table.Td>
-      <Table.Td visibleFrom="sm" />
-      <Table.Td visibleFrom="md" />
       <Table.Td>
         <StateBadge state={request.state} />
       </Table.Td>

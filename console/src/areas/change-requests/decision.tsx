@@ -1,29 +1,37 @@
 /** Approve, reject or withdraw a change request. The server and the database refuse approval of one’s own request. */
-import { Button, Group, Stack, Text, Textarea } from '@mantine/core'
+import { Alert, Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { toWords } from '#console/ui/format.ts'
+import { Icon } from '#console/ui/icons.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Section } from '#console/ui/section.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 
-export function Decision({ request }: { readonly request: ChangeRequest }) {
+interface DecisionProps {
+  readonly request: ChangeRequest
+  /** What it is based on has changed since, so it can only be rejected or withdrawn. */
+  readonly isVoid: boolean
+}
+
+export function Decision({ request, isVoid }: DecisionProps) {
   const me = useMe()
   const may = usePermission()
   if (request.state !== 'open') return null
   const isMine = request.created_by === me.principal
   const hasApproved = request.approvals.some(({ approved_by }) => approved_by === me.principal)
   const isChecker = me.principal.startsWith('user:') && me.roles.some((role) => role === request.required_role)
-  if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} />
-  if (hasApproved) return <DecisionSection>You have approved this. More approvals are needed.</DecisionSection>
+  if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} isVoid={isVoid} />
+  if (hasApproved && !isVoid)
+    return <DecisionSection>You have approved this. More approvals are needed.</DecisionSection>
   if (!isChecker || !may('approveChangeRequest')) {
     return <DecisionSection>Approval requires a user with the role {toWords(request.required_role)}.</DecisionSection>
   }
-  return <DecisionForm request={request} />
+  return <DecisionForm request={request} isVoid={isVoid} />
 }
 
 function DecisionSection({ children }: { readonly children: React.ReactNode }) {
@@ -37,7 +45,18 @@ function DecisionSection({ children }: { readonly children: React.ReactNode }) {
 /** Queries that a decision on a request may change. They are also refreshed after a refusal. */
 const affectedQueries = ['change-requests', 'users', 'tenant', 'definitions', 'datasets', 'subjects']
 
-function DecisionForm({ request }: { readonly request: ChangeRequest }) {
+function VoidNote({ children }: { readonly children: string }) {
+  return (
+    <Alert color="yellow" icon={<Icon name="warning" />} title="No longer applicable" role="status">
+      <Text size="sm">
+        What this change is based on has changed since it was requested: another change came first. It can no longer be
+        approved. {children}
+      </Text>
+    </Alert>
+  )
+}
+
+function DecisionForm({ request, isVoid }: DecisionProps) {
   const [note, setNote] = useState('')
   const [isLacking, setLacking] = useState(false)
   const params = { path: { cr_id: request.cr_id } }
@@ -51,13 +70,17 @@ function DecisionForm({ request }: { readonly request: ChangeRequest }) {
   )
   const missing = request.approvers - request.approvals.length
   return (
-    <Section title="Your approval">
+    <Section title={isVoid ? 'Your decision' : 'Your approval'}>
       <Stack gap="sm">
-        <Text size="sm">
-          {missing === 1
-            ? 'Your approval is the last one needed: the change takes effect immediately.'
-            : `${missing} approvals are still needed.`}
-        </Text>
+        {isVoid ? (
+          <VoidNote>Reject it; its author can request it again if it is still needed.</VoidNote>
+        ) : (
+          <Text size="sm">
+            {missing === 1
+              ? 'Your approval is the last one needed: the change takes effect immediately.'
+              : `${missing} approvals are still needed.`}
+          </Text>
+        )}
         <Textarea
           label="Note"
           description="Stored with the change request. Required for a rejection."
@@ -73,9 +96,11 @@ function DecisionForm({ request }: { readonly request: ChangeRequest }) {
         />
         <ProblemNote problem={approve.problem ?? reject.problem} />
         <Group gap="xs">
-          <Button loading={approve.isRunning} onClick={() => approve.run(undefined)}>
-            Approve
-          </Button>
+          {!isVoid && (
+            <Button loading={approve.isRunning} onClick={() => approve.run(undefined)}>
+              Approve
+            </Button>
+          )}
           <Button
             variant="default"
             loading={reject.isRunning}
@@ -89,7 +114,7 @@ function DecisionForm({ request }: { readonly request: ChangeRequest }) {
   )
 }
 
-function Withdrawal({ request }: { readonly request: ChangeRequest }) {
+function Withdrawal({ request, isVoid }: DecisionProps) {
   const withdraw = useApiMutation(
     () =>
       probity.POST('/api/change-requests/{cr_id}/withdraw', { params: { path: { cr_id: request.cr_id } }, body: {} }),
@@ -98,7 +123,11 @@ function Withdrawal({ request }: { readonly request: ChangeRequest }) {
   return (
     <Section title="Approval">
       <Stack gap="sm">
-        <Text size="sm">You requested this change, so another user must approve it. You can withdraw it.</Text>
+        {isVoid ? (
+          <VoidNote>Withdraw it, and request it again if it is still needed.</VoidNote>
+        ) : (
+          <Text size="sm">You requested this change, so another user must approve it. You can withdraw it.</Text>
+        )}
         <ProblemNote problem={withdraw.problem} />
         <Group>
           <Button variant="default" loading={withdraw.isRunning} onClick={() => withdraw.run(undefined)}>

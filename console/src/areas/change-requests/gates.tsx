@@ -2,9 +2,7 @@
 
 import { Group, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useQuery } from '@tanstack/react-query'
-import { probity } from '#console/session/client.ts'
-import { usePermission } from '#console/session/queries.ts'
+import { useApprovalGates } from '#console/ui/change-request/use-approval-gates.ts'
 import { formatCount, toSentence, toWords } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
@@ -28,17 +26,8 @@ const titles: Readonly<Record<string, string>> = {
 }
 
 export function ApprovalGates({ request }: { readonly request: ChangeRequest }) {
-  const { cr_id, revision, impact_run_id } = request
-  const may = usePermission()
-  const isShown = request.state === 'open' && may('listChangeRequestGates')
-  const { data } = useQuery({
-    queryKey: ['change-requests', 'gates', cr_id, revision, impact_run_id],
-    queryFn: ({ signal }) => probity.GET('/api/change-requests/{cr_id}/gates', { params: { path: { cr_id } }, signal }),
-    enabled: isShown,
-    refetchInterval: 15_000,
-    throwOnError: false,
-  })
-  if (!isShown) return null
+  const { isRead, gates: data } = useApprovalGates(request)
+  if (!isRead) return null
   return (
     <Section title="Before approval">
       {data ? (

@@ -7,6 +7,7 @@ import { Suspense } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { getTargetOrigin, getVersionChange } from '#console/ui/change-request/describe-change.ts'
 import {
   type DefinitionKind,
   type DefinitionView,
@@ -27,6 +28,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { datasetQuery, differenceQuery, getActiveListVersion } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { Rerate } from './rerate.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 type Run = Schemas['ImpactRun']
@@ -43,10 +45,54 @@ function getTargetVersion({ body }: ChangeRequest): number | null {
   return version ?? to_version ?? null
 }
 
-/** A pin concerns shared versions; every other request concerns versions of this tenant. */
-const getTargetOrigin = ({ operation: name }: ChangeRequest): Origin => (/^(un)?pin/.test(name) ? 'shared' : 'own')
+interface VersionDifferenceProps {
+  readonly request: ChangeRequest
+  /** What it is based on has changed since. */
+  readonly isVoid: boolean
+}
 
-export function VersionDifference({ request }: { readonly request: ChangeRequest }) {
+/** While a request can be approved, it is compared with what is in force; afterwards with what was in force then. */
+export function VersionDifference({ request, isVoid }: VersionDifferenceProps) {
+  return request.state === 'open' && !isVoid ? (
+    <PendingDifference request={request} />
+  ) : (
+    <StoredDifference request={request} />
+  )
+}
+
+function StoredDifference({ request }: { readonly request: ChangeRequest }) {
+  const change = getVersionChange(request)
+  if (change === null) return null
+  const { from, to } = change
+  const { matrix_key, rule_key, list_key = '' } = request.params as Readonly<Record<string, string | undefined>>
+  const kind = matrix_key ? matrixKind : rule_key ? ruleKind : null
+  const then = request.state === 'approved' ? 'until the approval' : 'when it was requested'
+  return (
+    <Section title="Difference">
+      {from === null ? (
+        <Text size="sm">
+          No version of this tenant was in force {then}: version {to.version}{' '}
+          {request.state === 'approved' ? 'was' : 'would have been'} the first.
+        </Text>
+      ) : (
+        <Stack gap="xs">
+          <Text size="sm">
+            From {formatVersion(from, to)}, in force {then}, to {formatVersion(to, from)}:
+          </Text>
+          <Suspense fallback={<ListSkeleton />}>
+            {kind ? (
+              <DefinitionDifference kind={kind} definition_key={matrix_key ?? rule_key ?? ''} from={from} to={to} />
+            ) : (
+              <ListDifference list_key={list_key} from={from} to={to} />
+            )}
+          </Suspense>
+        </Stack>
+      )}
+    </Section>
+  )
+}
+
+function PendingDifference({ request }: { readonly request: ChangeRequest }) {
   const params = request.params as Readonly<Record<string, string | undefined>>
   const to = getTargetVersion(request)
   const kind = params['matrix_key'] ? matrixKind : params['rule_key'] ? ruleKind : null
@@ -106,15 +152,21 @@ function BetweenVersions(props: DefinitionImpactProps & { readonly of: Definitio
 
 function ListImpact({ list_key, to }: { readonly list_key: string; readonly to: OwnedVersion }) {
   const { data: dataset } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
-  const from = dataset ? getActiveListVersion(dataset) : null
-  const { data } = useQuery({
-    ...differenceQuery(list_key, from ?? to, to),
-    enabled: from !== null && !isSameVersion(from, to),
-    throwOnError: false,
-  })
   if (!dataset) return null
+  const from = getActiveListVersion(dataset)
   if (from === null) return <Text size="sm">No version is in force yet: version {to.version} would be the first.</Text>
   if (isSameVersion(from, to)) return <Text size="sm">Version {to.version} is in force.</Text>
+  return <ListDifference list_key={list_key} from={from} to={to} />
+}
+
+interface ListDifferenceProps {
+  readonly list_key: string
+  readonly from: OwnedVersion
+  readonly to: OwnedVersion
+}
+
+function ListDifference({ list_key, from, to }: ListDifferenceProps) {
+  const { data } = useQuery({ ...differenceQuery(list_key, from, to), throwOnError: false })
   return (
     <Group gap="sm">
       {data?.summary && <DifferenceCounts of={data.summary} />}
@@ -143,8 +195,9 @@ const impactQuery = (cr_id: string) =>
     throwOnError: false,
   })
 
-export function Impact({ request }: { readonly request: ChangeRequest }) {
+export function Impact({ request, isVoid }: VersionDifferenceProps) {
   const may = usePermission()
+  const isPending = request.state === 'open' && !isVoid
   const { cr_id } = request
   const { data: run } = useQuery({
     ...impactQuery(cr_id),
@@ -158,7 +211,7 @@ export function Impact({ request }: { readonly request: ChangeRequest }) {
     <Section
       title="Impact analysis"
       actions={
-        request.state === 'open' &&
+        isPending &&
         may('startChangeRequestImpact') && (
           <Button
             size="xs"
@@ -172,16 +225,23 @@ export function Impact({ request }: { readonly request: ChangeRequest }) {
       }
     >
       <ProblemNote problem={start.problem} />
-      {request.require_impact && request.state === 'open' && (
+      {request.require_impact && isPending && (
         <Text size="sm" mb="xs">
           Approval requires a current impact analysis.
         </Text>
       )}
       {run ? (
-        <ImpactView run={run} />
+        <Stack gap="md">
+          <Rerate request={request} run={run} />
+          <ImpactView run={run} />
+        </Stack>
       ) : (
         <Text size="sm" c="dimmed">
-          Not run yet. It repeats the latest decision about each subject with this change, without storing anything.
+          {isPending
+            ? 'Not run yet. It repeats the latest decision about each subject with this change, without storing anything.'
+            : request.state === 'open'
+              ? 'It was not run.'
+              : 'It was not run before this request was decided.'}
         </Text>
       )}
     </Section>

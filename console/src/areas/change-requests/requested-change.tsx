@@ -2,7 +2,7 @@
 import '../../ui/registry.css'
 import { Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { type ChangeRow, toChangeRows } from '#console/ui/change-request/change-rows.ts'
+import { type ChangeRow, toRequestRows } from '#console/ui/change-request/change-rows.ts'
 import { getChangeTarget, getReason } from '#console/ui/change-request/describe-change.ts'
 import { getTargetPage } from '#console/ui/change-request/use-target-name.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
@@ -16,10 +16,18 @@ type ChangeRequest = Schemas['ChangeRequest']
 /** Long changes are cut, so that approval stays in sight; the rest is in the request. */
 const MAX_ROWS = 60
 
-export function RequestedChange({ request, text }: { readonly request: ChangeRequest; readonly text: string }) {
+interface RequestedChangeProps {
+  readonly request: ChangeRequest
+  readonly text: string
+  /** What it is based on has changed since. */
+  readonly isVoid: boolean
+}
+
+export function RequestedChange({ request, text, isVoid }: RequestedChangeProps) {
   const target = getChangeTarget(request)
   const page = target && getTargetPage(target)
-  const rows = toChangeRows(request.changes ?? toBodyChanges(request))
+  // What cannot be approved has no start.
+  const rows = toRequestRows(isVoid ? { ...request, state: 'withdrawn' } : request)
   const reason = getReason(request)
   return (
     <Section
@@ -34,9 +42,7 @@ export function RequestedChange({ request, text }: { readonly request: ChangeReq
     >
       <Stack gap="sm">
         {rows.length === 0 && <Text size="sm">{text}.</Text>}
-        {rows.length > 0 && (
-          <BeforeAfter rows={rows.slice(0, MAX_ROWS)} sides={request.state === 'approved' ? PAST_SIDES : SIDES} />
-        )}
+        {rows.length > 0 && <BeforeAfter rows={rows.slice(0, MAX_ROWS)} sides={getSides(request, isVoid)} />}
         {rows.length > MAX_ROWS && (
           <Text size="sm" c="dimmed">
             {rows.length - MAX_ROWS} more changes stand in the request below.
@@ -57,12 +63,12 @@ export function RequestedChange({ request, text }: { readonly request: ChangeReq
 
 const SIDES = ['Now', 'After approval'] as const
 const PAST_SIDES = ['Before', 'Since the approval'] as const
+const VOID_SIDES = ['When it was requested', 'Requested'] as const
 
-/** Requests that were stored before changes were recorded show what they ask for. */
-const toBodyChanges = ({ body, query }: ChangeRequest) =>
-  Object.entries({ ...query, ...((body ?? {}) as Record<string, unknown>) })
-    .filter(([member]) => !member.startsWith('expected_'))
-    .map(([member, after]) => ({ member, before: null, after }))
+function getSides({ state }: ChangeRequest, isVoid: boolean) {
+  if (state === 'approved') return PAST_SIDES
+  return state === 'open' && !isVoid ? SIDES : VOID_SIDES
+}
 
 interface BeforeAfterProps {
   readonly rows: readonly ChangeRow[]

@@ -8,6 +8,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
+import type { DatasetType } from '#console/ui/registry-queries.ts'
 import { buildRequest, isComplete, ListFields, type ListSettings, toSettings } from './list-fields.tsx'
 
 interface NewList {
@@ -16,6 +17,14 @@ interface NewList {
   readonly settings: ListSettings
 }
 const blank: NewList = { list_key: '', type_key: '', settings: toSettings({}) }
+
+/** A type of the tenant that is older than the shared one of its key is the one used. */
+function toTypeChoices(types: readonly DatasetType[]) {
+  const ownKeys = new Set(types.filter(({ origin }) => origin === 'own').map(({ type_key }) => type_key))
+  return types
+    .filter(({ origin, type_key }) => origin === 'own' || !ownKeys.has(type_key))
+    .map(({ type_key, title }) => ({ value: type_key, label: `${title} (${type_key})` }))
+}
 
 export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
   const navigate = useNavigate()
@@ -86,7 +95,7 @@ export function RegisterDialog({ isOpen, onClose }: { readonly isOpen: boolean; 
         searchable
         value={type_key || null}
         error={faults['type_key']}
-        data={(types ?? []).map((type) => ({ value: type.type_key, label: `${type.title} (${type.type_key})` }))}
+        data={toTypeChoices(types ?? [])}
         onChange={(chosen) => setList({ ...list, type_key: chosen ?? '' })}
       />
       <ListFields settings={settings} faults={faults} onChange={(next) => setList({ ...list, settings: next })} />

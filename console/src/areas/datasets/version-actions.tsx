@@ -7,6 +7,7 @@ import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { OpenActivationNote, useOpenActivation } from '#console/ui/change-request/open-activation.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { Icon } from '#console/ui/icons.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
@@ -27,6 +28,8 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
   const number = version.version
   const canActivate = isOwnAndLive(dataset) && version.state !== 'withdrawn' && dataset.active?.version !== number
   const { list_key, origin } = dataset
+  const open = useOpenActivation({ param: 'list_key', key: list_key, version: number })
+  const isWaiting = open !== null && origin === 'own'
   const save = useApiMutation(
     async (format: ExportFormat) => ({
       format,
@@ -37,17 +40,18 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
   const close = () => setAsking(null)
   return (
     <>
-      {canActivate && may('activateDatasetVersion') && (
+      {canActivate && isWaiting && <OpenActivationNote request={open} version={number} />}
+      {canActivate && !isWaiting && may('activateDatasetVersion') && (
         <Button size="xs" onClick={() => setAsking('now')}>
           Put in force<span className="sr-only"> version {number}</span>
         </Button>
       )}
-      {canActivate && !may('activateDatasetVersion') && may('submitDatasetVersion') && (
+      {canActivate && !isWaiting && !may('activateDatasetVersion') && may('submitDatasetVersion') && (
         <Button size="xs" onClick={() => setAsking('submit')}>
           Request activation<span className="sr-only"> of version {number}</span>
         </Button>
       )}
-      <VersionMenu dataset={dataset} version={version} onAsk={setAsking} onExport={save.run} />
+      <VersionMenu dataset={dataset} version={version} isWaiting={isWaiting} onAsk={setAsking} onExport={save.run} />
       <ProblemNote problem={save.problem} />
       <PutListInForce
         key={`${asking}`}
@@ -69,17 +73,19 @@ export function VersionActions({ dataset, version }: VersionActionsProps) {
 const isOwnAndLive = ({ origin, state }: Dataset): boolean => origin === 'own' && state === 'live'
 
 interface VersionMenuProps extends VersionActionsProps {
+  /** An open change request would put it in force. */
+  readonly isWaiting: boolean
   readonly onAsk: (dialog: OpenDialog) => void
   readonly onExport: (format: ExportFormat) => void
 }
 
-function VersionMenu({ dataset, version, onAsk, onExport }: VersionMenuProps) {
+function VersionMenu({ dataset, version, isWaiting, onAsk, onExport }: VersionMenuProps) {
   const may = usePermission()
   const navigate = useNavigate()
   const { list_key, active, origin } = dataset
   const number = version.version
   const isOurs = isOwnAndLive(dataset)
-  const canActivate = isOurs && version.state !== 'withdrawn'
+  const canActivate = isOurs && version.state !== 'withdrawn' && !isWaiting
   const openTab = (tab: string) => navigate({ to: '.', search: { tab, version: number, origin }, replace: true })
   const compare = (from: number) => navigate({ to: `/datasets/${list_key}/diff`, search: { from, to: number, origin } })
   return (

@@ -3,6 +3,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { usePermission } from '#console/session/queries.ts'
+import { OpenActivationNote, useOpenActivation } from '#console/ui/change-request/open-activation.tsx'
 import type { ActivationMode } from '#console/ui/put-in-force.tsx'
 import { PutListInForce } from '#console/ui/put-list-in-force.tsx'
 import { type Dataset, datasetQuery } from '#console/ui/registry-queries.ts'
@@ -25,15 +26,20 @@ export function PutNewestInForce({ dataset, isMain = false }: PutNewestInForcePr
   const [way, setWay] = useState<ActivationMode | null>(null)
   const { list_key, head_version } = dataset
   const canActivate = may('activateDatasetVersion')
+  const open = useOpenActivation({ param: 'list_key', key: list_key, version: head_version })
   return (
     <Stack gap="sm">
       <Text size="sm">
         Version {head_version} of {dataset.title} is ready. You see the changes and give a reason before you confirm.
       </Text>
       <Group gap="xs">
-        <Button variant={isMain ? 'filled' : 'light'} onClick={() => setWay(canActivate ? 'now' : 'submit')}>
-          {canActivate ? `Put version ${head_version} in force` : 'Request activation'}
-        </Button>
+        {open !== null ? (
+          <OpenActivationNote request={open} version={head_version} />
+        ) : (
+          <Button variant={isMain ? 'filled' : 'light'} onClick={() => setWay(canActivate ? 'now' : 'submit')}>
+            {canActivate ? `Put version ${head_version} in force` : 'Request activation'}
+          </Button>
+        )}
         <SearchButton to={`/datasets/${list_key}`} search={{ origin: 'own' }} variant="default">
           Open the list
         </SearchButton>

@@ -13,7 +13,7 @@ import { getThresholdRange, moveThreshold, sampleBands, toSampleCsv } from './sa
 const empty: TenantFacts = {
   own_lists: [],
   has_decision: false,
-  has_impact_run: false,
+  measured_versions: [],
   requested_lists: [],
   has_replayed: false,
 }
@@ -40,9 +40,41 @@ test.each<[string, Partial<TenantFacts>, readonly string[]]>([
     ['done', 'done', 'done', 'ready', 'ready'],
   ],
   [
-    'a user who may not read impact runs',
-    { own_lists: [{ list_key: 'a', head_version: 2, is_in_force: true }], has_decision: true, has_impact_run: null },
+    'an impact analysis of the bands that were brought in',
+    { own_lists: [{ ...imported, is_in_force: true }], has_decision: true, measured_versions: [1] },
+    ['done', 'done', 'done', 'ready', 'ready'],
+  ],
+  [
+    'an impact analysis of changed bands',
+    { own_lists: [{ ...imported, head_version: 2, is_in_force: true }], has_decision: true, measured_versions: [2, 1] },
     ['done', 'done', 'done', 'done', 'ready'],
+  ],
+  [
+    'a first version of the bands beside another list',
+    {
+      own_lists: [{ list_key: 'a', head_version: 1, is_in_force: true }, imported],
+      has_decision: true,
+      measured_versions: [1],
+    },
+    ['done', 'done', 'done', 'done', 'ready'],
+  ],
+  [
+    'a user who may not read impact runs',
+    {
+      own_lists: [{ ...imported, head_version: 2, is_in_force: true }],
+      has_decision: true,
+      measured_versions: null,
+    },
+    ['done', 'done', 'done', 'done', 'ready'],
+  ],
+  [
+    'another list with two versions, for a user who may not read impact runs',
+    {
+      own_lists: [{ list_key: 'a', head_version: 2, is_in_force: true }],
+      has_decision: true,
+      measured_versions: null,
+    },
+    ['done', 'done', 'done', 'ready', 'ready'],
   ],
 ])('derives the state of each step from %s', (_name, facts, expected) => {
   expect(states(facts)).toEqual(expected)
@@ -70,7 +102,7 @@ test('is not offered when every step is done', () => {
     ...empty,
     own_lists: [{ ...imported, is_in_force: true }],
     has_decision: true,
-    has_impact_run: true,
+    measured_versions: [2],
     has_replayed: true,
   }
   expect(isOffered(all, deriveSteps(all), true)).toBe(false)

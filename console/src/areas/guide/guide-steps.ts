@@ -1,5 +1,6 @@
 /** The steps of the guided start and their state, derived from what the tenant has. Pure. */
 import type { OperationId } from '@probity/client'
+import { SAMPLE_LIST } from './sample-list.ts'
 
 export const stepNames = ['import', 'activate', 'rate', 'threshold', 'replay'] as const
 export type StepName = (typeof stepNames)[number]
@@ -22,7 +23,8 @@ export interface Step {
 export interface TenantFacts {
   readonly own_lists: readonly OwnList[]
   readonly has_decision: boolean | null
-  readonly has_impact_run: boolean | null
+  /** Versions of the tenant's list of risk bands whose impact was measured, other than for a change request. */
+  readonly measured_versions: readonly number[] | null
   /** Keys of lists with an open request to put a version in force. */
   readonly requested_lists: readonly string[]
   /** Whether this user has seen a replay; the server does not record replays. */
@@ -75,8 +77,20 @@ const prerequisites: Readonly<Record<StepName, StepName | null>> = {
   replay: 'rate',
 }
 
+/**
+ * The bands brought in first change no threshold. Where another list was brought in, version 1 of the bands is the changed one.
+ * Roles that may not read impact runs see the version instead.
+ */
+function hasMeasuredThreshold({ own_lists, measured_versions }: TenantFacts): boolean {
+  const bands = own_lists.find(({ list_key }) => list_key === SAMPLE_LIST.list_key)
+  if (!bands) return false
+  const hasOther = own_lists.some((list) => list !== bands && list.head_version > 0)
+  const firstChanged = hasOther ? 1 : 2
+  return (measured_versions ?? [bands.head_version]).some((version) => version >= firstChanged)
+}
+
 function isDone(name: StepName, facts: TenantFacts): boolean {
-  const { own_lists, has_decision, has_impact_run, has_replayed } = facts
+  const { own_lists, has_decision, has_replayed } = facts
   switch (name) {
     case 'import':
       return own_lists.some(({ head_version }) => head_version > 0)
@@ -85,8 +99,7 @@ function isDone(name: StepName, facts: TenantFacts): boolean {
     case 'rate':
       return has_decision === true
     case 'threshold':
-      // Roles that may not read impact runs see the new version of the list instead.
-      return has_impact_run ?? own_lists.some(({ head_version }) => head_version > 1)
+      return hasMeasuredThreshold(facts)
     case 'replay':
       return has_replayed
   }

@@ -1,10 +1,12 @@
 /** Reads what the tenant has, as far as the roles of the user allow, and derives the steps of the guided start. */
+import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { datasetsQuery } from '#console/ui/registry-queries.ts'
 import { deriveSteps, type Step, type TenantFacts } from './guide-steps.ts'
 import { useStoredProgress } from './guide-storage.ts'
+import { SAMPLE_LIST } from './sample-list.ts'
 
 interface GuideProgress {
   readonly facts: TenantFacts
@@ -33,7 +35,10 @@ export function useGuideProgress({ isOpen }: { readonly isOpen: boolean }): Guid
   const runs = useQuery({
     queryKey: ['impact-runs', 'guide'],
     queryFn: ({ signal }) =>
-      probity.GET('/api/reference-data/impact-runs', { params: { query: { limit: 20 } }, signal }),
+      probity.GET('/api/reference-data/impact-runs', {
+        params: { query: { family: 'list', list_key: SAMPLE_LIST.list_key, limit: 20 } },
+        signal,
+      }),
     enabled: may('listImpactRuns'),
     ...options,
   })
@@ -48,7 +53,7 @@ export function useGuideProgress({ isOpen }: { readonly isOpen: boolean }): Guid
       is_in_force: active !== null,
     })),
     has_decision: decisions.data === undefined ? null : decisions.data !== null,
-    has_impact_run: runs.data === undefined ? null : runs.data.items.some(({ state }) => state === 'succeeded'),
+    measured_versions: runs.data === undefined ? null : listMeasuredVersions(runs.data.items),
     requested_lists: requests.data.items
       .map((request) => ('params' in request ? request.params['list_key'] : undefined))
       .filter((list_key) => list_key !== undefined)
@@ -57,6 +62,12 @@ export function useGuideProgress({ isOpen }: { readonly isOpen: boolean }): Guid
   }
   return { facts, steps: deriveSteps(facts) }
 }
+
+/** The impact of a request to put the imported list in force says nothing about a threshold. */
+const listMeasuredVersions = (runs: readonly Schemas['ImpactRunSummary'][]): number[] =>
+  runs
+    .filter(({ state, origin, cr_id }) => state === 'succeeded' && origin === 'own' && cr_id === null)
+    .flatMap(({ version }) => version ?? [])
 
 /** The newest decision of the tenant, or null. */
 export const latestDecisionQuery = {

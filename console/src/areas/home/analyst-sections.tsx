@@ -26,9 +26,9 @@ function FollowUps({ of }: { readonly of: Analyst }) {
     ...batches_with_failures.map((batch) => ({
       key: batch.batch_id,
       link: (
-        <PageLink to={`/batches/${batch.batch_id}`} size="sm" fw={500}>
+        <SearchLink to={`/batches/${batch.batch_id}`} search={{ state: 'failed' }} size="sm" fw={500}>
           {`${toSentence(batch.definition_key)}: ${formatCount(batch.failed, 'item')} of ${batch.items.toLocaleString('en')} could not be decided`}
-        </PageLink>
+        </SearchLink>
       ),
       detail: (
         <>

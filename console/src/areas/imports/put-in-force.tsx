@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
+import { OpenActivationNote, useOpenActivation } from '#console/ui/change-request/open-activation.tsx'
 import { type ActivationMode, PutInForceDialog } from '#console/ui/put-in-force.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 
@@ -11,12 +12,17 @@ export function PutInForce({ dataset, version }: { readonly dataset: Dataset; re
   const [mode, setMode] = useState<ActivationMode | null>(null)
   const { list_key } = dataset
   const canActivate = may('activateDatasetVersion')
+  const open = useOpenActivation({ param: 'list_key', key: list_key, version })
   if (!canActivate && !may('submitDatasetVersion')) return null
   return (
     <>
-      <Button size="xs" onClick={() => setMode(canActivate ? 'now' : 'submit')}>
-        {canActivate ? 'Put in force' : 'Request activation'}
-      </Button>
+      {open !== null ? (
+        <OpenActivationNote request={open} version={version} />
+      ) : (
+        <Button size="xs" onClick={() => setMode(canActivate ? 'now' : 'submit')}>
+          {canActivate ? 'Put in force' : 'Request activation'}
+        </Button>
+      )}
       <PutInForceDialog
         key={`${mode}`}
         title={dataset.title}

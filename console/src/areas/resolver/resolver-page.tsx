@@ -4,6 +4,7 @@ import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { EmptyState } from '#console/ui/empty-state.tsx'
+import { pickListPerKey } from '#console/ui/list-choices.ts'
 import { toLocalInput } from '#console/ui/local-time.ts'
 import { Page } from '#console/ui/page.tsx'
 import { datasetsQuery } from '#console/ui/registry-queries.ts'
@@ -81,7 +82,10 @@ function ResolverForm({ query }: { readonly query: ResolverQuery }) {
               required
               searchable
               value={typed.list || null}
-              data={datasets.map(({ list_key, title }) => ({ value: list_key, label: `${title} (${list_key})` }))}
+              data={pickListPerKey(datasets).map(({ list_key, title }) => ({
+                value: list_key,
+                label: `${title} (${list_key})`,
+              }))}
               onChange={(list) => setTyped({ ...typed, list: list ?? '' })}
             />
             <TextInput label="Key" description="Optional: look up this entry" maxLength={500} {...field('key')} />

@@ -13,6 +13,7 @@ import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { type DatasetType, datasetsQuery, typeQuery } from '#console/ui/registry-queries.ts'
+import { SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { getFieldTitle } from '#console/ui/type-texts.ts'
 import { FieldTable } from './field-table.tsx'
@@ -91,10 +92,11 @@ function TypeRecord({ type }: { readonly type: DatasetType }) {
               'none'
             ) : (
               <Stack key="lists" gap={4}>
-                {lists.map(({ list_key, title }) => (
-                  <PageLink key={list_key} to={`/datasets/${list_key}`} size="sm">
+                {lists.map(({ list_key, title, origin }) => (
+                  <SearchLink key={`${origin} ${list_key}`} to={`/datasets/${list_key}`} search={{ origin }} size="sm">
                     {title}
-                  </PageLink>
+                    {origin === 'shared' && ' (shared)'}
+                  </SearchLink>
                 ))}
               </Stack>
             ),

@@ -1,7 +1,7 @@
 /** Changed members as rows of words. */
 import { expect, test } from 'vitest'
-import { toChangeRows } from './change-rows.ts'
-import { describeChange, getReason } from './describe-change.ts'
+import { toChangeRows, toRequestRows } from './change-rows.ts'
+import { describeChange, findOpenActivation, getReason, getVersionChange } from './describe-change.ts'
 
 test('an approval policy is compared rule by rule, in words', () => {
   const rule = { action: 'roles', approvers: 1, role: 'tenant_admin', require_impact: false }
@@ -56,4 +56,50 @@ test('a request is described by what it does, with the name of what it concerns'
   expect(describeChange(request as never, 'OFAC SDN')).toBe('Put version 2 of OFAC SDN in force')
   expect(describeChange({ ...request, operation: 'doSomething' } as never, 'OFAC SDN')).toBe('Do something: OFAC SDN')
   expect(getReason({ body: { reason: 'New list' }, query: {} })).toBe('New list')
+})
+
+const activation = {
+  operation: 'activateDatasetVersion',
+  body: { version: 2 },
+  query: {},
+  changes: [
+    { member: 'effective_from', before: null, after: '2026-11-17T04:03:34.000000Z' },
+    { member: 'version', before: 1, after: 2 },
+  ],
+  state: 'open' as const,
+  decided_at: null,
+}
+const findStart = (request: Parameters<typeof toRequestRows>[0]) =>
+  toRequestRows(request).find(({ label }) => label === 'In force from')?.after
+
+test('a version without a start is in force from its approval, whatever the dry run said', () => {
+  expect(findStart(activation)).toBe('when it is approved')
+  const approved = { ...activation, state: 'approved' as const, decided_at: '2026-11-17T04:17:18.000000Z' }
+  expect(findStart(approved)).toMatch(/17:18/)
+  expect(findStart({ ...activation, state: 'rejected', decided_at: approved.decided_at })).toBeUndefined()
+})
+
+test('a start that the request names is kept', () => {
+  const effective_from = '2090-01-01T00:00:00.000000Z'
+  const changes = [{ member: 'effective_from', before: null, after: effective_from }]
+  expect(findStart({ ...activation, body: { version: 2, effective_from }, changes })).toMatch(/2090/)
+})
+
+test('the versions of a decided request are those stored with it', () => {
+  const own = (version: number) => ({ version, origin: 'own' })
+  expect(getVersionChange(activation)).toEqual({ from: own(1), to: own(2) })
+  const owner = { member: 'origin', before: 'shared', after: 'own' }
+  const version = { member: 'version', before: 3, after: 2 }
+  expect(getVersionChange({ ...activation, changes: [owner, version] })?.from).toEqual({ version: 3, origin: 'shared' })
+  expect(getVersionChange({ ...activation, changes: [owner] })?.from).toEqual({ version: 2, origin: 'shared' })
+  expect(getVersionChange({ ...activation, changes: [{ ...version, before: null }] })?.from).toBeNull()
+  expect(getVersionChange({ operation: 'deleteOverlay', body: null, changes: null })).toBeNull()
+})
+
+test('an open request is found by the version it would put in force', () => {
+  const request = { ...activation, cr_id: 'a', params: { list_key: 'bands' } } as never
+  const target = { param: 'list_key', key: 'bands', version: 2 } as const
+  expect(findOpenActivation([request], target)).toBe(request)
+  for (const other of [{ version: 3 }, { key: 'others' }, { param: 'rule_key' as const }])
+    expect(findOpenActivation([request], { ...target, ...other })).toBeNull()
 })

@@ -22,6 +22,7 @@ const labels: Readonly<Record<string, string>> = {
   pinned: 'Pinned version',
   scheduled: 'Scheduled version',
   overlay: 'Overlay of this tenant',
+  origin: 'Owner of the version',
   effective_from: 'In force from',
   expires_at: 'Until',
   override_expires_at: 'Override until',
@@ -70,6 +71,7 @@ function formatSettings(value: Settings): string {
 function formatMember(member: string, value: unknown): string {
   if (versionMembers.includes(member) && typeof value === 'number') return `Version ${value}`
   if (member.endsWith('_bps') && typeof value === 'number') return value.toLocaleString('en')
+  if (member === 'origin') return value === 'own' ? 'this tenant' : 'shared'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string' && ISO_INSTANT.test(value)) return formatDateTime(value)
   if (member === 'roles' && Array.isArray(value))
@@ -110,6 +112,38 @@ function toRows({ member, before, after }: MemberChange): ChangeRow[] {
   if (isSettings(before) && isSettings(after)) return compareSettings(label, before, after)
   return [{ label, before: formatSide(member, before), after: formatSide(member, after) }]
 }
+
+/** Operations that put a version in force at the instant of their approval, unless the request names another. */
+const isActivation = (operation: string): boolean => /^activate/.test(operation)
+
+const START = 'effective_from'
+
+/**
+ * The start of a request that names no instant is that of its approval. Requests that were stored with the instant of their dry
+ * run are corrected.
+ */
+function correctStart(request: StoredRequest, changes: readonly MemberChange[]): MemberChange[] {
+  const { effective_from } = (request.body ?? {}) as { readonly effective_from?: string }
+  if (!isActivation(request.operation) || effective_from !== undefined) return [...changes]
+  const others = changes.filter(({ member }) => member !== START)
+  if (request.state === 'open') return [...others, { member: START, before: null, after: 'when it is approved' }]
+  if (request.state !== 'approved' || request.decided_at === null) return others
+  const executed = changes.find(({ member }) => member === START)?.after
+  const isDryRun = typeof executed !== 'string' || Date.parse(executed) < Date.parse(request.decided_at)
+  return [...others, { member: START, before: null, after: isDryRun ? request.decided_at : executed }]
+}
+
+/** Requests that were stored before changes were recorded show what they ask for. */
+const toBodyChanges = ({ body, query }: StoredRequest): MemberChange[] =>
+  Object.entries({ ...query, ...((body ?? {}) as Record<string, unknown>) })
+    .filter(([member]) => !member.startsWith('expected_'))
+    .map(([member, after]) => ({ member, before: null, after }))
+
+type StoredRequest = Pick<Schemas['ChangeRequest'], 'operation' | 'body' | 'query' | 'changes' | 'state' | 'decided_at'>
+
+/** What the request changes or has changed. */
+export const toRequestRows = (request: StoredRequest): ChangeRow[] =>
+  toChangeRows(correctStart(request, request.changes ?? toBodyChanges(request)))
 
 export const toChangeRows = (changes: readonly MemberChange[]): ChangeRow[] =>
   changes.filter(({ member }) => !isHidden(member)).flatMap(toRows)

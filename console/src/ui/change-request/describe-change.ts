@@ -1,6 +1,7 @@
 /** Says in one sentence what a change request would do, with the name of what it concerns. */
 import type { Schemas } from '@probity/client'
 import { formatOperation, toWords } from '../format.ts'
+import type { Origin, OwnedVersion } from '../origin.ts'
 
 type ChangeRequest = Schemas['ChangeRequest']
 type Body = Readonly<Record<string, unknown>>
@@ -33,6 +34,51 @@ export function getChangeTarget({ params }: Pick<ChangeRequest, 'params'>): Chan
 /** The change of one member, where the request names it. */
 export const findMemberChange = ({ changes }: Pick<ChangeRequest, 'changes'>, member: string) =>
   changes?.find((change) => change.member === member) ?? null
+
+const isVersion = (value: unknown): value is number => typeof value === 'number'
+
+/** A pin concerns shared versions; every other request concerns versions of this tenant. */
+export const getTargetOrigin = ({ operation }: Pick<ChangeRequest, 'operation'>): Origin =>
+  /^(un)?pin/.test(operation) ? 'shared' : 'own'
+
+interface VersionChange {
+  /** Null: no version was in force. */
+  readonly from: OwnedVersion | null
+  readonly to: OwnedVersion
+}
+
+/** The version in force before and after, as stored with the request; null where the request names none. */
+export function getVersionChange(request: Pick<ChangeRequest, 'operation' | 'body' | 'changes'>): VersionChange | null {
+  const version = findMemberChange(request, 'version')
+  const owner = findMemberChange(request, 'origin')
+  const { version: named, to_version } = (request.body ?? {}) as Body
+  const after = version?.after ?? named ?? to_version
+  if (!isVersion(after)) return null
+  const to = { version: after, origin: getTargetOrigin(request) }
+  // A member that stays the same is not stored: both owners may have the same number.
+  const before = version ? version.before : owner ? after : null
+  if (!isVersion(before)) return { from: null, to }
+  return { from: { version: before, origin: owner?.before === 'shared' ? 'shared' : to.origin }, to }
+}
+
+export interface VersionTarget {
+  readonly param: 'list_key' | 'matrix_key' | 'rule_key'
+  readonly key: string
+  readonly version: number
+}
+
+/** The newest of the requests that would put this version of the tenant in force. */
+export const findOpenActivation = (
+  requests: readonly ChangeRequest[],
+  { param, key, version }: VersionTarget,
+): ChangeRequest | null =>
+  requests.find(
+    (request) =>
+      request.state === 'open' &&
+      request.operation.startsWith('activate') &&
+      request.params[param] === key &&
+      ((request.body ?? {}) as Body)['version'] === version,
+  ) ?? null
 
 const joinRoles = (roles: unknown): string =>
   Array.isArray(roles) ? roles.map((role) => toWords(String(role))).join(', ') : ''

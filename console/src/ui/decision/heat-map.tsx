@@ -16,13 +16,15 @@ interface HeatMapProps {
   readonly nothing: { readonly from: string; readonly to: string }
   /** Makes each count a button that opens its rows. */
   readonly onOpen?: (move: Pick<Move, 'from' | 'to'>) => void
+  /** Whether a move has rows to open; every move has by default. */
+  readonly canOpen?: (move: Pick<Move, 'from' | 'to'>) => boolean
   /** The move whose rows are shown. */
   readonly opened?: Pick<Move, 'from' | 'to'> | null
 }
 
 const knownResults = ['low', 'medium', 'high', 'prohibited', 'no hit', 'hit']
 
-export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, opened }: HeatMapProps) {
+export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, canOpen, opened }: HeatMapProps) {
   const results = [...new Set(moves.flatMap(({ from, to }) => [from, to]))]
   const rank = (result: string | null) =>
     result === null ? -1 : order.includes(result) ? order.indexOf(result) : order.length
@@ -57,7 +59,7 @@ export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, o
                   direction={from === null ? 0 : to === null ? 1 : Math.sign(rank(to) - rank(from))}
                   name={`${from ?? nothing.from} to ${to ?? nothing.to}`}
                   isOpened={opened?.from === from && opened?.to === to}
-                  {...(onOpen && { onOpen: () => onOpen({ from, to }) })}
+                  {...(onOpen && (canOpen?.({ from, to }) ?? true) && { onOpen: () => onOpen({ from, to }) })}
                 />
               ))}
             </tr>

@@ -16,6 +16,15 @@ type Result = NonNullable<Run['result']>
 type Sample = Result['samples'][number]
 type Move = Pick<Result['transitions'][number], 'from' | 'to'>
 
+/** Which of the listed subjects are shown, and how many there are in all. */
+interface Selection {
+  readonly title: string
+  readonly total: number
+  readonly includes: (sample: Sample) => boolean
+  /** The move it shows, if it is one. */
+  readonly move?: Move
+}
+
 /** Subjects shown before the list is opened. */
 const SHORT_LIST = 10
 
@@ -61,8 +70,13 @@ function ImpactProgress({ run }: { readonly run: Run }) {
 }
 
 function ImpactResult({ result, run }: { readonly result: Result; readonly run: Run }) {
-  const [opened, setOpened] = useState<Move | null>(null)
-  const toggle = (move: Move) => setOpened(opened?.from === move.from && opened.to === move.to ? null : move)
+  const [opened, setOpened] = useState<Selection | null>(null)
+  const toggle = (chosen: Selection) => setOpened(opened?.title === chosen.title ? null : chosen)
+  /** Only what has rows can be opened. */
+  const open = (chosen: Selection) =>
+    result.samples.some(chosen.includes)
+      ? { onOpen: () => toggle(chosen), isOpened: opened?.title === chosen.title }
+      : {}
   const share = result.decisions === 0 ? 0 : (100 * result.flips) / result.decisions
   return (
     <Stack gap="md">
@@ -72,9 +86,24 @@ function ImpactResult({ result, run }: { readonly result: Result; readonly run: 
         </Alert>
       )}
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">
-        <Figure name="changed decisions" value={result.flips} note={`${share.toFixed(1)} %`} isLoud />
-        <Figure name="changed scores" value={result.score_moves} />
-        <Figure name="no longer decidable" value={result.refusals_added} isLoud />
+        <Figure
+          name="changed decisions"
+          value={result.flips}
+          note={`${share.toFixed(1)} %`}
+          isLoud
+          {...open({ title: 'Changed decisions', total: result.flips, includes: isFlip })}
+        />
+        <Figure
+          name="changed scores"
+          value={result.score_moves}
+          {...open({ title: 'Changed scores', total: result.score_moves, includes: isScoreMove })}
+        />
+        <Figure
+          name="no longer decidable"
+          value={result.refusals_added}
+          isLoud
+          {...open({ title: 'No longer decidable', total: result.refusals_added, includes: isNewRefusal })}
+        />
         <Figure name="decisions analysed" value={result.decisions} />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
@@ -89,30 +118,69 @@ function ImpactResult({ result, run }: { readonly result: Result; readonly run: 
           label="Migration of results"
           moves={result.transitions.map(({ from, to, decisions }) => ({ from, to, count: decisions }))}
           nothing={{ from: 'no decision', to: 'no decision' }}
-          onOpen={toggle}
-          opened={opened}
+          onOpen={(move) => toggle(selectMove(result, move))}
+          canOpen={(move) => result.samples.some(selectMove(result, move).includes)}
+          opened={opened?.move ?? null}
         />
       )}
-      <Affected result={result} move={opened} onClear={() => setOpened(null)} />
+      <Affected result={result} selection={opened} onClear={() => setOpened(null)} />
       <KnownOutcomes result={result} />
       {result.factors.length > 0 && <FactorChanges factors={result.factors} />}
-      {result.segments.some(({ flips }) => flips > 0) && <Segments segments={result.segments} />}
+      {result.segments.some(({ flips }) => flips > 0) && <Segments segments={result.segments} open={open} />}
     </Stack>
   )
 }
 
-interface FigureProps {
+const isFlip = (sample: Sample): boolean =>
+  isChanged(sample) && sample.before.result !== null && sample.after.result !== null
+const isScoreMove = ({ before, after }: Sample): boolean => before.score_bps !== after.score_bps
+const isNewRefusal = ({ before, after }: Sample): boolean => before.result !== null && after.result === null
+
+const selectMove = (result: Result, move: Move): Selection => {
+  const total = countMove(result, move)
+  return {
+    title: `From ${move.from ?? 'no decision'} to ${move.to ?? 'no decision'}: ${formatCount(total, 'decision')}`,
+    total,
+    includes: ({ before, after }) => before.result === move.from && after.result === move.to,
+    move,
+  }
+}
+
+interface Opening {
+  /** Shows the rows that were counted. */
+  readonly onOpen?: () => void
+  readonly isOpened?: boolean
+}
+
+interface FigureProps extends Opening {
   readonly name: string
   readonly value: number
   readonly note?: string
   readonly isLoud?: boolean
 }
 
-export function Figure({ name, value, note, isLoud = false }: FigureProps) {
+/** A number that opens the rows it counts, or is plain where there are none to show. */
+function CountButton({ value, name, onOpen, isOpened }: Opening & { readonly value: number; readonly name: string }) {
+  const text = value.toLocaleString('en')
+  if (!onOpen || value === 0) return text
+  return (
+    <button
+      type="button"
+      className="count-open"
+      aria-pressed={isOpened ?? false}
+      aria-label={`${text} ${name}, show them`}
+      onClick={onOpen}
+    >
+      {text}
+    </button>
+  )
+}
+
+export function Figure({ name, value, note, isLoud = false, ...opening }: FigureProps) {
   return (
     <div>
       <Text size="xl" fw={700} lh={1.1} className="number" {...(isLoud && value > 0 && { c: 'var(--removed)' })}>
-        {value.toLocaleString('en')}
+        <CountButton value={value} name={name} {...opening} />
         {note && (
           <Text span size="sm" fw={400} c="dimmed">
             {' '}
@@ -155,7 +223,12 @@ function FactorChanges({ factors }: { readonly factors: Result['factors'] }) {
   )
 }
 
-function Segments({ segments }: { readonly segments: Result['segments'] }) {
+interface SegmentsProps {
+  readonly segments: Result['segments']
+  readonly open: (selection: Selection) => Opening
+}
+
+function Segments({ segments, open }: SegmentsProps) {
   return (
     <PlainTable
       label="By customer segment"
@@ -166,7 +239,17 @@ function Segments({ segments }: { readonly segments: Result['segments'] }) {
         <Table.Tr key={segment ?? ''}>
           <Table.Td>{segment ?? <span className="quiet">none</span>}</Table.Td>
           <Table.Td>{decisions}</Table.Td>
-          <Table.Td>{flips}</Table.Td>
+          <Table.Td>
+            <CountButton
+              value={flips}
+              name={`changed decisions of ${segment ?? 'no segment'}`}
+              {...open({
+                title: `Changed decisions of ${segment ?? 'no segment'}`,
+                total: flips,
+                includes: (sample) => sample.segment === segment && isFlip(sample),
+              })}
+            />
+          </Table.Td>
         </Table.Tr>
       ))}
     </PlainTable>
@@ -175,43 +258,33 @@ function Segments({ segments }: { readonly segments: Result['segments'] }) {
 
 interface AffectedProps {
   readonly result: Result
-  /** The move that was opened in the table above; null: everybody whose result changes. */
-  readonly move: Move | null
+  /** The number that was opened above; null: everybody who is listed. */
+  readonly selection: Selection | null
   readonly onClear: () => void
 }
 
 const isChanged = ({ before, after }: Sample): boolean => before.result !== after.result
 
 /** The subjects that a change touches: those whose result changes first, then those whose score moves. */
-function Affected({ result, move, onClear }: AffectedProps) {
+function Affected({ result, selection, onClear }: AffectedProps) {
   const [isAll, setAll] = useState(false)
-  const found = result.samples.filter(({ before, after }) =>
-    move === null ? true : before.result === move.from && after.result === move.to,
-  )
-  const total = move === null ? countTouched(result) : countMove(result, move)
+  const found = selection === null ? result.samples : result.samples.filter(selection.includes)
+  const total = selection?.total ?? countTouched(result)
   if (total === 0 && found.length === 0) return null
   const shown = isAll ? found : found.slice(0, SHORT_LIST)
   return (
     <Stack gap="xs">
       <Group justify="space-between" gap="xs">
         <Text size="sm" fw={600}>
-          {move === null
-            ? 'Subjects affected'
-            : `From ${move.from ?? 'no decision'} to ${move.to ?? 'no decision'}: ${formatCount(total, 'decision')}`}
+          {selection?.title ?? 'Subjects affected'}
         </Text>
-        {move !== null && (
+        {selection !== null && (
           <Button size="compact-xs" variant="default" onClick={onClear}>
             Show all affected
           </Button>
         )}
       </Group>
-      {found.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          These decisions stay as they are, so their subjects are not listed.
-        </Text>
-      ) : (
-        <AffectedTable samples={shown} />
-      )}
+      {found.length > 0 && <AffectedTable samples={shown} />}
       <Group gap="xs">
         {found.length > shown.length && (
           <Button size="compact-xs" variant="default" onClick={() => setAll(true)}>
@@ -239,7 +312,7 @@ function AffectedTable({ samples }: { readonly samples: readonly Sample[] }) {
     <PlainTable
       label="Subjects affected"
       empty={null}
-      head={[{ name: 'Subject' }, { name: 'Now' }, { name: 'After' }, { name: 'Because of', from: 'sm' }]}
+      head={[{ name: 'Subject' }, { name: 'Before' }, { name: 'After' }, { name: 'Because of', from: 'sm' }]}
     >
       {samples.map((sample) => (
         <Table.Tr key={`${sample.subject_id} ${sample.key}`}>
@@ -264,14 +337,20 @@ function AffectedTable({ samples }: { readonly samples: readonly Sample[] }) {
               </Text>
             )}
           </Table.Td>
-          <Table.Td visibleFrom="sm">
-            {sample.factors.map(({ factor }) => toWords(factor)).join(', ') ||
-              sample.refusals.map(({ message }) => message).join(' ')}
-          </Table.Td>
+          <Table.Td visibleFrom="sm">{describeCause(sample)}</Table.Td>
         </Table.Tr>
       ))}
     </PlainTable>
   )
+}
+
+/** Without a moved factor and with the same score, only the limits of the bands can have changed the result. */
+function describeCause(sample: Sample): string {
+  const { factors, refusals, before, after } = sample
+  if (factors.length > 0) return factors.map(({ factor }) => toWords(factor)).join(', ')
+  if (refusals.length > 0) return refusals.map(({ message }) => message).join(' ')
+  if (!isChanged(sample) || before.score_bps === null) return '–'
+  return before.score_bps === after.score_bps ? 'limits of the bands' : '–'
 }
 
 function SideMark({ of: { result, score_bps } }: { readonly of: Sample['before'] }) {

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '../badges.tsx'
+import { OpenActivationNote, useOpenActivation } from '../change-request/open-activation.tsx'
 import { CopyValue } from '../copy-value.tsx'
 import { DateTime } from '../date-time.tsx'
 import {
@@ -82,7 +83,9 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
   const [way, setWay] = useState<ActivationMode | null>(null)
   const { version: number } = version
   const isInForce = of.active?.version === number
-  const canActivate = of.origin === 'own' && of.state === 'live' && version.state !== 'withdrawn' && !isInForce
+  const isActivatable = of.origin === 'own' && of.state === 'live' && version.state !== 'withdrawn' && !isInForce
+  const open = useOpenActivation({ param: `${kind.family}_key`, key: definition_key, version: number })
+  const canActivate = isActivatable && open === null
   return (
     <li data-in-force={isInForce} aria-label={`Version ${number}`}>
       <div className="version">
@@ -126,6 +129,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
           >
             View<span className="sr-only"> version {number}</span>
           </SearchButton>
+          {isActivatable && open !== null && <OpenActivationNote request={open} version={number} />}
           {canActivate && may(toOperationId(kind, 'activate', 'Version')) && (
             <>
               <Button size="xs" variant="default" onClick={() => setWay('later')}>

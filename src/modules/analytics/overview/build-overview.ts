@@ -3,11 +3,13 @@ import type { Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
+import { mayReadChangeRequest } from '#kernel/request/visibility.ts'
 import type { Actor } from '#kernel/route.ts'
 import type { Static } from '#kernel/schema.ts'
 import { listVerifications } from '#modules/audit/index.ts'
+import { findStaleRequests } from '#modules/change-requests/index.ts'
 import { listBands } from '../portfolio/bands.ts'
-import { describeChange, getVersionedTarget, type VersionedTarget } from './describe-change.ts'
+import { describeChange, describeUnreadable, getVersionedTarget, type VersionedTarget } from './describe-change.ts'
 import { describePolicyChange } from './describe-policy-change.ts'
 import { MAX_COUNTED, MAX_ITEMS, MAX_READ } from './limits.ts'
 import {
@@ -32,12 +34,15 @@ import {
 import type { Overview } from './schema.ts'
 
 type OverviewReply = Static<typeof Overview>
+type ChangeInWords = OverviewReply['proposals'][number]
 type Kernel = Capabilities<'caches' | 'routes'>
 
 const DAY_MS = 86_400_000
 /** How many of the newest decisions are searched for required actions. */
 const MAX_DECISIONS = 200
 const FEW_ITEMS = 8
+/** How many of the oldest waiting change requests are checked for whether they can still be approved. */
+const MAX_CHECKED = 20
 
 /** Instants are rounded to a minute, so that a link to the rows stays the same for that long. */
 const addDays = (now_ms: number, days: number): string =>
@@ -54,16 +59,35 @@ const toFigure = (total: number, operation: string, path: string, query: Record<
   rows: { operation, path, query },
 })
 
+/** Names of the users and subjects that the requests are about, of each kind only for roles that may read it. */
+async function listReadableNames(
+  { routes }: Kernel,
+  tx: Tx,
+  held: readonly Role[],
+  requests: readonly ChangeRequestRow[],
+) {
+  const getIds = (operation: string, param: string): string[] => {
+    const mayRead = routes.some(({ id, roles }) => id === operation && roles.some((role) => held.includes(role)))
+    return mayRead ? requests.flatMap(({ params }) => params[param] ?? []) : []
+  }
+  const [users, subjects] = [getIds('getUser', 'user_id'), getIds('getSubject', 'subject_id')]
+  return users.length + subjects.length === 0 ? [] : listNames(tx, users, subjects)
+}
+
 /** Reads the facts of all requests together: at most three statements, however many there are. */
-async function describeRequests(kernel: Kernel, tx: Tx, requests: readonly ChangeRequestRow[]) {
+async function describeReadable(
+  kernel: Kernel,
+  tx: Tx,
+  held: readonly Role[],
+  requests: readonly ChangeRequestRow[],
+): Promise<ChangeInWords[]> {
+  if (requests.length === 0) return []
   const targets = requests.map(getVersionedTarget)
   const named = [...new Set(targets)].filter((target): target is VersionedTarget => target !== null)
   const versions = named.length === 0 ? [] : await listVersionFacts(tx, named)
   const run_ids = requests.flatMap(({ impact_run_id }) => (impact_run_id === null ? [] : [impact_run_id]))
   const impacts = run_ids.length === 0 ? [] : await listImpactFacts(tx, run_ids)
-  const getIds = (param: string) => requests.flatMap(({ params }) => params[param] ?? [])
-  const [users, subjects] = [getIds('user_id'), getIds('subject_id')]
-  const names = users.length + subjects.length === 0 ? [] : await listNames(tx, users, subjects)
+  const names = await listReadableNames(kernel, tx, held, requests)
   const bands = impacts.length === 0 ? [] : (await listBands(kernel, tx)).bands.map(({ band }) => band)
   return requests.map((request, place) => {
     const target = targets[place]
@@ -82,15 +106,36 @@ async function describeRequests(kernel: Kernel, tx: Tx, requests: readonly Chang
       summary: describeChange(request, facts, route?.summary ?? request.operation),
       approvals: request.approvals.length,
       approvers: request.approvers,
-      impact: impact
-        ? ('measured' as const)
-        : request.require_impact
-          ? ('missing' as const)
-          : ('not_required' as const),
+      impact: impact ? 'measured' : request.require_impact ? 'missing' : 'not_required',
       created_at: request.created_at,
       created_by: request.created_by,
     }
   })
+}
+
+/** The change requests as these roles may read them; an author who lost the role learns no more than that the request is open. */
+async function describeRequests(
+  kernel: Kernel,
+  tx: Tx,
+  held: readonly Role[],
+  requests: readonly ChangeRequestRow[],
+): Promise<ChangeInWords[]> {
+  const readable = requests.filter((request) => mayReadChangeRequest(kernel.routes, held, request))
+  const described = await describeReadable(kernel, tx, held, readable)
+  return requests.map(
+    ({ cr_id, action, created_at, created_by }) =>
+      described.find((change) => change.cr_id === cr_id) ?? {
+        cr_id,
+        action,
+        operation: null,
+        summary: describeUnreadable(action),
+        approvals: null,
+        approvers: null,
+        impact: null,
+        created_at,
+        created_by,
+      },
+  )
 }
 
 async function buildAnalystSection(tx: Tx, now_ms: number): Promise<NonNullable<OverviewReply['analyst']>> {
@@ -117,13 +162,27 @@ async function buildEditorSection(tx: Tx, principal: string, now_ms: number) {
   }
 }
 
+/** What the caller proposed, also what can no longer be approved, so that its author withdraws it. */
+async function describeProposals(kernel: Kernel, tx: Tx, { principal, roles }: Actor) {
+  const requests = await listProposals(tx, principal, FEW_ITEMS)
+  const stale = await findStaleRequests(tx, kernel, requests)
+  return (await describeRequests(kernel, tx, roles, requests)).map((change) =>
+    stale.has(change.cr_id)
+      ? { ...change, summary: `No longer applicable, can be withdrawn. ${change.summary}` }
+      : change,
+  )
+}
+
 async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
-  const requests = await listAwaiting(tx, actor, MAX_COUNTED + 1, FEW_ITEMS)
-  const reviews = await countOpenReviews(tx, actor.principal, actor.roles)
+  const waiting = await listAwaiting(tx, actor, MAX_COUNTED + 1, MAX_CHECKED)
+  const stale = await findStaleRequests(tx, kernel, waiting)
+  const requests = waiting.filter(({ cr_id }) => !stale.has(cr_id))
+  const total = (waiting[0]?.total ?? 0) - stale.size
+  const reviews = await countOpenReviews(tx, actor, MAX_COUNTED + 1)
   return {
-    waiting: toFigure(requests[0]?.total ?? 0, 'listChangeRequestInbox', '/api/change-requests/inbox'),
-    inbox: await describeRequests(kernel, tx, requests),
-    emergency_changes: toFigure(reviews, 'listBreakGlassInbox', '/api/break-glass/inbox'),
+    waiting: toFigure(total, 'listChangeRequestInbox', '/api/change-requests/inbox'),
+    inbox: await describeRequests(kernel, tx, actor.roles, requests.slice(0, FEW_ITEMS)),
+    emergency_changes: toFigure(reviews, 'listBreakGlassInbox', '/api/break-glass-reviews/inbox'),
   }
 }
 
@@ -169,7 +228,7 @@ export async function buildOverview(kernel: Kernel, tx: Tx, actor: Actor): Promi
   return {
     roles: [...roles],
     at: new Date(now_ms).toISOString(),
-    proposals: await describeRequests(kernel, tx, await listProposals(tx, principal, FEW_ITEMS)),
+    proposals: await describeProposals(kernel, tx, actor),
     definitions_due: has('policy_editor', 'compliance_officer', 'auditor')
       ? await listDueDefinitions(tx, addDays(now_ms, 14), MAX_ITEMS)
       : null,

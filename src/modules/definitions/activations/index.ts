@@ -12,6 +12,7 @@ export {
   rollBack,
   unpinVersion,
 } from './activate.ts'
+export { describeInForce, describePin, recordActivation, recordRollback } from './describe-in-force.ts'
 export {
   type ActivationRow,
   findActivationInForce,

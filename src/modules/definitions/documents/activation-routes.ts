@@ -17,6 +17,7 @@ import {
   rollBack,
   unpinVersion,
 } from '../activations/activate.ts'
+import { describeInForce, describePin, recordActivation, recordRollback } from '../activations/describe-in-force.ts'
 import { type ActivationRow, findActivationInForce, listActivations } from '../activations/queries.ts'
 import { buildTimeline } from '../activations/timeline.ts'
 import { getOrigin } from '../datasets/origin.ts'
@@ -77,11 +78,10 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
-      const before = await findActivationInForce(tx, family, list_key, 'base')
+      const before = await describeInForce(tx, family, list_key)
       const input = { family, list_key, ...body, cr_id: request.change_request_id }
       const activation = await activateVersion(tx, input, kernel)
-      const { version, effective_from, reason } = activation
-      audit.recordDiff({ version: before?.version ?? null }, { version, effective_from, reason })
+      recordActivation(audit, { before, activation, requested_from: body.effective_from })
       return toActivationView(activation)
     }),
 
@@ -145,17 +145,10 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       ],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
-      const before = await findActivationInForce(tx, family, list_key, 'base')
+      const before = await describeInForce(tx, family, list_key)
       const input = { family, list_key, ...body, cr_id: request.change_request_id }
       const { activation, revoked } = await rollBack(tx, input, kernel)
-      audit.recordDiff(
-        { version: before?.version ?? null },
-        {
-          version: activation.version,
-          reason: body.reason,
-          ...(body.break_glass && { break_glass: body.break_glass.reason }),
-        },
-      )
+      recordRollback(audit, before, activation, body)
       return { activation: toActivationView(activation), revoked: revoked.map(toActivationView) }
     }),
 
@@ -172,10 +165,10 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const input = { family, list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
-      const before = await findActivationInForce(tx, family, input.list_key, 'base')
+      const before = await describePin(tx, family, input.list_key)
       const activation = await pinVersion(tx, input, kernel)
       const { version, expires_at, reason } = activation
-      audit.recordDiff({ pinned: before?.version ?? null }, { pinned: version, expires_at, reason })
+      audit.recordDiff(before, { pinned: version, version, expires_at, reason })
       return toActivationView(activation)
     }),
 
@@ -192,9 +185,9 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       problems: ['not_found', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, request, kernel, audit }) => {
       const input = { family, list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
-      const before = await findActivationInForce(tx, family, input.list_key, 'base')
+      const before = await describePin(tx, family, input.list_key)
       const activation = await unpinVersion(tx, input, kernel)
-      audit.recordDiff({ pinned: before?.version ?? null }, { pinned: null, reason: body.reason })
+      audit.recordDiff(before, { ...(await describePin(tx, family, input.list_key)), reason: body.reason })
       return toActivationView(activation)
     }),
 

@@ -2,6 +2,7 @@
 import { Autocomplete, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
+import { pickListPerKey } from '#console/ui/list-choices.ts'
 import { datasetsQuery, typeQuery } from '#console/ui/registry-queries.ts'
 import { getEntryName, getFieldTitle, listMembers } from '#console/ui/type-texts.ts'
 
@@ -34,8 +35,8 @@ const toChoice = (value: string, name: string | null): Choice => ({
 const useLists = () => useQuery({ ...datasetsQuery, staleTime: 60_000, throwOnError: false }).data ?? []
 
 export function ListPicker({ label, description, value, error, onChange }: PickerProps) {
-  const lists = useLists().filter(({ state }) => state === 'live')
-  const choices = new Map(lists.map(({ list_key, title }) => [list_key, toChoice(list_key, title)]))
+  const lists = pickListPerKey(useLists().filter(({ state }) => state === 'live'))
+  const choices = lists.map(({ list_key, title }) => toChoice(list_key, title))
   return (
     <Select
       {...popoverProps}
@@ -45,7 +46,7 @@ export function ListPicker({ label, description, value, error, onChange }: Picke
       searchable
       limit={100}
       nothingFoundMessage="No matching list."
-      data={includeCurrent([...choices.values()], value)}
+      data={includeCurrent(choices, value)}
       value={value === '' ? null : value}
       error={error}
       onChange={(chosen) => chosen !== null && onChange(chosen)}
@@ -60,7 +61,7 @@ interface OfListProps extends PickerProps {
 /** `keyWords`: label of the option for the key itself, which is stored as no field. */
 export function FieldPicker(props: OfListProps & { readonly keyWords?: string }) {
   const { list_key, label, description, value, error, onChange, keyWords } = props
-  const type_key = useLists().find((list) => list.list_key === list_key)?.type_key ?? ''
+  const type_key = pickListPerKey(useLists()).find((list) => list.list_key === list_key)?.type_key ?? ''
   const { data: type } = useQuery({ ...typeQuery(type_key), enabled: type_key !== '', throwOnError: false })
   const fields = type ? listMembers(type).map((name) => toChoice(name, getFieldTitle(type, `/${name}`))) : []
   return (

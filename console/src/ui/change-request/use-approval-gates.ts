@@ -1,0 +1,23 @@
+/** The gates of an open change request: what must hold before it can be approved, and whether it does. */
+import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+
+type GatedRequest = Pick<Schemas['ChangeRequest'], 'cr_id' | 'revision' | 'impact_run_id' | 'state'>
+
+/** `isVoid`: what it is based on has changed since it was requested. Undefined gates: not read yet, or not readable. */
+export function useApprovalGates(request: GatedRequest | null) {
+  const may = usePermission()
+  const isRead = request?.state === 'open' && may('listChangeRequestGates')
+  const { data } = useQuery({
+    queryKey: ['change-requests', 'gates', request?.cr_id, request?.revision, request?.impact_run_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/change-requests/{cr_id}/gates', { params: { path: { cr_id: request?.cr_id ?? '' } }, signal }),
+    enabled: isRead,
+    refetchInterval: 15_000,
+    throwOnError: false,
+  })
+  const isVoid = data?.items.some(({ gate, holds }) => gate === 'unchanged' && !holds) ?? false
+  return { isRead, gates: data, isVoid }
+}
