@@ -3,11 +3,12 @@ import type { Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
+import { mayReadChangeRequest } from '#kernel/request/visibility.ts'
 import type { Actor } from '#kernel/route.ts'
 import type { Static } from '#kernel/schema.ts'
 import { listVerifications } from '#modules/audit/index.ts'
 import { listBands } from '../portfolio/bands.ts'
-import { describeChange, getVersionedTarget, type VersionedTarget } from './describe-change.ts'
+import { describeChange, describeUnreadable, getVersionedTarget, type VersionedTarget } from './describe-change.ts'
 import { describePolicyChange } from './describe-policy-change.ts'
 import { MAX_COUNTED, MAX_ITEMS, MAX_READ } from './limits.ts'
 import {
@@ -32,6 +33,7 @@ import {
 import type { Overview } from './schema.ts'
 
 type OverviewReply = Static<typeof Overview>
+type ChangeInWords = OverviewReply['proposals'][number]
 type Kernel = Capabilities<'caches' | 'routes'>
 
 const DAY_MS = 86_400_000
@@ -54,16 +56,34 @@ const toFigure = (total: number, operation: string, path: string, query: Record<
   rows: { operation, path, query },
 })
 
+/** Names of the users and subjects that the requests are about, of each kind only for roles that may read it. */
+async function listReadableNames(
+  { routes }: Kernel,
+  tx: Tx,
+  held: readonly Role[],
+  requests: readonly ChangeRequestRow[],
+) {
+  const getIds = (operation: string, param: string): string[] => {
+    const mayRead = routes.some(({ id, roles }) => id === operation && roles.some((role) => held.includes(role)))
+    return mayRead ? requests.flatMap(({ params }) => params[param] ?? []) : []
+  }
+  const [users, subjects] = [getIds('getUser', 'user_id'), getIds('getSubject', 'subject_id')]
+  return users.length + subjects.length === 0 ? [] : listNames(tx, users, subjects)
+}
+
 /** Reads the facts of all requests together: at most three statements, however many there are. */
-async function describeRequests(kernel: Kernel, tx: Tx, requests: readonly ChangeRequestRow[]) {
+async function describeReadable(
+  kernel: Kernel,
+  tx: Tx,
+  held: readonly Role[],
+  requests: readonly ChangeRequestRow[],
+): Promise<ChangeInWords[]> {
   const targets = requests.map(getVersionedTarget)
   const named = [...new Set(targets)].filter((target): target is VersionedTarget => target !== null)
   const versions = named.length === 0 ? [] : await listVersionFacts(tx, named)
   const run_ids = requests.flatMap(({ impact_run_id }) => (impact_run_id === null ? [] : [impact_run_id]))
   const impacts = run_ids.length === 0 ? [] : await listImpactFacts(tx, run_ids)
-  const getIds = (param: string) => requests.flatMap(({ params }) => params[param] ?? [])
-  const [users, subjects] = [getIds('user_id'), getIds('subject_id')]
-  const names = users.length + subjects.length === 0 ? [] : await listNames(tx, users, subjects)
+  const names = await listReadableNames(kernel, tx, held, requests)
   const bands = impacts.length === 0 ? [] : (await listBands(kernel, tx)).bands.map(({ band }) => band)
   return requests.map((request, place) => {
     const target = targets[place]
@@ -82,15 +102,36 @@ async function describeRequests(kernel: Kernel, tx: Tx, requests: readonly Chang
       summary: describeChange(request, facts, route?.summary ?? request.operation),
       approvals: request.approvals.length,
       approvers: request.approvers,
-      impact: impact
-        ? ('measured' as const)
-        : request.require_impact
-          ? ('missing' as const)
-          : ('not_required' as const),
+      impact: impact ? 'measured' : request.require_impact ? 'missing' : 'not_required',
       created_at: request.created_at,
       created_by: request.created_by,
     }
   })
+}
+
+/** The change requests as these roles may read them; an author who lost the role learns no more than that the request is open. */
+async function describeRequests(
+  kernel: Kernel,
+  tx: Tx,
+  held: readonly Role[],
+  requests: readonly ChangeRequestRow[],
+): Promise<ChangeInWords[]> {
+  const readable = requests.filter((request) => mayReadChangeRequest(kernel.routes, held, request))
+  const described = await describeReadable(kernel, tx, held, readable)
+  return requests.map(
+    ({ cr_id, action, created_at, created_by }) =>
+      described.find((change) => change.cr_id === cr_id) ?? {
+        cr_id,
+        action,
+        operation: null,
+        summary: describeUnreadable(action),
+        approvals: null,
+        approvers: null,
+        impact: null,
+        created_at,
+        created_by,
+      },
+  )
 }
 
 async function buildAnalystSection(tx: Tx, now_ms: number): Promise<NonNullable<OverviewReply['analyst']>> {
@@ -120,11 +161,11 @@ async function buildEditorSection(tx: Tx, principal: string, now_ms: number) {
 
 async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
   const requests = await listAwaiting(tx, actor, MAX_COUNTED + 1, FEW_ITEMS)
-  const reviews = await countOpenReviews(tx, actor.principal, actor.roles)
+  const reviews = await countOpenReviews(tx, actor, MAX_COUNTED + 1)
   return {
     waiting: toFigure(requests[0]?.total ?? 0, 'listChangeRequestInbox', '/api/change-requests/inbox'),
-    inbox: await describeRequests(kernel, tx, requests),
-    emergency_changes: toFigure(reviews, 'listBreakGlassInbox', '/api/break-glass/inbox'),
+    inbox: await describeRequests(kernel, tx, actor.roles, requests),
+    emergency_changes: toFigure(reviews, 'listBreakGlassInbox', '/api/break-glass-reviews/inbox'),
   }
 }
 
@@ -170,7 +211,7 @@ export async function buildOverview(kernel: Kernel, tx: Tx, actor: Actor): Promi
   return {
     roles: [...roles],
     at: new Date(now_ms).toISOString(),
-    proposals: await describeRequests(kernel, tx, await listProposals(tx, principal, FEW_ITEMS)),
+    proposals: await describeRequests(kernel, tx, roles, await listProposals(tx, principal, FEW_ITEMS)),
     approvals: has('compliance_officer', 'tenant_admin') ? await buildApprovalSection(kernel, tx, actor) : null,
     analyst: has('analyst') ? await buildAnalystSection(tx, now_ms) : null,
     policy_editor: has('policy_editor') ? await buildEditorSection(tx, principal, now_ms) : null,
