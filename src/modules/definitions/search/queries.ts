@@ -11,7 +11,10 @@ export interface FoundDefinitionRow {
   readonly version: number | null
 }
 
-/** Definitions of a family with all words of the text in their title or key; the tenant's own come first. */
+/**
+ * Definitions of a family with all words of the text in their title or key; the tenant's own come first. A shared one is left out where
+ * the tenant has its own with that key: reading by key gives the own one.
+ */
 export const listDefinitionsByName = (tx: Tx, family: string, text: string, count: number) =>
   tx.query<FoundDefinitionRow>(
     `with ${namedObjects}, found as (
@@ -22,6 +25,8 @@ export const listDefinitionsByName = (tx: Tx, family: string, text: string, coun
      select f.list_key, f.title, case when f.tenant_id = $1 then 'own' else 'shared' end as origin, f.state, r.version
        from found f left join lateral app.resolve_lists(f.family, array[f.list_key], statement_timestamp(), null) r
          on r.dataset_tenant_id = f.tenant_id and r.dataset_id = f.dataset_id
+      where f.tenant_id = $1 or not exists (
+              select 1 from app.dataset o where o.tenant_id = $1 and o.family = f.family and o.list_key = f.list_key and o.role = 'base')
       order by f.tenant_id = $1 desc, f.list_key`,
     [tx.tenant_id, family, text, count],
   )
@@ -33,7 +38,7 @@ export interface FoundTypeRow {
   readonly origin: 'own' | 'shared'
 }
 
-/** The latest version of each type with all words of the text in its title or key. */
+/** The latest version of each type with all words of the text in its title or key; of a key once, as for definitions. */
 export const listTypesByName = (tx: Tx, text: string, count: number) =>
   tx.query<FoundTypeRow>(
     `with ${namedObjects}
@@ -42,6 +47,7 @@ export const listTypesByName = (tx: Tx, text: string, count: number) =>
        from (select tenant_id, object_id from named order by tenant_id = $1 desc limit $4) n
       cross join lateral (select * from app.dataset_type x where x.tenant_id = n.tenant_id and x.type_key = n.object_id
                            order by x.type_version desc limit 1) t
+      where t.tenant_id = $1 or not exists (select 1 from app.dataset_type o where o.tenant_id = $1 and o.type_key = t.type_key)
       order by t.tenant_id = $1 desc, t.type_key`,
     [tx.tenant_id, 'type', text, count],
   )
