@@ -94,7 +94,7 @@ describe('sections', () => {
 })
 
 /** Requests and reviews that need another role, more of them than the overview counts; written directly, as the API would take minutes. */
-const crowd = async (tenant: ExampleTenant) =>
+const insertOthersWork = async (tenant: ExampleTenant) =>
   tenant.write(async (tx) => {
     const many = `select $1, gen_random_uuid(), 'roles', 'updateUserRoles', '{}'::jsonb, 'tenant_admin'`
     await tx.run(
@@ -156,7 +156,7 @@ describe('a change request that waits', () => {
 
   test('is found behind any number of requests for other roles', async () => {
     const busy = await ExampleTenant.create(w)
-    await crowd(busy)
+    await insertOthersWork(busy)
     const cr_id = await busy.newChangeRequest('compliance_officer')
     await busy.newReview('compliance_officer')
     const officer = await busy.make('GET /analytics/overview', { token: await busy.token(['compliance_officer']) })
