@@ -5,7 +5,7 @@
 import createFetchClient, { type Client } from 'openapi-fetch'
 import type { Call, CallInit, CallOptions, ListItem, ListPath, Method, Schemas } from './call-types.ts'
 import { createJobs, type Jobs } from './jobs.ts'
-import { problemFromResponse, unreadableProblem } from './problem.ts'
+import { problemFromResponse, unexpectedBodyProblem, unreadableProblem } from './problem.ts'
 import { createKeyTokenSource, type Token, toTokenSource } from './tokens.ts'
 import { createTransport, type TokenSource, type Transport } from './transport.ts'
 import type { paths } from './types.ts'
@@ -141,11 +141,27 @@ const withQuery = (init: WithQuery, query: object): WithQuery => ({
   params: { ...init.params, query: { ...init.params?.query, ...query } },
 })
 
+interface Page {
+  readonly items: readonly unknown[]
+  readonly next_cursor: string | null
+}
+function isPage(answer: unknown): answer is Page {
+  const { items, next_cursor } = (answer ?? {}) as Partial<Page>
+  return Array.isArray(items) && (next_cursor === null || typeof next_cursor === 'string')
+}
+
 async function* paginate(read: (query: { cursor?: string }) => Promise<unknown>): AsyncGenerator<unknown, void> {
+  const seen = new Set<string>()
   let query: { cursor?: string } | null = {}
   while (query !== null) {
-    const page = (await read(query)) as { items: unknown[]; next_cursor: string | null }
-    yield* page.items
-    query = page.next_cursor === null ? null : { cursor: page.next_cursor }
+    const page = await read(query)
+    if (!isPage(page)) throw unexpectedBodyProblem('a page of a list')
+    const { items, next_cursor } = page
+    if (next_cursor !== null && seen.has(next_cursor)) {
+      throw unexpectedBodyProblem('the next page: its cursor was returned before')
+    }
+    yield* items
+    if (next_cursor !== null) seen.add(next_cursor)
+    query = next_cursor === null ? null : { cursor: next_cursor }
   }
 }

@@ -4,8 +4,11 @@ import type { components } from './types.ts'
 type ProblemBody = components['schemas']['Problem']
 export type Job = components['schemas']['Job']
 
-/** `unreachable`: no response. `unreadable_answer`: the response is not from this API, for example the page of a proxy. */
-export type ClientCode = 'unreachable' | 'unreadable_answer' | 'job_cancelled'
+/**
+ * `unreachable`: no response. `unreadable_answer`: the response is not from this API, for example the page of a proxy. `job_failed`: the
+ * job failed and does not say why.
+ */
+export type ClientCode = 'unreachable' | 'unreadable_answer' | 'job_cancelled' | 'job_failed'
 export type ProblemCode = ProblemBody['code'] | ClientCode
 
 interface ProblemFields {
@@ -15,7 +18,7 @@ interface ProblemFields {
   readonly detail: string
   readonly retryable: boolean
   readonly request_id?: string | null
-  readonly errors?: ProblemBody['errors']
+  readonly errors?: ProblemBody['errors'] | undefined
 }
 interface ProblemContext {
   readonly members?: Readonly<Record<string, unknown>>
@@ -66,14 +69,32 @@ function isProblemBody(body: unknown): body is ProblemBody & Record<string, unkn
   return typeof code === 'string' && typeof title === 'string' && typeof detail === 'string'
 }
 
+/** A proxy or a test server may leave out members that this API always sends. */
+function completeFields(body: ProblemBody, status: number): ProblemFields {
+  return {
+    ...body,
+    status: typeof body.status === 'number' ? body.status : status,
+    retryable: body.retryable === true,
+    errors: Array.isArray(body.errors) ? body.errors : undefined,
+  }
+}
+
 export function problemFromResponse(response: Response, body: unknown): ProbityProblem {
   const retry_after_s = parseRetryAfter(response)
-  if (isProblemBody(body)) return new ProbityProblem(body, { members: body, retry_after_s })
+  if (isProblemBody(body)) {
+    return new ProbityProblem(completeFields(body, response.status), { members: body, retry_after_s })
+  }
   return unreadableProblem(response, { retry_after_s })
 }
 
 export function problemFromJob(job: Job): ProbityProblem {
-  if (isProblemBody(job.problem)) return new ProbityProblem(job.problem, { members: job.problem, job })
+  if (isProblemBody(job.problem)) {
+    return new ProbityProblem(completeFields(job.problem, 0), { members: job.problem, job })
+  }
+  if (job.state === 'failed') {
+    const facts = { code: 'job_failed', status: 0, title: 'The job failed', retryable: false } as const
+    return new ProbityProblem({ ...facts, detail: 'It does not say why. The log of the server does.' }, { job })
+  }
   const detail = 'Start it again with POST /api/jobs/{job_id}/retry.'
   return new ProbityProblem(
     { code: 'job_cancelled', status: 0, title: 'The job was cancelled', detail, retryable: false },
@@ -100,6 +121,17 @@ export function unreadableProblem(response: Response, circumstances: ProblemCont
     },
     circumstances,
   )
+}
+
+/** JSON of another shape than the operation has. `expected` completes the sentence "The answer is not …". */
+export function unexpectedBodyProblem(expected: string, status = 200): ProbityProblem {
+  return new ProbityProblem({
+    code: 'unreadable_answer',
+    status,
+    title: 'The answer is not one of this API',
+    detail: `It is not ${expected}. Check the address and any proxy in between.`,
+    retryable: false,
+  })
 }
 
 /** Seconds from now, from either form of the Retry-After header. */

@@ -1,5 +1,5 @@
 /** Sources of bearer tokens: a constant, a function, or an API key that is exchanged and renewed. */
-import { problemFromResponse } from './problem.ts'
+import { problemFromResponse, unexpectedBodyProblem } from './problem.ts'
 import type { TokenSource, Transport } from './transport.ts'
 import type { components } from './types.ts'
 
@@ -38,7 +38,10 @@ export function createKeyTokenSource({ url, api_key, send, onToken }: KeyExchang
     const response = await send(() => new Request(`${url}/api/auth/token`, { method: 'POST', headers, body }))
     const answer: unknown = await response.json().catch(() => null)
     if (!response.ok) throw problemFromResponse(response, answer)
-    const { access_token, expires_in } = answer as components['schemas']['Token']
+    const { access_token, expires_in } = (answer ?? {}) as Partial<components['schemas']['Token']>
+    if (typeof access_token !== 'string' || access_token === '' || typeof expires_in !== 'number') {
+      throw unexpectedBodyProblem('a token', response.status)
+    }
     const life_ms = expires_in * 1000
     onToken?.(access_token)
     return {

@@ -119,7 +119,7 @@ function backoffDelay(attempt: number): number {
   return full_ms / 2 + (Math.random() * full_ms) / 2
 }
 
-function sleep(duration_ms: number, signal: AbortSignal): Promise<void> {
+export function sleep(duration_ms: number, signal: AbortSignal): Promise<void> {
   return rejectOnAbort(new Promise((resolve) => setTimeout(resolve, duration_ms)), signal)
 }
 

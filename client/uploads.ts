@@ -1,5 +1,5 @@
 /** Stores bytes for imports, batches and documents. Content that can be read again is retried when an attempt fails. */
-import { problemFromResponse, unreadableProblem } from './problem.ts'
+import { problemFromResponse, unexpectedBodyProblem } from './problem.ts'
 import type { Transport } from './transport.ts'
 import type { components } from './types.ts'
 import {
@@ -55,8 +55,9 @@ export function createUploads(url: string, send: Transport): Uploads {
       })
       const answer: unknown = await response.json().catch(() => null)
       if (!response.ok) throw problemFromResponse(response, answer)
-      if (answer === null) throw unreadableProblem(response)
-      return answer as Upload
+      const upload = (answer ?? {}) as Partial<Upload>
+      if (typeof upload.upload_id !== 'string') throw unexpectedBodyProblem('an upload', response.status)
+      return upload as Upload
     },
   }
 }

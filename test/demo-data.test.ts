@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { ApprovalRequired, DemoCaller } from '#app/demo/demo-caller.ts'
 import { type DemoDataResult, seedDemoData } from '#app/demo/demo-data.ts'
 import { readDemoFiles } from '#app/demo/demo-files.ts'
 import { buildPortfolio } from '#app/demo/portfolio.ts'
@@ -67,6 +68,20 @@ const countAll = async () => ({
   bulk_files: await count('subject_bulk'),
 })
 
+/** An administrator sets an approval policy before the data is complete: every later start stops and adds nothing. */
+async function refuseAddingUnderForeignPolicy() {
+  const rules = ['activation', 'risk-override'].map((action) => ({ action, role: 'compliance_officer', approvers: 1 }))
+  expect((await callAs('tenant_admin', 'PUT /api/tenant/approval-policy', { rules })).status).toBe(200)
+  const before = await countAll()
+  for (let start = 1; start <= 2; start++) {
+    await expect(addData(new AbortController().signal)).rejects.toThrow(
+      /approval policy of the tenant demo was changed/,
+    )
+  }
+  expect(await countAll()).toEqual(before)
+  await app.setApprovalRules(demo.tenant_id, [])
+}
+
 beforeAll(async () => {
   app = await startTestApp()
   await seed(app.seedContext, { demo: true })
@@ -84,6 +99,7 @@ beforeAll(async () => {
   await expect(interrupted).rejects.toThrow()
   // A process that is killed takes its open requests with it; here the server lives on and finishes them.
   await vi.waitUntil(async () => (await countOpenTransactions()) === 0, { timeout: 60_000, interval: 20 })
+  await refuseAddingUnderForeignPolicy()
   const { signal } = new AbortController()
   results = await Promise.all([addData(signal), addData(signal)])
 }, 120_000)
@@ -245,4 +261,15 @@ test('customers have unique invented names, none of them on the demonstration sa
     entries.flatMap((entry) => entry.names.map(({ name }) => name)),
   )
   expect(listed.filter((name: string) => names.has(name))).toEqual([])
+})
+
+test('a change that needs approval ends the run and leaves no open change request', async () => {
+  const { signal } = new AbortController()
+  const caller = new DemoCaller({ url, issuer: app.kernel.issuer, tenant: demo, signal })
+  const open = await count('change_request', `state = 'open'`)
+  const body = { version: 1, reason: 'Again' }
+  const change = caller.post('compliance_officer', '/api/reference-data/datasets/internal-watchlist/activations', body)
+  await expect(change).rejects.toBeInstanceOf(ApprovalRequired)
+  expect(await count('change_request', `state = 'open'`)).toBe(open)
+  expect(await count('change_request', `state = 'withdrawn'`)).toBe(1)
 })

@@ -13,6 +13,8 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { apiGroups } from '#app/api-groups.ts'
+import { readDemoFiles } from '#app/demo/demo-files.ts'
+import { demoTenants } from '#app/seed.ts'
 import { projectRoot } from './support/database.ts'
 
 const run = promisify(execFile)
@@ -75,6 +77,24 @@ async function isReady(): Promise<boolean> {
   )
 }
 
+/** The rules of the demo data: what a reader's server requires before an approval, it requires here too. */
+async function applyDemoPolicy(): Promise<void> {
+  const [tenant] = demoTenants as [(typeof demoTenants)[number]]
+  const user_id = tenant.users.find(({ roles }) => roles.includes('tenant_admin'))?.user_id
+  const json = { 'content-type': 'application/json' }
+  const session = await fetch(`${url}/api/auth/demo-sessions`, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ user_id }),
+  })
+  const { access_token } = (await session.json()) as { access_token: string }
+  const { approval_rules } = readDemoFiles(projectRoot).policy
+  const headers = { ...json, authorization: `Bearer ${access_token}` }
+  const body = JSON.stringify({ rules: approval_rules })
+  const applied = await fetch(`${url}/api/tenant/approval-policy`, { method: 'PUT', headers, body })
+  expect(applied.status).toBe(200)
+}
+
 beforeAll(async () => {
   fs.rmSync(scratch, { recursive: true, force: true })
   fs.mkdirSync(scratch, { recursive: true })
@@ -90,6 +110,7 @@ beforeAll(async () => {
   programsChecked = checkPrograms()
   programsChecked.catch(() => undefined)
   await vi.waitUntil(isReady, { timeout: 90_000, interval: 200 })
+  await applyDemoPolicy()
 }, 100_000)
 afterAll(async () => {
   if (server?.exitCode === null) {

@@ -14,19 +14,30 @@ import type { Fixtures } from './support/operation-fixture.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 interface Generator {
-  createModule(options: { readonly root: string; readonly plural: string; readonly singular?: string }): string[]
+  createModule(options: {
+    readonly root: string
+    readonly plural: string
+    readonly singular?: string
+    readonly format?: (files: string[]) => void
+  }): string[]
 }
 const generator: string = path.join(projectRoot, 'scripts/new-module.mjs')
 const { createModule } = (await import(/* @vite-ignore */ generator)) as Generator
 
 /** Below the project, so that package aliases resolve in what is written there. */
 const root = path.join(projectRoot, '.build', `new-module-${process.pid}`)
+const listFiles = (): string[] => (fs.readdirSync(root, { recursive: true }) as string[]).toSorted()
 const read = (file: string): string => fs.readFileSync(path.join(root, file), 'utf8')
 
 let written: string[]
 beforeAll(() => {
   fs.mkdirSync(path.join(root, 'src/app'), { recursive: true })
   fs.cpSync(path.join(projectRoot, 'db/migrations'), path.join(root, 'db/migrations'), { recursive: true })
+  const isSource = (file: string): boolean => !file.endsWith('.test.ts')
+  fs.cpSync(path.join(projectRoot, 'src/modules'), path.join(root, 'src/modules'), {
+    recursive: true,
+    filter: isSource,
+  })
   fs.copyFileSync(path.join(projectRoot, 'src/app/modules.ts'), path.join(root, 'src/app/modules.ts'))
   written = createModule({ root, plural: 'escrow-entries' })
 })
@@ -60,8 +71,24 @@ describe('what is written', () => {
     [{ plural: 'escrow-entries' }, 'exists already'],
     [{ plural: 'EscrowNotes' }, 'kebab-case'],
     [{ plural: 'staff' }, 'Give the singular too'],
+    [{ plural: 'users' }, 'has the path /users already'],
+    [{ plural: 'imports' }, 'already: choose another name'],
+    [{ plural: 'subject-words' }, 'creates the table app.subject_word already'],
+    [{ plural: 'case', singular: 'notes' }, 'npm run new:module -- case-notes'],
+    [{ plural: 'this' }, '"this" is a reserved word'],
   ])('%o is refused', (names, reason) => {
+    const before = listFiles()
     expect(() => createModule({ root, ...names })).toThrow(reason)
+    expect(listFiles()).toEqual(before)
+  })
+
+  test('is removed again when it cannot be formatted', () => {
+    const before = [listFiles(), read('src/app/modules.ts')]
+    const format = () => {
+      throw new Error('not formatted')
+    }
+    expect(() => createModule({ root, plural: 'escrow-notes', format })).toThrow('not formatted')
+    expect([listFiles(), read('src/app/modules.ts')]).toEqual(before)
   })
 })
 

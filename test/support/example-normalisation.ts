@@ -22,7 +22,7 @@ const trailingUuid = new RegExp(` ${uuidText}$`)
 /** Fixtures end the keys of what they create in part of an identifier. */
 const createdKeys = /\b([a-z][a-z0-9-]*)-[0-9a-f]{12}\b/g
 const instants = /\b(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d+)Z/g
-const hashes = /\b[0-9a-f]{64}\b/g
+const hashes = /\b(?:[0-9a-f]{64}|[0-9a-f]{32})\b/g
 const webTokens = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g
 const apiKeys = /\bpk_[\w.-]{12,}/g
 const opaqueText = /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[\w+/=-]{40,}$/
@@ -37,7 +37,14 @@ const measured: Readonly<Record<string, unknown>> = {
   node: 'v22.13.0',
   port: 8000,
   next_cursor: 'MDE5MGQ3YTAtNWIxYw',
+  salt: 'MDE5MGQ3YTAtNWIxYy03ZQ',
+  // Rounded to a minute, so that it looks like a given instant.
+  override_expires_before: '2026-03-16T09:30:00Z',
 }
+
+/** An export holds its own times, whose fractions differ in length. */
+const EXPORT_BYTES = 600
+const tokenTimes = new Set(['issued_at', 'expires_at'])
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
@@ -52,13 +59,21 @@ export class ExampleNormaliser {
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map((item) => this.normalise(item, member))
     const members = Object.entries(value)
+    // Tokens hold whole seconds, although their times are measured.
+    const isToken = 'issued_at' in value
+    const isExport = 'valid_at' in value && 'known_at' in value
     return Object.fromEntries(
-      members.map(([name, part]) => [this.#normaliseText(name, name), this.#member(name, part)]),
+      members.map(([name, part]) => [
+        this.#normaliseText(name, name),
+        isToken && tokenTimes.has(name) && typeof part === 'string'
+          ? this.#shiftInstant(part)
+          : this.#member(name, part, isExport),
+      ]),
     )
   }
 
-  #member(name: string, value: unknown): unknown {
-    const fixed = measured[name]
+  #member(name: string, value: unknown, isExport: boolean): unknown {
+    const fixed = isExport && name === 'size_bytes' ? EXPORT_BYTES : measured[name]
     return fixed !== undefined && typeof fixed === typeof value ? fixed : this.normalise(value, name)
   }
 
@@ -76,7 +91,7 @@ export class ExampleNormaliser {
         // Whole seconds were given, others were measured.
         Number(fraction) === 0 ? `${second}Z` : this.#shiftInstant(instant),
       )
-      .replace(hashes, (hash) => this.#replace(hash, `hash ${member}`, digest))
+      .replace(hashes, (hash) => this.#replace(hash, `hash ${member}`, (seed) => digest(seed).slice(0, hash.length)))
       .replace(uuids, (id) => (id === SYSTEM_TENANT ? id : this.#replace(id, member, toUuid)))
       .replace(createdKeys, (key, base: string) => this.#replace(key, base, (_, count) => nameCopy(base, count)))
     return opaqueText.test(changed) ? digest(member).slice(0, 43) : changed

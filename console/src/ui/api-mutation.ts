@@ -6,6 +6,7 @@
 import { notifications } from '@mantine/notifications'
 import { isChangeRequest, isProblem, type ProbityProblem, type Schemas } from '@probity/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
 
 interface ApiMutationOptions<Output> {
   /** First parts of the query keys to invalidate. */
@@ -18,6 +19,7 @@ interface ApiMutationOptions<Output> {
 }
 
 export interface ApiMutation<Input> {
+  /** Does nothing while a call is being sent: a double click sends once. */
   run(input: Input): void
   readonly isRunning: boolean
   readonly problem: ProbityProblem | null
@@ -36,6 +38,8 @@ export function useApiMutation<Input, Output>(
   }: ApiMutationOptions<Exclude<Output, Schemas['ChangeRequest']>>,
 ): ApiMutation<Input> {
   const queries = useQueryClient()
+  // The state of the mutation changes with the next render only, which is too late for the second click of a double click.
+  const isSending = useRef(false)
   const isWaiting = (output: unknown): output is Schemas['ChangeRequest'] => !isAboutRequest && isChangeRequest(output)
   const mutation = useMutation({
     mutationFn: send,
@@ -49,9 +53,16 @@ export function useApiMutation<Input, Output>(
       }
       onDone?.(made)
     },
+    onSettled: () => {
+      isSending.current = false
+    },
   })
   return {
-    run: (input) => mutation.mutate(input),
+    run: (input) => {
+      if (isSending.current) return
+      isSending.current = true
+      mutation.mutate(input)
+    },
     isRunning: mutation.isPending,
     problem: toProblem(mutation.error),
     waiting: isWaiting(mutation.data) ? mutation.data : null,

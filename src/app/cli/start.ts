@@ -170,9 +170,12 @@ function renderWelcome(options: {
     data_dir: config.database_urls ? null : environment.home,
     log_file,
     demo: config.demo,
-    has_demo_sign_in: serving.kernel.demoSignIn !== null,
+    demo_sign_in: toDemoSignIn(serving),
   })
 }
+
+const toDemoSignIn = ({ kernel: { demoSignIn } }: RunningService) =>
+  demoSignIn === null ? null : demoSignIn.allows_remote ? 'everywhere' : 'this machine'
 
 const toLocalHost = (config: Config): string => toReachableHost(config.host ?? getDefaultHost(config))
 

@@ -8,8 +8,8 @@ export interface WelcomeFacts {
   readonly data_dir: string | null
   readonly log_file: string
   readonly demo: boolean
-  /** Whether the sign-in page offers the people of the demo tenants. */
-  readonly has_demo_sign_in: boolean
+  /** From where the people of the demo tenants are offered on the sign-in page; null where they are not. */
+  readonly demo_sign_in: 'this machine' | 'everywhere' | null
 }
 
 export function formatWelcome(facts: WelcomeFacts): string {
@@ -30,15 +30,28 @@ export function formatWelcome(facts: WelcomeFacts): string {
   ].join('\n')
 }
 
-function listHelpLines({ demo, has_demo_sign_in }: WelcomeFacts): string[] {
+function listHelpLines({ demo, demo_sign_in }: WelcomeFacts): string[] {
   if (!demo) {
     return [
       'Make a tenant with its first API key:  npx probity tenant create --slug SLUG --name NAME',
       'A token for a person of a tenant:      npx probity token --tenant SLUG --user EMAIL',
     ]
   }
-  const sign_in = has_demo_sign_in
-    ? 'Open it and choose a person of a demo tenant: no password is needed on this machine.'
-    : 'Open it and paste a token. PROBITY_DEMO_REMOTE=on offers the people of the demo tenants on the sign-in page.'
-  return [sign_in, 'A token for the API:  npx probity token --tenant demo --role analyst']
+  return [...listSignInLines(demo_sign_in), 'A token for the API:  npx probity token --tenant demo --role analyst']
+}
+
+function listSignInLines(demo_sign_in: WelcomeFacts['demo_sign_in']): string[] {
+  switch (demo_sign_in) {
+    case 'this machine':
+      return ['Open it and choose a person of a demo tenant: no password is needed on this machine.']
+    case 'everywhere':
+      return [
+        'Open it and choose a person of a demo tenant: no password is needed.',
+        'WARNING: PROBITY_DEMO_REMOTE is on. Anybody who reaches this port can sign in to the demo tenants, as administrator too.',
+      ]
+    case null:
+      return [
+        'Open it and paste a token. PROBITY_DEMO_REMOTE=on offers the people of the demo tenants on the sign-in page.',
+      ]
+  }
 }

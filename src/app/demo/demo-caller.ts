@@ -37,6 +37,21 @@ export class UnexpectedReply extends Error {
   }
 }
 
+/** Somebody who uses the tenant made changes need approval: the data cannot be added by the people of the tenant alone. */
+export class ApprovalRequired extends Error {
+  override readonly name = 'ApprovalRequired'
+  constructor(tenant: Pick<DemoTenant, 'slug'>) {
+    super(`the approval policy of the tenant ${tenant.slug} was changed while the data was being added`)
+  }
+}
+
+interface ProposedChange {
+  readonly cr_id: string
+  readonly required_role: string
+}
+const isProposedChange = (reply: unknown): reply is ProposedChange =>
+  typeof reply === 'object' && reply !== null && 'cr_id' in reply && 'required_role' in reply
+
 export class DemoCaller {
   readonly #options: CallerOptions
   readonly #tokens = new Map<Role, Promise<string>>()
@@ -49,20 +64,29 @@ export class DemoCaller {
     return this.#options.signal
   }
 
+  get tenant(): DemoTenant {
+    return this.#options.tenant
+  }
+
   get<T>(who: Role, path: string): Promise<T> {
     return this.#send<T>(who, 'GET', path)
   }
 
   post<T>(who: Role, path: string, body: unknown): Promise<T> {
-    return this.#send<T>(who, 'POST', path, { type: 'application/json', content: JSON.stringify(body) })
+    return this.#sendChange<T>(who, 'POST', path, { type: 'application/json', content: JSON.stringify(body) })
   }
 
   put<T>(who: Role, path: string, body: unknown): Promise<T> {
-    return this.#send<T>(who, 'PUT', path, { type: 'application/json', content: JSON.stringify(body) })
+    return this.#sendChange<T>(who, 'PUT', path, { type: 'application/json', content: JSON.stringify(body) })
   }
 
   delete(who: Role, path: string): Promise<unknown> {
-    return this.#send(who, 'DELETE', path)
+    return this.#sendChange(who, 'DELETE', path)
+  }
+
+  /** A change that is meant to wait for approval, or a decision about one. */
+  propose<T>(who: Role, path: string, body: unknown): Promise<T> {
+    return this.#send<T>(who, 'POST', path, { type: 'application/json', content: JSON.stringify(body) })
   }
 
   upload<T>(who: Role, path: string, content: string): Promise<T> {
@@ -94,6 +118,15 @@ export class DemoCaller {
         throw new Error(`Job ${job_id} is ${job.state}: ${job.problem?.detail ?? 'no detail'}`)
       }
     }
+  }
+
+  /** Withdraws a change request that the change became, so that nothing is left behind, and throws ApprovalRequired. */
+  async #sendChange<T>(who: Role, method: string, path: string, body?: { type: string; content: string }): Promise<T> {
+    const reply = await this.#send<T>(who, method, path, body)
+    if (!isProposedChange(reply)) return reply
+    const note = 'Made while the demo data was being added.'
+    await this.propose(who, `/api/change-requests/${reply.cr_id}/withdraw`, { note })
+    throw new ApprovalRequired(this.#options.tenant)
   }
 
   async #send<T>(who: Role, method: string, path: string, body?: { type: string; content: string }): Promise<T> {

@@ -13,6 +13,7 @@ import { DemoCalendar } from './demo-calendar.ts'
 import { DemoCaller } from './demo-caller.ts'
 import { readDemoFiles } from './demo-files.ts'
 import {
+  assertOwnPolicy,
   seedApprovalPolicy,
   seedAuditVerification,
   seedDrafts,
@@ -100,7 +101,7 @@ async function runSteps(caller: DemoCaller, options: DemoDataOptions): Promise<v
   const { portfolio, magic, policy } = readDemoFiles(options.project_root)
   const customers = buildPortfolio({ portfolio, magic })
   const calendar = new DemoCalendar(options.now_ms ?? Date.now(), await findInForceSince(caller))
-  const step = createStepLog(options.log)
+  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
   await step('own lists', () => seedLists(caller, policy.lists, { calendar, names: portfolio }))
   const ids = await step('customers', () => seedSubjects(caller, customers))
   await step('first portfolio', () => seedBatches(caller, planFirstPortfolio(customers, calendar)))
@@ -125,10 +126,12 @@ async function findInForceSince(caller: DemoCaller): Promise<number> {
   return Math.max(...lists.flatMap(({ active }) => (active ? [Date.parse(active.effective_from)] : [])))
 }
 
-function createStepLog(log: Pick<Log, 'info'>) {
+/** `check` runs before each step: people may use the tenant meanwhile. */
+function createStepLog(log: Pick<Log, 'info'>, check: () => Promise<void>) {
   let done = 0
   return async <T>(name: string, run: () => Promise<T>): Promise<T> => {
     const from_ms = performance.now()
+    await check()
     const result = await run()
     done += 1
     log.info({ step: name, done, duration_ms: Math.round(performance.now() - from_ms) }, 'demo data: step complete')

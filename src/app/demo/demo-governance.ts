@@ -1,5 +1,5 @@
 /** Overlay, approval policy, an approved and a pending change with measured impact, drafts, and a verification of the audit record. */
-import type { DemoCaller, JobView } from './demo-caller.ts'
+import { ApprovalRequired, type DemoCaller, type JobView } from './demo-caller.ts'
 import type { DemoList, PolicyFile } from './demo-files.ts'
 import { ignoreDuplicate } from './demo-lists.ts'
 
@@ -13,6 +13,25 @@ interface ChangeRequest {
 interface ImpactRun {
   readonly state: JobView['state']
   readonly job_id: string
+}
+
+interface ApprovalRule {
+  readonly action?: unknown
+  readonly approvers?: unknown
+  readonly role?: unknown
+  readonly require_impact?: unknown
+}
+const toKey = ({ action, approvers, role, require_impact = false }: ApprovalRule): string =>
+  JSON.stringify([action, approvers, role, require_impact])
+
+/** The policy has no rules yet, or those of the demo data. With others the data would wait for approval, or mean something else. */
+export async function assertOwnPolicy(
+  caller: DemoCaller,
+  { approval_rules }: Pick<PolicyFile, 'approval_rules'>,
+): Promise<void> {
+  const { rules } = await caller.get<{ rules: ApprovalRule[] }>('tenant_admin', '/api/tenant/approval-policy')
+  const own = approval_rules.map(toKey).toSorted()
+  if (rules.length > 0 && rules.map(toKey).toSorted().join() !== own.join()) throw new ApprovalRequired(caller.tenant)
 }
 
 /** The overlay comes first, because it then needs no approval. */
@@ -43,13 +62,13 @@ export async function seedProposals(caller: DemoCaller, lists: readonly DemoList
     await measureImpact(caller, proposal)
     if (version.approved === undefined) continue
     const body = { note: version.approved }
-    await caller.post('compliance_officer', `/api/change-requests/${proposal.cr_id}/approve`, body)
+    await caller.propose('compliance_officer', `/api/change-requests/${proposal.cr_id}/approve`, body)
   }
 }
 
 function submitVersion(caller: DemoCaller, list_key: string, version: number, reason: string): Promise<ChangeRequest> {
   const at = `/api/reference-data/datasets/${list_key}/versions/${version}/submit`
-  return caller.post<ChangeRequest>('policy_editor', at, { reason })
+  return caller.propose<ChangeRequest>('policy_editor', at, { reason })
 }
 
 async function measureImpact(caller: DemoCaller, { cr_id, impact_run_id }: ChangeRequest): Promise<void> {

@@ -8,6 +8,7 @@ import type { ProcessLifecycle } from '../process-lifecycle.ts'
 import type { Project } from '../project.ts'
 import { demoTenants } from '../seed.ts'
 import type { RunningService } from '../serve.ts'
+import { ApprovalRequired } from './demo-caller.ts'
 import { seedDemoData } from './demo-data.ts'
 
 const STOP_MS = 10_000
@@ -25,7 +26,10 @@ export interface StartDemoDataOptions {
   readonly say: (text: string) => void
 }
 
-/** Returns at once. A failure is reported and does not stop the service; the next start continues. */
+/**
+ * Returns at once. A failure is reported and does not stop the service; the next start continues, unless somebody made changes of the
+ * tenant need approval meanwhile.
+ */
 export function startDemoData(options: StartDemoDataOptions): void {
   const { config, log, life, say } = options
   if (!config.demo_data) return
@@ -40,6 +44,13 @@ export function startDemoData(options: StartDemoDataOptions): void {
     },
     (error) => {
       if (life.signal.aborted) return
+      if (error instanceof ApprovalRequired) {
+        log.warn({ err: error }, 'demo data is incomplete: changes of the tenant need approval')
+        say(
+          `Demo data is incomplete: ${error.message}. Nothing more is added while its rules are there. For complete demo data, start with a new data folder (PROBITY_DATA_DIR).`,
+        )
+        return
+      }
       log.error({ err: error }, 'failed to add demo data')
       say(
         `Demo data is incomplete: ${error instanceof Error ? error.message : String(error)}. The next start continues.`,

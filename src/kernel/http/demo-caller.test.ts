@@ -44,6 +44,43 @@ test.each<[string, IncomingHttpHeaders]>([
   expect(refusalOf(headers)).toBe('not_found')
 })
 
+test.each([
+  ...['for', 'host', 'proto', 'port', 'server', 'prefix', 'client-cert', 'scheme', 'ssl'].map(
+    (it) => `x-forwarded-${it}`,
+  ),
+  ...[
+    'x-real-ip',
+    'x-client-ip',
+    'x-cluster-client-ip',
+    'x-original-host',
+    'x-original-forwarded-for',
+    'x-proxyuser-ip',
+  ],
+  ...[
+    'cf-connecting-ip',
+    'cf-ray',
+    'cdn-loop',
+    'true-client-ip',
+    'fastly-client-ip',
+    'client-ip',
+    'x-envoy-external-address',
+  ],
+  ...['x-amzn-trace-id', 'x-azure-clientip', 'x-rewrite-url', 'wl-proxy-client-ip', 'x-host'],
+])('refuses a request with the proxy header %s', (name) => {
+  expect(refusalOf({ host: 'localhost:8000', [name]: 'anything' })).toBe('not_found')
+  expect(refusalOf({ host: 'demo.example.com', [name]: 'anything' }, true)).toBe('none')
+})
+
+test('accepts headers of browsers, scripts and tracing that no proxy adds', () => {
+  const headers = {
+    'x-request-id': 'a',
+    traceparent: '00-a-b-00',
+    'x-requested-with': 'fetch',
+    'cache-control': 'no-cache',
+  }
+  expect(refusalOf({ host: 'localhost:8000', ...headers })).toBe('none')
+})
+
 test.each<[string, IncomingHttpHeaders, string]>([
   ['accepts another machine', { host: 'demo.example.com' }, 'none'],
   ['accepts a proxy', { host: 'internal:8000', 'x-forwarded-for': '203.0.113.9' }, 'none'],

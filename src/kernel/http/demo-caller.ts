@@ -6,8 +6,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type DemoSignIn, isLoopbackHost } from '../auth/demo-sign-in.ts'
 import { fail } from '../problem.ts'
 
-/** Headers that proxies add: behind one, every client seems to be on this machine. */
-const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via'] as const
+/**
+ * Headers that proxies, load balancers and content delivery networks add: behind one, every client seems to be on this machine.
+ * Matched by prefix, because one of a family is enough to know.
+ */
+const PROXY_HEADER =
+  /^(forwarded|via|client-ip|cdn-loop|(wl-)?proxy-client-|true-client-|cf-|fastly-|ssl-client-|x-(forward|real-|client-|original-|originating-|remote-|proxy|cluster-client-|envoy-|rewrite-|host$|http-host|ssl-|arr-|azure-|amz|appengine-|cloud-trace|vercel-|nf-))/
 
 export function assertDemoCaller(
   headers: IncomingHttpHeaders,
@@ -32,7 +36,7 @@ function isOwnPage({ origin, host = '', ...headers }: IncomingHttpHeaders, publi
 }
 
 function isLocalRequest(headers: IncomingHttpHeaders): boolean {
-  if (PROXY_HEADERS.some((name) => headers[name] !== undefined)) return false
+  if (Object.keys(headers).some((name) => PROXY_HEADER.test(name))) return false
   const [, name] = /^(.+?)(?::\d{1,5})?$/.exec(headers.host ?? '') ?? []
   return name !== undefined && isLoopbackHost(name)
 }

@@ -115,6 +115,42 @@ describe('sections', () => {
   })
 })
 
+/** Requests and reviews that need another role, more of them than the overview counts; written directly, as the API would take minutes. */
+const insertOthersWork = async (tenant: ExampleTenant) =>
+  tenant.write(async (tx) => {
+    const many = `select $1, gen_random_uuid(), 'roles', 'updateUserRoles', '{}'::jsonb, 'tenant_admin'`
+    await tx.run(
+      `insert into app.change_request (tenant_id, cr_id, action, operation, params, required_role, content_hash, approvers, created_by)
+       ${many}, 'x', 1, 'user:somebody' from generate_series(1, 260)`,
+      [tx.tenant_id],
+    )
+    await tx.run(
+      `insert into app.break_glass_review (tenant_id, review_id, action, operation, params, required_role, reason, created_by, created_at)
+       ${many}, 'Outage', 'user:somebody', now() + interval '1 hour' from generate_series(1, 260)`,
+      [tx.tenant_id],
+    )
+    await tx.run(
+      `insert into app.job (tenant_id, job_id, kind, state, payload, created_by, finished_at)
+       select $1, gen_random_uuid(), 'housekeeping', state, '{}', 'user:somebody', now() - age
+         from (select 'succeeded' as state, interval '1 minute' as age from generate_series(1, 260)
+               union all select 'failed', interval '1 hour') j`,
+      [tx.tenant_id],
+    )
+  })
+
+test('names for each figure a request that exists', async () => {
+  const figures: { rows: { operation: string; path: string } }[] = []
+  JSON.stringify(await getOverview(), (_, value) => {
+    if (value?.rows?.operation) figures.push(value)
+    return value
+  })
+  expect(figures).toHaveLength(6)
+  for (const { rows } of figures) {
+    const route = w.kernel.routes.find(({ id }) => id === rows.operation)
+    expect(`GET ${rows.path}`).toBe(`${route?.method} /api${route?.path}`)
+  }
+})
+
 describe('a change request that waits', () => {
   test('is described with versions, differences and measured impact, to approvers and to its author', async () => {
     await ensureEvaluation(t)
@@ -155,5 +191,62 @@ describe('a change request that waits', () => {
     const author = await t.token(['policy_editor'], t.author)
     const { proposals } = await t.make('GET /analytics/overview', { token: author })
     expect(proposals.find(({ cr_id }: { cr_id: string }) => cr_id === second).summary).toMatch(/^No longer applicable/)
+  })
+
+  test('is found behind any number of requests for other roles', async () => {
+    const busy = await ExampleTenant.create(w)
+    await insertOthersWork(busy)
+    const cr_id = await busy.newChangeRequest('compliance_officer')
+    await busy.newReview('compliance_officer')
+    const officer = await busy.make('GET /analytics/overview', { token: await busy.token(['compliance_officer']) })
+    expect(officer.approvals).toMatchObject({
+      waiting: { count: 1, is_capped: false },
+      inbox: [{ cr_id }],
+      emergency_changes: { count: 1, is_capped: false },
+    })
+    const admin = await busy.make('GET /analytics/overview', { token: await busy.token(['tenant_admin']) })
+    expect(admin.approvals).toMatchObject({
+      waiting: { count: 200, is_capped: true },
+      emergency_changes: { count: 200, is_capped: true },
+    })
+    expect(admin.tenant_admin.failed_jobs).toMatchObject([{ kind: 'housekeeping' }])
+  })
+
+  test('names its customer only to those who may read customers', async () => {
+    const subject_id = await newSubject(t)
+    const { name } = await t.make(`GET /subjects/${subject_id}`)
+    await t.setApprovalRules([{ action: 'risk-override', approvers: 1, role: 'tenant_admin' }])
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+    const token = await t.token(['analyst'], t.author)
+    const body = { band: 'high', reason: 'news', expires_at }
+    const { cr_id } = await t.make(`POST /subjects/${subject_id}/risk-override`, { token, body })
+    await t.setApprovalRules([])
+    const summarise = async (...roles: Role[]) =>
+      (await getOverview(...roles)).approvals.inbox.find((change: { cr_id: string }) => change.cr_id === cr_id).summary
+    expect(await summarise('tenant_admin')).toBe('A customer: override the rating, high')
+    expect(await summarise('tenant_admin', 'viewer')).toBe(`${name}: override the rating, high`)
+    await t.make(`POST /change-requests/${cr_id}/withdraw`, { token, body: {} })
+  })
+
+  test('is redacted for an author who lost the role, as the change request is', async () => {
+    const cr_id = await proposeActivation(t, { require_impact: true })
+    const read = async (roles: Role[], path: string) => t.make(`GET ${path}`, { token: await t.token(roles, t.author) })
+    const find = async (roles: Role[]) =>
+      (await read(roles, '/analytics/overview')).proposals.find((change: { cr_id: string }) => change.cr_id === cr_id)
+    expect(await find(['policy_editor'])).toMatchObject({ operation: 'activateDatasetVersion', impact: 'missing' })
+    expect(await read(['viewer'], `/change-requests/${cr_id}`)).toEqual({ cr_id, action: 'activation', state: 'open' })
+    expect(await find(['viewer'])).toEqual({
+      cr_id,
+      action: 'activation',
+      operation: null,
+      summary: 'Activation: your roles do not show what changes',
+      approvals: null,
+      approvers: null,
+      impact: null,
+      created_at: expect.any(String),
+      created_by: t.author,
+    })
+    const token = await t.token(allRoles, t.author)
+    await t.make(`POST /change-requests/${cr_id}/withdraw`, { token, body: {} })
   })
 })

@@ -277,12 +277,17 @@ describe('the risk distribution', () => {
     expect(ofMatrix.latest).toEqual({ on: daysAgo(3).slice(0, 10), counted_at: null })
   })
 
-  test('is empty for a tenant without ratings, and refuses a period that is too long', async () => {
+  test('is empty for a tenant without ratings, and refuses a period that is too long or ends before it begins', async () => {
     const t = await ExampleTenant.create(w)
     expect(await t.make('GET /analytics/risk-distribution')).toMatchObject({ days: [], latest: null, matrices: [] })
     const token = await t.token()
     const long = await w.call('GET /analytics/risk-distribution?from_on=2020-01-01&until_on=2026-01-01', { token })
     expect(long.status).toBe(409)
     expect(long.json.errors[0]).toMatchObject({ in: 'query', pointer: '#/from_on' })
+    for (const period of ['from_on=2026-01-20&until_on=2026-01-10', 'from_on=9999-12-31']) {
+      const reversed = await w.call(`GET /analytics/risk-distribution?${period}`, { token })
+      expect([reversed.status, reversed.json.detail]).toEqual([409, 'The period ends before it begins.'])
+      expect(reversed.json.errors[0]).toMatchObject({ in: 'query', pointer: '#/from_on' })
+    }
   })
 })

@@ -44,7 +44,8 @@ export async function runSearch(
     ...sources.map((source) => source.find(context)),
   ])
   const groups = sources.flatMap(({ kind, title }, n) => {
-    const { hits, is_complete } = findings[n] as Awaited<ReturnType<SearchSource['find']>>
+    const { hits: found, is_complete } = findings[n] as Awaited<ReturnType<SearchSource['find']>>
+    const hits = context.terms.has_words ? found : found.filter(({ matched }) => matched === 'id' || matched === 'key')
     if (hits.length === 0) return []
     return [{ kind, title, items: hits.slice(0, context.count), has_more: hits.length > context.count || !is_complete }]
   })

@@ -118,6 +118,20 @@ test('finds lists, matrices, rules and types by title and key, also shared ones'
   expect((await find('sanctioned par', 'type')).map(({ id }) => id)).toContain('sanctioned-party')
 })
 
+test('finds the own list with the key of a shared one, whatever of the shared one matches', async () => {
+  const own = await ExampleTenant.create(w)
+  const [shared] = itemsOf(await search('risk-bands', '', own), 'list')
+  expect(shared).toMatchObject({ id: 'risk-bands', subtitle: expect.stringMatching(/shared$/) })
+  const { type_key } = await own.make('GET /reference-data/datasets/risk-bands')
+  await own.make('POST /reference-data/datasets', {
+    body: { list_key: 'risk-bands', type_key, title: 'Our own scale' },
+  })
+  for (const q of ['risk-bands', 'RISK_BANDS', 'risk bands', 'our own scale']) {
+    const found = itemsOf(await search(q, '&kinds=list', own), 'list').filter(({ id }) => id === 'risk-bands')
+    expect(found, q).toMatchObject([{ title: 'Our own scale', subtitle: expect.not.stringContaining('shared') }])
+  }
+})
+
 test('finds entries of lists in force by key and by name, with their list', async () => {
   const found = await find('switzerland', 'entry')
   expect(found.length).toBeGreaterThan(0)
@@ -233,7 +247,7 @@ describe('odd queries', () => {
 
   test('one letter searches no names, one ideograph does', async () => {
     expect(await search('a')).toMatchObject({ searched_names: false })
-    expect(itemsOf(await search('a'), 'subject')).toEqual([])
+    for (const q of ['a', 'c', 'a%', 'a_']) expect((await search(q)).groups, q).toEqual([])
     expect(await titles('王', 'subject')).toEqual(['王小明'])
   })
 

@@ -3,12 +3,13 @@ import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import yazl from 'yazl'
 import { collectBytes, EndlessSource, toSource } from '#test/support/byte-sources.ts'
+import type { Adapter } from '../adapter.ts'
 import { adapters } from '../adapters/index.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import { checkDefinition } from '../types/check-type-definition.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
 import { detectAdapter } from './detect-adapter.ts'
-import type { DetectionRequest } from './detection.ts'
+import type { Candidate, DetectionRequest } from './detection.ts'
 
 const text = { type: 'string', maxLength: 100 }
 const rating = {
@@ -107,6 +108,76 @@ test('infers a usable type where none fits', async () => {
   expect(checkDefinition({ type_version: 1, ...inferred_type })).toEqual([])
 })
 
+/** All entries of the file when it is read as the candidate says. */
+async function readEntries(content: string, candidate: Candidate): Promise<unknown[]> {
+  const adapter = adapters.get(candidate.adapter_key) as Adapter
+  const entries: unknown[] = []
+  for await (const { entries: some } of adapter.read(toSource(content, 1000), candidate.options, null)) {
+    entries.push(...some.map(({ entry }) => entry))
+  }
+  return entries
+}
+
+test.each([
+  ['two columns', 'DE,Germany\nFR,France\nIT,Italy\n', { column_1: 'DE', column_2: 'Germany' }, 'DE, Germany'],
+  ['one column', 'DE\nFR\nCH\n', { column_1: 'DE' }, 'DE'],
+])(
+  'reads the first row of a file without names of columns as an entry, and offers the other way: %s',
+  async (...row) => {
+    const [, content, first, quoted] = row
+    const { candidates } = await detect(content)
+    const [asEntry, asNames] = candidates as [Candidate, Candidate]
+    expect(asEntry).toMatchObject({ rows: 3, accepted: 3, options: { header: false } })
+    expect(asEntry.notes).toEqual([expect.stringMatching(`^The first row \\(${quoted}\\) is read as an entry`)])
+    expect((await readEntries(content, asEntry))[0]).toEqual(first)
+    expect(asNames).toMatchObject({ rows: 2, accepted: 2 })
+    expect(asNames.notes).toEqual([expect.stringMatching(`^The first row \\(${quoted}\\) is taken as the names`)])
+  },
+)
+
+test('has no doubt about names of columns that differ from the entries', async () => {
+  for (const content of [
+    'Land,Stufe\nDE,low\nFR,high\n',
+    'code,name\nalpha,first\nbeta,second\n',
+    'Name\nGermany\nFrance\n',
+  ]) {
+    const { candidates } = await detect(content, { types: [] })
+    expect(candidates, content).toMatchObject([{ accepted: 2, notes: [] }])
+  }
+})
+
+test.each([
+  [
+    'repeated',
+    'code,name,name\nDE,Germany,Deutschland\nFR,France,Frankreich\n',
+    'name_column_3',
+    /^Column names repeat: name\./,
+  ],
+  [
+    'overlong',
+    `code,name,${'x'.repeat(300)}\nDE,Germany,1\nFR,France,2\n`,
+    'x'.repeat(60),
+    /^A column name is longer than 100/,
+  ],
+])('reads columns with %s names by their position', async (_, content, member, note) => {
+  const { candidates } = await detect(content)
+  const [first] = candidates as [Candidate]
+  expect(first).toMatchObject({ rows: 2, accepted: 2, options: { header: false, skip_lines: 1 } })
+  expect(first.notes[0]).toMatch(note)
+  expect(Object.keys(first.inferred_type?.schema['properties'] as object)).toEqual(['code', 'name', member])
+  expect((await readEntries(content, first)).map((entry) => (entry as { code: string }).code)).toEqual(['DE', 'FR'])
+})
+
+test('requires only the key where the sample is not the whole file', async () => {
+  const rows = Array.from({ length: 4000 }, (_, row) => `C${row},${row},${row < 3500 ? 'filled in every row' : ''}`)
+  const { candidates, is_whole } = await detect(`code,count,note\n${rows.join('\n')}\n`, { types: [] })
+  expect(is_whole).toBe(false)
+  expect(candidates[0]?.inferred_type?.schema['required']).toEqual(['code'])
+  expect(candidates[0]?.notes).toEqual([
+    expect.stringMatching(/^The type is inferred from the beginning of the file only\. .*: count\.$/),
+  ])
+})
+
 test('returns only ways to read the type that is asked for, the last import first', async () => {
   const previous = {
     adapter_key: 'csv',
@@ -168,6 +239,29 @@ test.each<[string, string | Uint8Array | Promise<Buffer>, RegExp]>([
   const detection = await detect(await content)
   expect(detection.looks_like).toMatch(looks_like)
   expect(detection.candidates).toEqual([])
+})
+
+test.each<[string, string | Uint8Array | Promise<Buffer>, RegExp, RegExp]>([
+  [
+    'a zip of two tables',
+    zip({ 'a.csv': 'x\n', 'b.csv': 'y\n' }),
+    /zip archive/,
+    /^Upload the one file that holds the list\.$/,
+  ],
+  ['a zip with a part of an OFAC list', zip({ 'alt.csv': '1,2\n', 'add.csv': '1,2\n' }), /zip archive/, /sdn\.csv/],
+  ['names of columns only', 'code,name\n', /2 columns/, /^It has names of columns and no entries\.$/],
+  ['a sheet with names of columns only', collectBytes(writeXlsx([['code', 'name']], 'A')), /workbook/, /no entries/],
+  ['too many columns', `${'c,'.repeat(300)}c\n${'1,'.repeat(300)}1\n`, /301 columns/, /301 columns.*up to 200/],
+  ['UTF-32', Buffer.from('fffe000041000000', 'hex'), /^text in UTF-32$/, /UTF-8/],
+  ['lines that end in CR', 'code,name\rA,Alpha\rB,Beta\r', /lines end in CR/, /Windows or Unix/],
+  ['XML of nobody', '<?xml version="1.0"?><Books><Book/></Books>', /root element Books/, /^No publisher is known/],
+  ['a byte order mark', '\ufeff', /byte order mark and nothing else/, /Download/],
+  ['a single NUL', Buffer.from([0]), /^a binary file$/, /Upload a table/],
+])('says what to do with %s', async (_, content, looks_like, advice) => {
+  const detection = await detect(await content)
+  expect(detection.candidates).toEqual([])
+  expect(detection.looks_like).toMatch(looks_like)
+  expect(detection.advice).toMatch(advice)
 })
 
 test('reads no more of an endless file than the sample, and lets it go', async () => {

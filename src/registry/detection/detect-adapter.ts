@@ -7,11 +7,14 @@ import { type Adapter, type Reject, type Source, SourceFault } from '../adapter.
 import { findOptionFaults } from '../adapter-options.ts'
 import { adapters, entryTypes } from '../adapters/index.ts'
 import { buildColumnMapping } from '../export.ts'
+import { baseName } from '../formats/archive-files.ts'
 import type { ImportTotals } from '../import/import-messages.ts'
 import { runImport } from '../import/pipeline.ts'
 import type { Candidate, Detection, DetectionRequest } from './detection.ts'
 import { type Guess, guessAdapterOptions, guessGeneral } from './guess-options.ts'
+import { MAX_COLUMNS } from './infer-type.ts'
 import { readSample, type Sample } from './sample.ts'
+import type { TableGuess } from './table-guess.ts'
 
 const MAX_CANDIDATES = 8
 const LIMITS = { max_rows: 2000, time_limit_ms: 2000 }
@@ -36,7 +39,7 @@ export async function detectAdapter(source: Source, request: DetectionRequest): 
     .map(({ fit: _, ...candidate }) => candidate)
   return {
     looks_like: sample.looks_like,
-    advice: sample.advice ?? (candidates.length > 0 ? null : describeRefusal(sample, fault, request.file_name)),
+    advice: sample.advice ?? (candidates.length > 0 ? null : describeRefusal(sample, fault, request)),
     is_whole: sample.is_whole,
     candidates,
   }
@@ -172,13 +175,42 @@ async function* toSource(bytes: Buffer): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(bytes)
 }
 
+const OFAC_FILE = /^(?:sdn|alt|add|sdn_comments|cons_prim|cons_alt|cons_add|cons_comments)\.(?:csv|pip|del)$/i
+
 /** Why no adapter reads the file. OFAC publishes a list as four files, of which only the parties can be read alone. */
-function describeRefusal({ content }: Sample, fault: SourceFault | null, file_name: string | null): string | null {
-  if (content.family === 'archive') return fault?.message ?? 'Upload the one file that holds the list.'
-  const stem = /^(alt|add|sdn_comments|cons_alt|cons_add|cons_comments)\.(?:csv|pip|del)$/i.exec(file_name ?? '')?.[1]
-  if (stem === undefined) return null
-  return 'This is one file of an OFAC list. Upload all files of the list in one zip archive.'
+function describeRefusal(
+  { content }: Sample,
+  fault: SourceFault | null,
+  { file_name, type_key }: DetectionRequest,
+): string | null {
+  if (content.family === 'archive') {
+    const isOfac = content.members.some((name) => OFAC_FILE.test(baseName(name)))
+    return (isOfac && fault?.message) || 'Upload the one file that holds the list.'
+  }
+  if (OFAC_FILE.test(file_name ?? '')) {
+    return 'This is one file of an OFAC list. Upload all files of the list in one zip archive.'
+  }
+  if (content.family === 'xml') {
+    return 'No publisher is known whose lists look like this. Convert it to CSV, JSON or an .xlsx workbook.'
+  }
+  const tables = listTables(content)
+  if (tables.length > 0 && tables.every(({ rows }) => rows.length === 0)) {
+    return 'It has names of columns and no entries.'
+  }
+  const widest = Math.max(0, ...tables.map(({ header }) => header.length))
+  if (widest > MAX_COLUMNS) {
+    const limit = `A type is inferred for up to ${MAX_COLUMNS} columns.`
+    return `The table has ${widest.toLocaleString('en')} columns. ${limit} Remove columns, or create a type first.`
+  }
+  return type_key === null ? 'Upload a table, JSON, XML or an .xlsx workbook.' : `No entry fits the type ${type_key}.`
 }
+
+const listTables = (content: Sample['content']): readonly TableGuess[] =>
+  content.family === 'delimited'
+    ? [content.table]
+    : content.family === 'workbook'
+      ? content.sheets.map(({ table }) => table)
+      : []
 
 /** Used when an import cannot read a file: what it looks like, and the adapter that reads it. */
 export async function describeUnreadable(

@@ -11,7 +11,7 @@ import { inferType, toRows } from './infer-type.ts'
 import { KEY_MEMBER, VALUE_MEMBER } from './json-guess.ts'
 import { type ColumnMatch, matchColumns } from './match-columns.ts'
 import type { Sample } from './sample.ts'
-import type { TableGuess } from './table-guess.ts'
+import { MAX_ROWS, type TableGuess, withoutHeader } from './table-guess.ts'
 
 /** One way to read the sample. */
 export interface Guess {
@@ -146,6 +146,13 @@ interface GeneralSource {
   readonly mapping: 'columns' | 'members'
   readonly what: string
   readonly has_header: boolean
+  /** Columns are named by their position, because there are no names or they cannot be used. */
+  readonly is_by_position: boolean
+  readonly notes: readonly string[]
+  /** Less than 1 where another way to read the same table is likelier. */
+  readonly likelihood: number
+  /** All records were looked at, so that what they have in common holds for the whole file. */
+  readonly is_complete: boolean
 }
 
 /** The general adapters, with the types that fit best and with an inferred one. */
@@ -163,7 +170,7 @@ export function guessGeneral(sample: Sample, types: readonly TypeDefinition[], f
   })
 }
 
-function listGeneralSources({ content, looks_like }: Sample): GeneralSource[] {
+function listGeneralSources({ content, looks_like, is_whole }: Sample): GeneralSource[] {
   if (content.family === 'delimited') {
     const { table, encoding, bytes } = content
     if (table.header.length < 2 && !isCodeColumn(table)) return []
@@ -171,25 +178,14 @@ function listGeneralSources({ content, looks_like }: Sample): GeneralSource[] {
     const options = {
       ...(table.delimiter !== ',' && table.delimiter !== '\t' && { delimiter: table.delimiter }),
       ...(encoding !== null && { encoding }),
-      ...(!table.has_header && { header: false }),
-      ...(table.header_line > 1 && { skip_lines: table.header_line - 1 }),
     }
-    return [toTableSource({ adapter, bytes, table, options, what: looks_like })]
+    return toTableSources({ adapter, bytes, options, what: looks_like, is_complete: is_whole }, table, 'skip_lines')
   }
   if (content.family === 'workbook') {
-    return content.sheets.map(({ name, bytes, table }, index) => {
-      const options = {
-        ...(index > 0 && { sheet: name }),
-        ...(!table.has_header && { header: false }),
-        ...(table.header_line > 1 && { skip_rows: table.header_line - 1 }),
-      }
-      return toTableSource({
-        adapter: xlsx,
-        bytes,
-        table,
-        options,
-        what: `the sheet "${name}" with ${table.header.length} columns`,
-      })
+    return content.sheets.flatMap(({ name, bytes, table }, index) => {
+      const options = { ...(index > 0 && { sheet: name }) }
+      const what = `the sheet "${name}" with ${table.header.length} columns`
+      return toTableSources({ adapter: xlsx, bytes, options, what, is_complete: is_whole }, table, 'skip_rows')
     })
   }
   if ((content.family !== 'json' && content.family !== 'ndjson') || content.guess === null) return []
@@ -203,21 +199,67 @@ function listGeneralSources({ content, looks_like }: Sample): GeneralSource[] {
   const place = pointer === '' ? '' : ` at ${pointer}`
   const adapter = content.family === 'json' ? json : ndjson
   const what = `${content.family === 'json' ? 'JSON' : 'JSON lines'} with records${place}`
+  const source = { adapter, bytes: content.bytes, names: columns, values, options, what, has_header: true }
   return [
-    { adapter, bytes: content.bytes, names: columns, values, options, mapping: 'members', what, has_header: true },
+    {
+      ...source,
+      mapping: 'members',
+      is_by_position: false,
+      notes: [],
+      likelihood: 1,
+      is_complete: is_whole && isEveryRow(values),
+    },
   ]
 }
 
-const toTableSource = ({
-  table,
-  ...source
-}: Pick<GeneralSource, 'adapter' | 'bytes' | 'options' | 'what'> & { readonly table: TableGuess }): GeneralSource => ({
-  ...source,
-  mapping: 'columns',
-  has_header: table.has_header,
-  names: table.header,
-  values: table.rows.map(({ cells }) => cells),
-})
+/** Fewer rows than are kept for a guess. */
+const isEveryRow = (values: readonly unknown[]): boolean => values.length < MAX_ROWS
+
+type TableSource = Pick<GeneralSource, 'adapter' | 'bytes' | 'options' | 'what' | 'is_complete'>
+
+/** Two ways where the first row may name the columns or be an entry, so that the user can choose; neither loses a row unnoticed. */
+function toTableSources(source: TableSource, table: TableGuess, skip: 'skip_lines' | 'skip_rows'): GeneralSource[] {
+  const named = toTableSource(source, table, skip)
+  if (!table.is_doubtful && table.name_fault === null) return [named]
+  const first = quoteRow(table)
+  const asNames = `The first row (${first}) is taken as the names of the columns, not as an entry.`
+  const asEntry = `The first row (${first}) is read as an entry, not as the names of the columns.`
+  const choice = 'If that is wrong, choose the other way to read the file.'
+  return [
+    { ...named, notes: [...named.notes, `${asNames} ${choice}`], likelihood: table.is_doubtful ? 0.9 : 1 },
+    {
+      ...toTableSource(source, withoutHeader(table), skip),
+      notes: [`${asEntry} ${choice}`],
+      likelihood: table.is_doubtful ? 1 : 0.9,
+    },
+  ]
+}
+
+const quoteRow = ({ header_row }: TableGuess): string =>
+  (header_row?.cells ?? [])
+    .slice(0, 5)
+    .map((cell) => (cell.length > 40 ? `${cell.slice(0, 40)}…` : cell))
+    .join(', ')
+
+function toTableSource(source: TableSource, table: TableGuess, skip: 'skip_lines' | 'skip_rows'): GeneralSource {
+  const { has_header, header_line, name_fault, rows } = table
+  const is_by_position = !has_header || name_fault !== null
+  // Names that cannot be used are skipped like the lines above them.
+  const skipped = name_fault === null ? header_line - 1 : (rows[0]?.line ?? header_line + 1) - 1
+  const values = rows.map(({ cells }) => cells)
+  return {
+    ...source,
+    options: { ...source.options, ...(is_by_position && { header: false }), ...(skipped > 0 && { [skip]: skipped }) },
+    mapping: 'columns',
+    has_header,
+    is_by_position,
+    names: table.header,
+    values,
+    notes: name_fault === null ? [] : [`${name_fault} The columns are read by their position.`],
+    likelihood: 1,
+    is_complete: source.is_complete && isEveryRow(values),
+  }
+}
 
 /** A single column is a list of codes or words, not prose. */
 const isCodeColumn = ({ rows }: TableGuess): boolean =>
@@ -227,13 +269,15 @@ const isCodeColumn = ({ rows }: TableGuess): boolean =>
 function guessMapped(source: GeneralSource, type: TypeDefinition, match: ColumnMatch): Guess {
   const { adapter, bytes, names, options } = source
   const isComplete = source.mapping === 'columns' || match.unread.length === 0
-  const stated = match.is_exact && isComplete ? {} : toMapping(source, match.matched)
-  const read = source.mapping === 'columns' && match.is_exact ? { columns: buildColumnMapping(type) } : stated
+  const isExact = match.is_exact && !source.is_by_position
+  const stated = isExact && isComplete ? {} : toMapping(source, match.matched)
+  const read = source.mapping === 'columns' && isExact ? { columns: buildColumnMapping(type) } : stated
   const pointers = new Map(match.matched.map(({ column, pointer }) => [column, pointer]))
   const count = `${match.matched.length} of ${names.length}`
   const columns = names.map((column) => ({ column, pointer: pointers.get(column) ?? null }))
   return {
-    ...{ adapter, type, bytes, columns, inferred: null, notes: listUnread(columns) },
+    ...{ adapter, type, bytes, columns, inferred: null },
+    notes: [...(source.is_by_position ? source.notes : []), ...listUnread(columns)],
     options: { ...options, ...stated },
     read_options: { ...options, ...read },
     fact: `Looks like ${source.what}: ${count} ${source.mapping} match the type ${type.title}`,
@@ -242,7 +286,7 @@ function guessMapped(source: GeneralSource, type: TypeDefinition, match: ColumnM
 }
 
 function toMapping(
-  { mapping, has_header }: Pick<GeneralSource, 'mapping' | 'has_header'>,
+  { mapping, names, is_by_position }: Pick<GeneralSource, 'mapping' | 'names' | 'is_by_position'>,
   columns: readonly { column: string; pointer: string; kind: string; required: boolean }[],
 ): Record<string, unknown> {
   if (mapping === 'members') {
@@ -250,7 +294,7 @@ function toMapping(
   }
   return {
     columns: columns.map(({ column, pointer, kind, required }) => ({
-      ...{ column: has_header ? column : Number(column), pointer },
+      ...{ column: is_by_position ? names.indexOf(column) + 1 : column, pointer },
       ...(kind !== 'text' && { kind }),
       ...(required && { required }),
     })),
@@ -263,7 +307,8 @@ const INFERRED_FIT = 0.3
 function guessInferred(source: GeneralSource, file_name: string | null): Guess | null {
   const { adapter, bytes, options, names, values } = source
   const name = (file_name ?? 'Own list').replace(/(?:\.[A-Za-z0-9]{1,6}){1,2}$/, '').replaceAll(/[_-]+/g, ' ')
-  const inferred = inferType(name, names, values, source.mapping === 'columns')
+  const { is_complete } = source
+  const inferred = inferType(name, names, values, { is_table: source.mapping === 'columns', is_complete })
   if (inferred === null) return null
   const { definition } = inferred
   const columns = inferred.columns.map(({ column, member, kind }) => ({
@@ -271,20 +316,36 @@ function guessInferred(source: GeneralSource, file_name: string | null): Guess |
     required: definition.key_pointers.includes(`/${member}`),
   }))
   const isSame =
+    !source.is_by_position &&
     columns.length === names.length &&
     columns.every(
       ({ column, pointer, kind }) => pointer === `/${column}` && (kind === 'text' || source.mapping === 'members'),
     )
   const stated = isSame ? {} : toMapping(source, columns)
   return {
-    ...{ adapter, bytes, inferred: definition, notes: [] },
+    ...{ adapter, bytes, inferred: definition, notes: [...source.notes, ...noteIncomplete(source, columns)] },
     type: { type_version: 1, ...definition },
     options: { ...options, ...stated },
     fact: `Looks like ${source.what} of a type of your own`,
-    fit: INFERRED_FIT,
+    fit: INFERRED_FIT * source.likelihood,
     columns: names.map((column) => {
       const read = inferred.columns.find((one) => one.column === column)
       return { column, pointer: read ? `/${read.member}` : null }
     }),
   }
+}
+
+/** Says which columns the type limits by what the beginning of the file holds. */
+function noteIncomplete(
+  { is_complete }: GeneralSource,
+  columns: readonly { readonly column: string; readonly kind: string }[],
+): string[] {
+  if (is_complete) return []
+  const limited = columns.filter(({ kind }) => kind !== 'text').map(({ column }) => column)
+  const start = 'The type is inferred from the beginning of the file only.'
+  if (limited.length === 0) return [start]
+  const shown = limited.slice(0, 10).join(', ')
+  return [
+    `${start} These columns hold only numbers, lists or true and false there; rows with other values are rejected: ${shown}.`,
+  ]
 }

@@ -11,7 +11,7 @@ export interface InferredType {
 export type InferredKind = 'text' | 'integer' | 'decimal' | 'boolean' | 'texts'
 
 const MAX_TEXT_CHARS = 2000
-const MAX_COLUMNS = 200
+export const MAX_COLUMNS = 200
 const MAX_ELEMENTS = 1000
 const BOUNDS = { minimum: -1e15, maximum: 1e15 }
 const KEY_NAME = /^(?:id|uid|uuid|key|code|number|no|nr|iso.*|.*_(?:id|code|key|no|number))$/
@@ -46,12 +46,15 @@ export function toSlug(name: string, fallback: string): string {
   return slug.length < 2 ? fallback : slug
 }
 
-/** `name` is what the file is called; `values` has the values of each column, in rows. Null without a possible key. */
+/**
+ * `name` is what the file is called; `values` has the values of each column, in rows. Null without a possible key. Only the key is
+ * required where the values are not all: a column that is filled at the beginning of a file may be empty later.
+ */
 export function inferType(
   name: string,
   columns: readonly string[],
   values: readonly (readonly unknown[])[],
-  is_table: boolean,
+  { is_table, is_complete }: { readonly is_table: boolean; readonly is_complete: boolean },
 ): InferredType | null {
   if (columns.length === 0 || columns.length > MAX_COLUMNS || values.length === 0) return null
   const members = toMemberNames(columns)
@@ -79,7 +82,9 @@ export function inferType(
         $schema: 'https://json-schema.org/draft/2020-12/schema',
         type: 'object',
         additionalProperties: false,
-        required: described.filter(({ is_filled }) => is_filled).map(({ member }) => member),
+        required: described
+          .filter(({ is_filled, member }) => (is_complete ? is_filled : key.includes(member)))
+          .map(({ member }) => member),
         properties: Object.fromEntries(described.map(({ member, kind }) => [member, toSchema(kind)])),
       },
       key_pointers: key.map((member) => `/${member}`),

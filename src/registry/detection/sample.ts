@@ -110,9 +110,14 @@ function decodeBytes(bytes: Buffer): DecodedText | null {
   return bytes.includes(0) ? null : { text: bytes.toString('latin1'), utf16: null, has_mark: false }
 }
 
+/** By its byte order mark. That of little-endian UTF-16 begins in the same way. */
+const isUtf32 = (bytes: Buffer): boolean =>
+  ['fffe0000', '0000feff'].includes(bytes.subarray(0, 4).toString('hex')) && bytes.length % 4 === 0
+
 /** In UTF-16 without a mark every other byte of Western text is zero. */
 function findUnmarkedUtf16(bytes: Buffer): Utf16 | null {
   const head = bytes.subarray(0, DETECTION_BYTES)
+  if (head.length < 4) return null
   const counts = [0, 0]
   for (const [at, byte] of head.entries()) if (byte === 0) counts[at % 2] = (counts[at % 2] as number) + 1
   const [even, odd] = counts as [number, number]
@@ -138,12 +143,14 @@ async function sampleText(bytes: Buffer, is_whole: boolean, packed?: 'gzip' | 'z
   const wrap = (sample: Sample): Sample =>
     packed === undefined ? sample : { ...sample, looks_like: `a ${packed} file that holds ${sample.looks_like}` }
   if (bytes.length === 0) return wrap(toOther('an empty file', 'Download it again.'))
+  if (isUtf32(bytes)) return wrap(toOther('text in UTF-32', 'Save it in UTF-8.'))
   const signed = detectFormat(bytes.subarray(0, DETECTION_BYTES))
   const decoded = decodeBytes(bytes)
   if (signed?.family === 'other' && signed.certain) return wrap(describeOther(signed))
   if (decoded === null) return wrap(toOther('a binary file', 'Upload a table, JSON, XML or an .xlsx workbook.'))
   const seen = decoded.utf16 && !decoded.has_mark ? detectText(decoded.text.slice(0, DETECTION_BYTES)) : signed
   const readable = toReadable(bytes, decoded)
+  if (readable === '') return wrap(toOther('a file with a byte order mark and nothing else', 'Download it again.'))
   if (readable.trim() === '') return wrap(toOther('a file of white space only', 'Download it again.'))
   if (seen?.family === 'xml') return wrap(sampleXml(decoded, is_whole))
   if (seen?.family === 'json' || /^\s*[{[]/.test(readable)) return wrap(sampleJson(decoded, readable, is_whole))
@@ -204,7 +211,12 @@ function parseJson(text: string): unknown {
 async function sampleTable(decoded: DecodedText, readable: string, is_whole: boolean): Promise<Sample> {
   const text = is_whole ? decoded.text : shortenTable(decoded.text)
   const table = await guessTable(is_whole ? readable : shortenTable(readable))
-  if (table === null) return toOther('text without rows')
+  // The readers of tables do not end a row at a carriage return alone.
+  if (/\r[^\n]/.test(readable) && !readable.includes('\n')) {
+    const advice = 'Its lines end in a carriage return alone. Save it with the line ends of Windows or Unix.'
+    return toOther('a text whose lines end in CR', advice)
+  }
+  if (table === null) return toOther('text without rows', 'Upload a file with at least one entry.')
   const encoding = decoded.has_mark ? null : decoded.utf16
   return {
     looks_like: describeTable(table),
@@ -227,7 +239,7 @@ async function sampleArchive(bytes: Source, head: Buffer): Promise<Sample> {
     const { members } = archive
     if (members.some(({ name }) => name.toLowerCase() === 'xl/workbook.xml')) return await sampleWorkbook(archive)
     const [only, ...others] = members
-    if (only === undefined) return toOther('a zip archive without files')
+    if (only === undefined) return toOther('a zip archive without files', 'Upload the file that holds the list.')
     if (others.length === 0) return await sampleText(...(await readPrefix(only.read())), 'zip')
     return await sampleMembers(archive)
   } finally {
@@ -275,7 +287,8 @@ async function sampleWorkbook(archive: Archive): Promise<Sample> {
     sheets.push({ name, bytes, table })
   }
   const names = quoteNames(found.map(({ name }) => name))
-  if (sheets.length === 0) return toOther('an .xlsx workbook without rows')
+  if (sheets.length === 0)
+    return toOther('an .xlsx workbook without rows', 'Upload a workbook with at least one entry.')
   return {
     looks_like: `an .xlsx workbook with ${found.length === 1 ? 'the sheet' : `${found.length} sheets:`} ${names}`,
     advice: null,

@@ -10,9 +10,15 @@ export interface TableRow {
 export interface TableGuess {
   /** Null for a sheet of a workbook. */
   readonly delimiter: string | null
-  /** The names of the columns; '1', '2', … when no row names them. */
+  /** The names of the columns, each once; '1', '2', … when no row names them. */
   readonly header: readonly string[]
   readonly has_header: boolean
+  /** Why the names cannot be used: then the columns are read by their position. */
+  readonly name_fault: string | null
+  /** The row of names has the same shape as the rows below, so that it may be an entry. */
+  readonly is_doubtful: boolean
+  /** The row of names. */
+  readonly header_row: TableRow | null
   /** Line of the header, or of the first row where there is none. */
   readonly header_line: number
   readonly rows: readonly TableRow[]
@@ -25,7 +31,8 @@ export const delimiterNames: Readonly<Record<string, string>> = {
   '|': 'vertical bars',
   '@': '@ signs',
 }
-const MAX_ROWS = 200
+/** Rows that are kept for a guess. */
+export const MAX_ROWS = 200
 const MAX_PREAMBLE_ROWS = 20
 /** At least this share of rows has as many columns as most rows. */
 const MIN_REGULAR_SHARE = 0.6
@@ -81,18 +88,76 @@ export function readHeader(rows: readonly TableRow[], delimiter: string | null):
   const found = rows[at]
   const cells = found?.cells ?? []
   const names = cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1)
-  const has_header = names.length > 0 && new Set(names).size === names.length && names.every(isName)
+  const has_header = found !== undefined && isHeader(names)
+  const entries = rows.slice(has_header ? at + 1 : at)
   return {
     delimiter,
     has_header,
-    header: has_header ? names : Array.from({ length: width }, (_, index) => String(index + 1)),
+    header: has_header ? toUniqueNames(names) : numberColumns(width),
+    name_fault: has_header ? findNameFault(names) : null,
+    is_doubtful: has_header && looksLikeEntry(names, entries),
+    header_row: has_header ? found : null,
     header_line: found?.line ?? 1,
-    rows: rows.slice(has_header ? at + 1 : at),
+    rows: entries,
   }
 }
 
-/** A year may name a column; other numbers, dates and long texts are values. */
+/** The same table, its row of names read as an entry. */
+export function withoutHeader(table: TableGuess): TableGuess {
+  if (table.header_row === null) return table
+  const rows = [table.header_row, ...table.rows]
+  const width = Math.max(findCommonWidth(rows), table.header.length)
+  return { ...table, has_header: false, header: numberColumns(width), name_fault: null, rows }
+}
+
+const numberColumns = (width: number): string[] => Array.from({ length: width }, (_, index) => String(index + 1))
+
+const MAX_NAME_CHARS = 100
+
+/** Repeated and some overlong names are names nevertheless. */
+const isHeader = (names: readonly string[]): boolean =>
+  names.length > 0 &&
+  names.every(isName) &&
+  names.filter((name) => name.length > MAX_NAME_CHARS).length * 2 < names.length &&
+  (names.length === 1 || new Set(names).size > 1)
+
+function findNameFault(names: readonly string[]): string | null {
+  const repeated = new Set(names.filter((name, index) => names.indexOf(name) < index))
+  if (repeated.size > 0) return `Column names repeat: ${[...repeated].slice(0, 10).map(shorten).join(', ')}.`
+  const long = names.find((name) => name.length > MAX_NAME_CHARS)
+  return long === undefined ? null : `A column name is longer than ${MAX_NAME_CHARS} characters: ${shorten(long)}.`
+}
+
+const shorten = (name: string): string => (name.length > MAX_NAME_CHARS ? `${name.slice(0, 60)}…` : name)
+
+const toUniqueNames = (names: readonly string[]): string[] =>
+  names.map((name, index) => (names.indexOf(name) < index ? `${shorten(name)} (column ${index + 1})` : shorten(name)))
+
+/** A year may name a column; other numbers and dates are values. */
 const isName = (cell: string): boolean =>
-  cell !== '' &&
-  cell.length <= 100 &&
-  (/^(?:19|20)\d\d$/.test(cell) || !/^[-+]?[\d.,]+%?$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/.test(cell))
+  cell !== '' && (/^(?:19|20)\d\d$/.test(cell) || !/^[-+]?[\d.,]+%?$|^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$/.test(cell))
+
+const HEADER_WORD =
+  /^(?:.*[_\s.-])?(?:id|ids|nr|no|number|code|key|name|title|label|country|value|type|kind|date|status|state|score|rating|band|level|text|note|comment|remarks?|description|category|currency|amount|iso\w*|since|until|from|to)$/i
+/** At least this share of a column has the shape of its first cell. */
+const SAME_SHAPE_SHARE = 0.7
+
+/** Codes, words in capitals, capitalised and small words and digits are shapes; how long they are does not count. */
+const toShape = (cell: string): string =>
+  cell
+    .replace(/\p{Lu}[\p{Ll}\p{M}]+/gu, 'W')
+    .replace(/\p{Ll}+/gu, 'w')
+    .replace(/\p{Lu}{2,}/gu, 'U')
+    .replace(/\d+/g, '9')
+    .replace(/[^\p{L}\d]+/gu, ' ')
+    .replace(/(\S+)(?: \1)+/g, '$1')
+
+/** Whether nothing distinguishes the row of names from the entries below: no usual name, and every cell has the shape of its column. */
+function looksLikeEntry(names: readonly string[], entries: readonly TableRow[]): boolean {
+  if (entries.length === 0 || names.some((name) => HEADER_WORD.test(name))) return false
+  return names.every((name, index) => {
+    const values = entries.flatMap(({ cells }) => (cells[index] ? [cells[index]] : []))
+    const same = values.filter((value) => toShape(value) === toShape(name)).length
+    return same >= values.length * SAME_SHAPE_SHARE
+  })
+}

@@ -53,8 +53,17 @@ describe('users', () => {
     await page.getByRole('button', { name: 'Invite a user' }).click()
     await dialog.getByLabel('Name').fill('Nora New')
     await dialog.getByLabel('Email').fill('nora@example.com')
-    await dialog.getByRole('button', { name: 'Send invitation' }).click()
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(new URL(request.url()).pathname)
+    })
+    // Both clicks come before the page shows that the first one is being sent.
+    await dialog.getByRole('button', { name: 'Send invitation' }).evaluate((button: { click(): void }) => {
+      button.click()
+      button.click()
+    })
     await page.getByText('Nora New invited').waitFor()
+    expect(sent).toEqual(['/api/users'])
     expect(seen).toEqual(noProblems)
     await page.getByRole('button', { name: 'Invite a user' }).click()
     await dialog.getByLabel('Name').fill('Ada Again')

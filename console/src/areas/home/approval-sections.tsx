@@ -21,7 +21,7 @@ const toRow = (change: Change) => ({
   detail: (
     <>
       Proposed by <Principal of={change.created_by} /> <RelativeTime at={change.created_at} />
-      {change.approvers > 1 && `, ${change.approvals} of ${change.approvers} approvals`}
+      {change.approvers !== null && change.approvers > 1 && `, ${change.approvals} of ${change.approvers} approvals`}
     </>
   ),
   mark:

@@ -4,8 +4,9 @@ import { Chip, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useLocation, useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
+import { readAddressText } from '#console/ui/address-text.ts'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { Icon } from '#console/ui/icons.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
@@ -20,8 +21,9 @@ const PER_GROUP = 50
 const PER_GROUP_OF_ALL = 10
 
 export default function SearchPage() {
-  const { q = '', kind } = useSearch({ strict: false }) as { q?: string | number; kind?: string }
-  const asked = String(q).slice(0, MAX_QUERY_CHARS).trim()
+  const { q, kind } = useSearch({ strict: false }) as { q?: unknown; kind?: string }
+  const query = useLocation({ select: ({ searchStr }) => searchStr })
+  const asked = readAddressText(q, query, 'q').slice(0, MAX_QUERY_CHARS).trim()
   const [text, setText] = useTypedText(asked)
   const search = useQuery(searchQuery(asked, kind ? PER_GROUP : PER_GROUP_OF_ALL, kind))
   return (

@@ -181,6 +181,12 @@ const otherActions: Readonly<Record<string, string>> = {
   types: 'List type',
 }
 
+/** For readers who may not read the request in full: its action only. */
+export const describeUnreadable = (action: string): string => {
+  const words = action.replaceAll('-', ' ')
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}: your roles do not show what changes`
+}
+
 /** `summary` is the summary of the operation, for changes that have no sentence of their own. */
 export function describeChange(request: Request, facts: ChangeFacts, summary: string): string {
   const { action, operation } = request

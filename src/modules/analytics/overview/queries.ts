@@ -1,6 +1,6 @@
 /**
- * SQL of the overview. Every statement reads a bounded number of rows along an index first, in a materialized part of its own, and
- * filters them afterwards: the planner has no reason to read a table.
+ * SQL of the overview. Every statement walks an index in the order of its answer and filters on the way, so that rows of other
+ * people never displace those of the caller. Limits bound what is returned, time ranges and states what is read.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import { type ChangeRequestRow, changeRequestColumns } from '#kernel/request/queries.ts'
@@ -44,10 +44,8 @@ export interface FailedBatchRow {
 /** Ended batches with failed items, newest first. */
 export const listFailedBatches = (tx: Tx, from_at: string, count: number) =>
   tx.query<FailedBatchRow>(
-    `with newest as materialized (
-       select * from app.batch_evaluation where tenant_id = $1 order by created_at desc, batch_id desc limit ${MAX_READ})
-     select batch_id, family, definition_key, failed, done + failed as items, created_at from newest
-      where created_at >= $2 and failed > 0 and finished_at is not null
+    `select batch_id, family, definition_key, failed, done + failed as items, created_at from app.batch_evaluation
+      where tenant_id = $1 and created_at >= $2 and failed > 0 and finished_at is not null
       order by created_at desc, batch_id desc limit $3`,
     [tx.tenant_id, from_at, count],
   )
@@ -63,11 +61,9 @@ export interface RejectedUploadRow {
 /** Files of subjects with refused rows, newest first. Their ids begin with their time. */
 export const listRejectedUploads = (tx: Tx, first_id: string, count: number) =>
   tx.query<RejectedUploadRow>(
-    `with newest as materialized (
-       select * from app.subject_bulk where tenant_id = $1 order by bulk_id desc limit ${MAX_READ})
-     select bulk_id, source ->> 'file_name' as file_name, (counts ->> 'rejected')::bigint as rejected,
+    `select bulk_id, source ->> 'file_name' as file_name, (counts ->> 'rejected')::bigint as rejected,
             (counts ->> 'rows')::bigint as rows, created_at
-       from newest where bulk_id >= $2 and finished_at is not null and (counts ->> 'rejected')::bigint > 0
+       from app.subject_bulk where tenant_id = $1 and bulk_id >= $2 and finished_at is not null and (counts ->> 'rejected')::bigint > 0
       order by bulk_id desc limit $3`,
     [tx.tenant_id, first_id, count],
   )
@@ -172,11 +168,9 @@ export const listAwaiting = (
   count: number,
 ) =>
   tx.query<WaitingRow>(
-    `with oldest as materialized (
-       select * from app.change_request where tenant_id = $1 and state = 'open' order by created_at, cr_id limit ${MAX_READ}),
-     c as materialized (
-       select * from oldest o
-        where o.created_by <> $2 and o.required_role = any ($3::text[])
+    `with c as materialized (
+       select * from app.change_request o
+        where o.tenant_id = $1 and o.state = 'open' and o.created_by <> $2 and o.required_role = any ($3::text[])
           and (select a.approved_by from app.change_approval a
                 where a.tenant_id = $1 and a.cr_id = o.cr_id and a.approved_by = $2) is null
         order by o.created_at, o.cr_id limit $4)
@@ -187,20 +181,25 @@ export const listAwaiting = (
 /** Open change requests of this principal, newest first. */
 export const listProposals = (tx: Tx, principal: string, count: number) =>
   tx.query<ChangeRequestRow>(
-    `with newest as materialized (
-       select * from app.change_request where tenant_id = $1 and state = 'open'
-        order by created_at desc, cr_id desc limit ${MAX_READ})
-     select ${changeRequestColumns} from newest c where c.created_by = $2 order by c.created_at desc, c.cr_id desc limit $3`,
+    `select ${changeRequestColumns} from app.change_request c
+      where c.tenant_id = $1 and c.state = 'open' and c.created_by = $2 order by c.created_at desc, c.cr_id desc limit $3`,
     [tx.tenant_id, principal, count],
   )
 
-export const countOpenReviews = async (tx: Tx, principal: string, roles: readonly string[]): Promise<number> =>
+/** Emergency changes that this principal may acknowledge, counted up to `most`. */
+export const countOpenReviews = async (
+  tx: Tx,
+  { principal, roles }: { readonly principal: string; readonly roles: readonly string[] },
+  most: number,
+): Promise<number> =>
   (
     await tx.find<{ open: number }>(
-      `with newest as materialized (
-         select * from app.break_glass_review where tenant_id = $1 order by created_at desc, review_id desc limit ${MAX_READ})
-       select count(*) as open from newest where state = 'open' and created_by <> $2 and required_role = any ($3::text[])`,
-      [tx.tenant_id, principal, roles],
+      `with mine as materialized (
+         select review_id from app.break_glass_review
+          where tenant_id = $1 and state = 'open' and created_by <> $2 and required_role = any ($3::text[])
+          order by created_at desc, review_id desc limit $4)
+       select count(*) as open from mine`,
+      [tx.tenant_id, principal, roles, most],
     )
   )?.open ?? 0
 
@@ -299,8 +298,7 @@ export const listKeysToCheck = (tx: Tx, expiring_by: string, unused_since: strin
        select key_id, name, expires_at, last_used_at, created_at,
               case when expires_at <= now() then 'expired' when expires_at < $2::timestamptz then 'expiring'
                    when coalesce(last_used_at, created_at) < $3::timestamptz then 'unused' end as why
-         from (select * from app.api_key where tenant_id = $1 order by created_at desc, key_id desc limit ${MAX_READ}) newest
-        where state = 'active') k
+         from app.api_key where tenant_id = $1 and state = 'active') k
       where why is not null order by expires_at nulls last, created_at, key_id limit $4`,
     [tx.tenant_id, expiring_by, unused_since, count],
   )
@@ -323,9 +321,8 @@ export interface FailedJobRow {
 /** Failed jobs that these roles may see, newest first. */
 export const listFailedJobs = (tx: Tx, from_at: string, roles: readonly string[], count: number) =>
   tx.query<FailedJobRow>(
-    `with newest as materialized (
-       select * from app.job where tenant_id = $1 and finished_at is not null order by finished_at desc limit ${MAX_READ})
-     select job_id, kind, finished_at from newest where finished_at >= $2 and state = 'failed'
+    `select job_id, kind, finished_at from app.job
+      where tenant_id = $1 and finished_at is not null and finished_at >= $2 and state = 'failed'
         and (visible_to is null or visible_to && $3::text[])
       order by finished_at desc limit $4`,
     [tx.tenant_id, from_at, roles, count],

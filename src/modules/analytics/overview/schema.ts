@@ -32,20 +32,27 @@ const ChangeInWords = closed(
   {
     cr_id: Id(),
     action: text(100),
-    operation: text(100),
+    operation: nullable(text(100)),
     summary: text(2000, {
       description: 'The change in words, with what differs and the measured impact.',
       examples: ['OFAC SDN: version 1 → 2, 161 added, 6 changed, 14 customers would rise to high'],
     }),
-    approvals: Count,
-    approvers: Count,
-    impact: oneOf(['measured', 'missing', 'not_required'], {
-      description: 'missing: the policy requires an impact run before approval, and none has ended.',
-    }),
+    approvals: nullable(Count),
+    approvers: nullable(Count),
+    impact: nullable(
+      oneOf(['measured', 'missing', 'not_required'], {
+        description: 'missing: the policy requires an impact run before approval, and none has ended.',
+      }),
+    ),
     created_at: Timestamp(),
     created_by: Principal,
   },
-  { title: 'ChangeInWords' },
+  {
+    title: 'ChangeInWords',
+    description:
+      'operation, approvals, approvers and impact are null, and the summary names the action only, where the caller may not read the ' +
+      'change request in full.',
+  },
 )
 
 const AnalystSection = closed(
@@ -82,7 +89,7 @@ const AnalystSection = closed(
         required_actions: listOf(text(200), 1000),
         decided_at: Timestamp(),
       }),
-      'The newest decisions that require an action.',
+      'Those among the newest 200 decisions that require an action.',
     ),
   },
   { title: 'AnalystOverview' },

@@ -18,6 +18,13 @@ const toTime_ms = (day: string): number => Date.parse(`${day}T00:00:00Z`)
 function getPeriod({ from_on, until_on }: Static<typeof DistributionQuery>, today: string) {
   const last_day = until_on ?? today
   const first_day = from_on ?? toDay(toTime_ms(last_day) - (DEFAULT_DAYS - 1) * DAY_MS)
+  if (first_day > last_day) {
+    const detail = until_on === undefined ? 'must not lie after today' : 'must not lie after until_on'
+    fail('conflict', {
+      detail: 'The period ends before it begins.',
+      errors: [{ in: 'query', pointer: '#/from_on', detail }],
+    })
+  }
   if (toTime_ms(last_day) - toTime_ms(first_day) >= MAX_PERIOD_DAYS * DAY_MS) {
     fail('conflict', {
       detail: `A period has at most ${MAX_PERIOD_DAYS} days.`,

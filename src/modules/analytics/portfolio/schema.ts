@@ -47,7 +47,7 @@ export const Distribution = closed(
       {
         description:
           'Active subjects by band at the end of each day (UTC), by valid time and as known now; a day that a late decision ' +
-          'changes is corrected within about an hour. Today is counted now where at most 10,000 subjects are rated, and absent otherwise.',
+          'changes is corrected within about an hour. Today is counted now where at most 10,000 subjects are rated and no matrix_key is given, and absent otherwise.',
       },
     ),
     lists: listOf(

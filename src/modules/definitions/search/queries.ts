@@ -11,7 +11,10 @@ export interface FoundDefinitionRow {
   readonly version: number | null
 }
 
-/** Definitions with their versions in force; the tenant's own come first. */
+/**
+ * Definitions with their versions in force; the tenant's own come first. A shared one is left out where the tenant has its own with
+ * that key: reading by key gives the own one.
+ */
 export const listFoundDefinitions = (tx: Tx, objects: readonly NamedObjectRow[]) =>
   tx.query<FoundDefinitionRow>(
     `select d.list_key, d.title, case when d.tenant_id = $1 then 'own' else 'shared' end as origin, d.state, r.version
@@ -20,6 +23,8 @@ export const listFoundDefinitions = (tx: Tx, objects: readonly NamedObjectRow[])
                            where x.tenant_id = n.tenant_id and x.dataset_id = n.dataset_id offset 0) d
        left join lateral app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
          on r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id
+      where d.tenant_id = $1 or not exists (
+              select 1 from app.dataset o where o.tenant_id = $1 and o.family = d.family and o.list_key = d.list_key and o.role = 'base')
       order by d.tenant_id = $1 desc, d.list_key`,
     [tx.tenant_id, objects.map(({ tenant_id }) => tenant_id), objects.map(({ object_id }) => object_id)],
   )
@@ -31,7 +36,7 @@ export interface FoundTypeRow {
   readonly origin: 'own' | 'shared'
 }
 
-/** The latest version of each type. */
+/** The latest version of each type, of a key once, as for definitions. */
 export const listFoundTypes = (tx: Tx, objects: readonly NamedObjectRow[]) =>
   tx.query<FoundTypeRow>(
     `select t.type_key, coalesce(t.definition ->> 'title', t.type_key) as title, t.type_version,
@@ -39,6 +44,7 @@ export const listFoundTypes = (tx: Tx, objects: readonly NamedObjectRow[]) =>
        from unnest($2::uuid[], $3::text[]) as n (tenant_id, type_key)
       cross join lateral (select * from app.dataset_type x where x.tenant_id = n.tenant_id and x.type_key = n.type_key
                            order by x.type_version desc limit 1) t
+      where t.tenant_id = $1 or not exists (select 1 from app.dataset_type o where o.tenant_id = $1 and o.type_key = t.type_key)
       order by t.tenant_id = $1 desc, t.type_key`,
     [tx.tenant_id, objects.map(({ tenant_id }) => tenant_id), objects.map(({ object_id }) => object_id)],
   )

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { formatWelcome, type WelcomeFacts } from './welcome.ts'
+
+const facts: WelcomeFacts = {
+  version: '1.0.0',
+  took_s: 1,
+  url: 'http://localhost:8000',
+  metrics_url: 'http://localhost:9000/metrics',
+  data_dir: null,
+  log_file: 'service.log',
+  demo: true,
+  demo_sign_in: 'this machine',
+}
+
+test('says that no password is needed on this machine', () => {
+  expect(formatWelcome(facts)).toContain('no password is needed on this machine.')
+  expect(formatWelcome(facts)).not.toContain('WARNING')
+})
+
+test('warns that anybody who reaches the port can sign in as administrator', () => {
+  const welcome = formatWelcome({ ...facts, demo_sign_in: 'everywhere' })
+  expect(welcome).not.toContain('on this machine')
+  expect(welcome).toMatch(/WARNING: PROBITY_DEMO_REMOTE is on\. Anybody who reaches this port .* administrator/)
+})
+
+test('asks for a token where there is no demo sign-in', () => {
+  expect(formatWelcome({ ...facts, demo_sign_in: null })).toContain('paste a token')
+})
