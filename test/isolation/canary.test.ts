@@ -127,6 +127,7 @@ const blindReads: Readonly<Record<string, string>> = {
   getRiskMatrixCoverage: corrupt,
   getRuleCoverage: corrupt,
   getRulePerformance: 'has no free text',
+  getSubjectCount: 'a number',
   listAuditObjectEvents: 'what names the object is filled too',
   listBreakGlassInbox: 'the role that may acknowledge is filled too, and nobody holds a role of that name',
   listChangeRequestGates: 'the gates of a governed operation; the filled request names none',

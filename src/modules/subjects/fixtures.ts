@@ -77,7 +77,7 @@ export const fixtures: Fixtures = {
     await ensureSubject(t)
     return {}
   },
-  countSubjects: async (t) => {
+  getSubjectCount: async (t) => {
     await ensureSubject(t)
     return {}
   },

@@ -177,7 +177,9 @@ async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
   const waiting = await listAwaiting(tx, actor, MAX_COUNTED + 1, MAX_CHECKED)
   const stale = await findStaleRequests(tx, kernel, waiting)
   const requests = waiting.filter(({ cr_id }) => !stale.has(cr_id))
-  const total = (waiting[0]?.total ?? 0) - stale.size
+  const found = waiting[0]?.total ?? 0
+  // Beyond the limit nobody counts: it stays capped, whatever is stale.
+  const total = found > MAX_COUNTED ? found : found - stale.size
   const reviews = await countOpenReviews(tx, actor, MAX_COUNTED + 1)
   return {
     waiting: toFigure(total, 'listChangeRequestInbox', '/api/change-requests/inbox'),

@@ -58,7 +58,7 @@ export const recordRoutes = [
   }),
 
   tenantRoute('GET /subjects/count', {
-    id: 'countSubjects',
+    id: 'getSubjectCount',
     summary: 'How many subjects a search finds',
     roles: readers,
     tx: 'one',
