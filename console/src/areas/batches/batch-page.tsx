@@ -9,7 +9,7 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { BatchItems } from '#console/ui/batch/batch-items.tsx'
-import { type Batch, describeSource, formatCounts, isOngoing } from '#console/ui/batch/batch-state.ts'
+import { type Batch, describeSource, formatCounts, isOngoing, noItemFilters } from '#console/ui/batch/batch-state.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, formatDuration } from '#console/ui/date-time.tsx'
 import { getKind } from '#console/ui/decision/definition-kind.ts'
@@ -183,22 +183,13 @@ function useOpenedBar(): string | null {
 }
 
 const ITEMS = 'items'
-const noFilter = {
-  band: undefined,
-  previous: undefined,
-  hit: undefined,
-  state: undefined,
-  change: undefined,
-  failure: undefined,
-  subject: undefined,
-}
 
 function SummaryView({ summary }: { readonly summary: Summary }) {
   const open = useSetFilters()
   const opened = useOpenedBar()
   const { changes } = summary
   const show = (filter: Readonly<Record<string, string>>) => {
-    open({ ...noFilter, ...filter })
+    open({ ...noItemFilters, ...filter })
     document.getElementById(ITEMS)?.scrollIntoView({ block: 'start' })
   }
   const counted = (Object.entries(changes) as [string, number][]).filter(([, count]) => count > 0)

@@ -3,7 +3,7 @@ import { Group, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { BatchItems } from '#console/ui/batch/batch-items.tsx'
-import { type Batch, describeSource, isOngoing } from '#console/ui/batch/batch-state.ts'
+import { type Batch, describeSource, isOngoing, noItemFilters } from '#console/ui/batch/batch-state.ts'
 import { formatDateTime } from '#console/ui/date-time.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useSetFilters } from '#console/ui/filters.tsx'
@@ -14,16 +14,6 @@ const MAX_BATCHES = 200
 
 const describeBatch = (batch: Batch): string =>
   `${batch.definition_key} version ${batch.definition_version}: ${describeSource(batch)}, ${formatDateTime(batch.created_at)}`
-
-/** Filters of the items, which another batch does not have. */
-const noFilters = {
-  band: undefined,
-  previous: undefined,
-  hit: undefined,
-  state: undefined,
-  change: undefined,
-  failure: undefined,
-}
 
 export function BatchDecisions({ batch_id }: { readonly batch_id: string | null }) {
   const set = useSetFilters()
@@ -53,7 +43,7 @@ export function BatchDecisions({ batch_id }: { readonly batch_id: string | null 
           allowDeselect={false}
           data={batches.items.map((batch) => ({ value: batch.batch_id, label: describeBatch(batch) }))}
           value={chosen}
-          onChange={(value) => value && set({ batch: value, ...noFilters })}
+          onChange={(value) => value && set({ batch: value, ...noItemFilters })}
         />
         <ButtonLink to={`/batches/${chosen}`} size="xs" variant="default">
           Open the batch

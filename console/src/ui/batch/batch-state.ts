@@ -17,3 +17,14 @@ export const formatCounts = ({ counts }: Pick<Batch, 'counts'>): string =>
   counts.total === null
     ? formatCount(counts.done + counts.failed, 'item')
     : `${(counts.done + counts.failed).toLocaleString('en')} of ${formatCount(counts.total, 'item')}`
+
+/** Search parameters that clear every filter of the items. */
+export const noItemFilters = {
+  band: undefined,
+  previous: undefined,
+  hit: undefined,
+  state: undefined,
+  change: undefined,
+  failure: undefined,
+  subject: undefined,
+} as const
