@@ -73,7 +73,7 @@ describe('the fixtures', () => {
       const example = await getExample(route, own, role)
       const reply = await send(own, route, example, [role])
       expect([role, reply.status]).not.toEqual([role, 403])
-      // A role may be shown only part of the rows: then the example must succeed for somebody who holds all roles.
+      // A role may see only some of the rows. The example must then succeed for a caller with all roles.
       isAnswered = reply.status !== 404
       if (isAnswered) checkAnswer(route, example, reply)
     }

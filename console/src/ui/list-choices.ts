@@ -3,7 +3,7 @@ import type { Dataset } from './registry-queries.ts'
 
 type ListIdentity = Pick<Dataset, 'list_key' | 'title' | 'active' | 'origin'>
 
-/** Higher comes first: the list in force stands for the key, and without one the list of the tenant. */
+/** The list with the highest rank is used for a key: one in force before one that is not, then the tenant's own. */
 const getRank = ({ active, origin }: ListIdentity): number => (active === null ? 0 : 2) + (origin === 'own' ? 1 : 0)
 
 /** One list per key, in the given order. */

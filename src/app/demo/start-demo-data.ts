@@ -27,8 +27,8 @@ export interface StartDemoDataOptions {
 }
 
 /**
- * Returns at once. A failure is reported and does not stop the service; the next start continues, unless somebody made changes of the
- * tenant need approval meanwhile.
+ * Returns immediately. A failure is reported and does not stop the service. The next start continues, except where the approval
+ * policy of the tenant was changed.
  */
 export function startDemoData(options: StartDemoDataOptions): void {
   const { config, log, life, say } = options

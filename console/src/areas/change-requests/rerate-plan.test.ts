@@ -9,8 +9,11 @@ const sample = (subject_id: string, before: string, after: string) => ({
   before: { result: before },
   after: { result: after },
 })
-const plan = (transitions: object[], samples: object[], complete = true) =>
-  planRerating({ transitions, samples, population: { complete } } as never)
+const plan = (
+  transitions: readonly ReturnType<typeof move>[],
+  samples: readonly ReturnType<typeof sample>[],
+  complete = true,
+) => planRerating({ transitions, samples, population: { complete } })
 
 test('rates the listed customers again whose result changes', () => {
   const samples = [sample('a', 'low', 'medium'), sample('b', 'low', 'low'), sample('c', 'high', 'medium')]

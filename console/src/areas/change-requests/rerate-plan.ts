@@ -2,6 +2,17 @@
 import type { Schemas } from '@probity/client'
 
 type Result = NonNullable<Schemas['ImpactRun']['result']>
+type Sample = Result['samples'][number]
+
+/** What the plan needs of the result of an impact analysis. */
+interface ChangedResults {
+  readonly transitions: readonly Pick<Result['transitions'][number], 'family' | 'key' | 'from' | 'to' | 'decisions'>[]
+  readonly samples: readonly (Pick<Sample, 'family' | 'key' | 'subject_id'> & {
+    readonly before: Pick<Sample['before'], 'result'>
+    readonly after: Pick<Sample['after'], 'result'>
+  })[]
+  readonly population: Pick<Result['population'], 'complete'>
+}
 
 /** The items of one batch. */
 const MAX_ITEMS = 1000
@@ -16,7 +27,7 @@ export interface RerateGroup {
 }
 
 /** One group per matrix or rule, the largest first. */
-export function planRerating({ transitions, samples, population }: Result): RerateGroup[] {
+export function planRerating({ transitions, samples, population }: ChangedResults): RerateGroup[] {
   const counts = new Map<string, { family: 'matrix' | 'rule'; key: string; count: number }>()
   for (const { family, key, from, to, decisions } of transitions) {
     if (from === to || decisions === 0) continue

@@ -45,7 +45,7 @@ export function Rerate({ request, run }: RerateProps) {
   )
 }
 
-/** Batches that were started from this request, so that nobody starts the same one twice unawares. */
+/** Batches that were started from this request: shown so that the same one is not started twice. */
 function EarlierBatches({ cr_id }: { readonly cr_id: string }) {
   const may = usePermission()
   const { data } = useQuery({

@@ -97,7 +97,7 @@ test('the versions of a decided request are those stored with it', () => {
 })
 
 test('an open request is found by the version it would put in force', () => {
-  const request = { ...activation, cr_id: 'a', params: { list_key: 'bands' } } as never
+  const request = { ...activation, params: { list_key: 'bands' } }
   const target = { param: 'list_key', key: 'bands', version: 2 } as const
   expect(findOpenActivation([request], target)).toBe(request)
   for (const other of [{ version: 3 }, { key: 'others' }, { param: 'rule_key' as const }])

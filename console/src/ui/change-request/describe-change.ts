@@ -68,10 +68,10 @@ export interface VersionTarget {
 }
 
 /** The newest of the requests that would put this version of the tenant in force. */
-export const findOpenActivation = (
-  requests: readonly ChangeRequest[],
+export const findOpenActivation = <R extends Pick<ChangeRequest, 'state' | 'operation' | 'params' | 'body'>>(
+  requests: readonly R[],
   { param, key, version }: VersionTarget,
-): ChangeRequest | null =>
+): R | null =>
   requests.find(
     (request) =>
       request.state === 'open' &&

@@ -2,8 +2,7 @@
 import { expect, test } from 'vitest'
 import { chooseMatrix, listFittingMatrices } from './subject-matrices.ts'
 
-const active = {} as never
-const matrix = (matrix_key: string, isInForce = true) => ({ matrix_key, active: isInForce ? active : null })
+const matrix = (matrix_key: string, isInForce = true) => ({ matrix_key, active: isInForce ? {} : null })
 const person = matrix('customer-risk-person')
 const company = matrix('customer-risk-company')
 const neutral = matrix('private-banking-risk')

@@ -1,11 +1,12 @@
 /** Which matrices are for a subject of a type. A matrix does not declare it; its key does, by convention. */
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { type DefinitionItem, definitionsQuery, getDefinitionKey, matrixKind, textQuery } from './definition-kind.ts'
+import { definitionsQuery, getDefinitionKey, matrixKind, textQuery } from './definition-kind.ts'
 import { type Input, parseDefinition } from './definition-model.ts'
 
 const types = ['person', 'company']
 
-type InForce = Pick<DefinitionItem, 'active'>
+/** Null: no version is in force. */
+type InForce = { readonly active: object | null }
 
 const namesType = (matrix: object, type: string): boolean => getDefinitionKey(matrix).split(/[-_]/).includes(type)
 

@@ -178,7 +178,7 @@ async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
   const stale = await findStaleRequests(tx, kernel, waiting)
   const requests = waiting.filter(({ cr_id }) => !stale.has(cr_id))
   const found = waiting[0]?.total ?? 0
-  // Beyond the limit nobody counts: it stays capped, whatever is stale.
+  // A capped count stays capped: how many of the uncounted requests are stale is not known.
   const total = found > MAX_COUNTED ? found : found - stale.size
   const reviews = await countOpenReviews(tx, actor, MAX_COUNTED + 1)
   return {

@@ -37,7 +37,7 @@ export async function getRiskHead(tx: Tx, params: Record<string, string>): Promi
   return risk ? `${risk.rated_band ?? '-'}:${risk.override_id ?? '-'}` : null
 }
 
-/** A band that is on no list cannot be compared: it counts as lower, so that somebody looks at it. */
+/** An unknown band cannot be compared. It counts as lower, so that the override needs approval. */
 function isLower(bands: readonly OrderedBand[], band: string, than: string | null): boolean {
   if (than === null || band === than) return false
   const [place, other] = [band, than].map((one) => bands.findIndex((known) => known.band === one)) as [number, number]
