@@ -1,7 +1,8 @@
 /** The product as it runs in production, built from its own assembly: strictness off, logs written to /dev/null, metrics on. */
 import type pg from 'pg'
 import { createRuntime, type Runtime } from '#app/runtime.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import type { EgressSettings } from '#kernel/egress/settings.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import type { JobKind } from '#kernel/job/kind.ts'
 import { createLog } from '#kernel/log.ts'
 
@@ -9,6 +10,7 @@ export interface BenchRuntimeOptions {
   readonly app: pg.PoolConfig
   readonly worker: pg.PoolConfig
   readonly master_key_hex: string
+  readonly egress?: EgressSettings
 }
 
 export const createBenchRuntime = (order: BenchRuntimeOptions, extra_jobs: readonly JobKind[] = []): Promise<Runtime> =>
@@ -27,4 +29,5 @@ export const createBenchRuntime = (order: BenchRuntimeOptions, extra_jobs: reado
     upload_max_bytes: 16 * 1024 * 1024,
     strict: false,
     extra_jobs,
+    ...(order.egress && { egress: order.egress }),
   })

@@ -8,13 +8,13 @@ import { modules } from '#app/modules.ts'
 import { demoTenants, seed } from '#app/seed.ts'
 import { migrate, readMigrations } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 
 export const MASTER_KEY_HEX = '07'.repeat(32)
 const RLS_DATABASE = 'probity'
 const NO_RLS_DATABASE = 'probity_open'
 
-export type RoleName = 'app' | 'worker'
+export type RoleName = 'app' | 'worker' | 'steward'
 export interface BenchDatabases {
   isolated(role: RoleName): pg.PoolConfig
   open(role: RoleName): pg.PoolConfig
@@ -50,7 +50,7 @@ const disableRlsSql = `
 export async function startDatabases(projectRoot: string): Promise<BenchDatabases> {
   const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-bench-'))
   const embedded = await startEmbedded({ dataDir, projectRoot, maxConnections: 200 })
-  const as = (role: RoleName | 'steward' | 'migrator' | 'postgres', database: string) =>
+  const as = (role: RoleName | 'migrator' | 'postgres', database: string) =>
     ({ ...embedded.url(role, database) }) as pg.PoolConfig
   const executeAsAdmin = async (database: string, sql: string, values: unknown[] = []) => {
     const client = new pg.Client(as('postgres', database))

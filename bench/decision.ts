@@ -7,7 +7,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
+import { compileDefinition } from '#decision/engines.ts'
 import { applicants, expectedScore, goRules, jsonRules, lists, matrix, rows } from './decision-data.ts'
 import { median } from './median.ts'
 import type { Comparison } from './registry-bench.ts'
@@ -64,7 +64,7 @@ export async function measureDecisions(): Promise<Comparison[]> {
 
 /** Measures one round: microseconds of one decision. */
 export function createOwnEngineTimer(): () => number {
-  const bound = getEngine(CURRENT_ENGINE).compile(matrix).bind(lists)
+  const bound = compileDefinition(matrix).bind(lists)
   if (!('decide' in bound)) throw new Error(JSON.stringify(bound))
   return () => {
     const from_ms = performance.now()

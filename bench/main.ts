@@ -8,16 +8,22 @@ import os from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureBatches } from './batch.ts'
+import { measureContracts } from './contract.ts'
 import { type BenchDatabases, startDatabases } from './database.ts'
 import { measureDecisions } from './decision.ts'
 import { measureJobs } from './job-benchmarks.ts'
+import { measureKeys } from './keys.ts'
+import { measurePluginFactors } from './plugin-factor.ts'
 import { installNode22 } from './postgraphile.ts'
+import { measureProviderCalls } from './provider-call.ts'
 import { measureRegistry } from './registry.ts'
 import { type Comparison, renderComparisonTable } from './registry-bench.ts'
 import { measureResolution } from './resolution.ts'
+import { measureSandbox } from './sandbox.ts'
 import { type BenchTarget, Servers, scriptPath } from './servers.ts'
 import { type Ratio, renderFigures, renderRatios, renderTable } from './table.ts'
 import { callers, listPairs, startTargets } from './targets.ts'
+import { measureToolCalls } from './tool-call.ts'
 
 const { values: args } = parseArgs({
   options: {
@@ -73,7 +79,18 @@ async function comparePairs(servers: Servers, rows: readonly BenchTarget[]): Pro
 }
 
 /** Parts that need none of the servers above. */
-const SERVERLESS_PARTS = ['registry', 'jobs', 'decision', 'batch']
+const SERVERLESS_PARTS = [
+  'registry',
+  'jobs',
+  'decision',
+  'contract',
+  'batch',
+  'provider',
+  'sandbox',
+  'plugin-factor',
+  'tools',
+  'keys',
+]
 const REGISTRY_SIZES = args.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_000]
 
 /** In the database first, then over HTTP. */
@@ -87,6 +104,14 @@ async function measureRegistryRows(databases: BenchDatabases, servers: Servers):
 const BATCH_SIZES = [10_000, 100_000]
 const measureBatchRows = (databases: BenchDatabases): Promise<Comparison[]> =>
   measureBatches(databases, callers[0]?.tenant_id as string, BATCH_SIZES, log)
+
+const measureProviderRows = (databases: BenchDatabases): Promise<Comparison[]> =>
+  measureProviderCalls(databases, callers[0]?.tenant_id as string)
+
+const measurePluginFactorRows = (databases: BenchDatabases): Promise<Comparison[]> =>
+  measurePluginFactors(databases, callers[0]?.tenant_id as string)
+const measureToolRows = (databases: BenchDatabases): Promise<Comparison[]> =>
+  measureToolCalls(databases, callers[0]?.tenant_id as string)
 
 const node = await installNode22()
 const node_version = execFileSync(node ?? process.execPath, ['--version'], { encoding: 'utf8' }).trim()
@@ -117,7 +142,17 @@ try {
   }
   if (wants('registry')) add(await measureRegistryRows(databases, servers))
   if (wants('decision')) add(renderComparisonTable('decision', 'rows', await measureDecisions(), renderTable))
+  if (wants('contract')) add(renderComparisonTable('contract', 'records', measureContracts(), renderTable))
   if (wants('batch')) add(renderComparisonTable('batch', 'items', await measureBatchRows(databases), renderTable))
+  if (wants('provider'))
+    add(renderComparisonTable('provider', 'calls', await measureProviderRows(databases), renderTable))
+  if (wants('sandbox'))
+    add(renderComparisonTable('sandbox', 'calls', await measureSandbox(scriptPath('sandbox')), renderTable))
+  if (wants('plugin-factor'))
+    add(renderComparisonTable('plugin factor', 'calls', await measurePluginFactorRows(databases), renderTable))
+  if (wants('tools')) add(renderComparisonTable('tools', 'calls', await measureToolRows(databases), renderTable))
+  // The last: it leaves ten thousand tenants behind.
+  if (wants('keys')) add(renderComparisonTable('keys', 'keys', await measureKeys(databases, log), renderTable))
   if (!chosen) fs.writeFileSync(path.join(projectRoot, args.out), `${preamble()}\n\n${tables.join('\n\n')}\n`)
 } finally {
   await servers.stop()

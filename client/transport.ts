@@ -58,7 +58,8 @@ export function createTransport(options: TransportOptions): Transport {
           attempt--
           continue
         }
-        pause_ms = isLast ? null : retryDelay(response, request.method, attempt, options.longest_pause_ms)
+        const isFinal = isLast || (await isNotRetryable(response))
+        pause_ms = isFinal ? null : retryDelay(response, request.method, attempt, options.longest_pause_ms)
         if (pause_ms === null) return response
       } catch (error) {
         request.signal.throwIfAborted()
@@ -97,6 +98,17 @@ async function sendOnce(fetch: typeof globalThis.fetch, request: Request, timeou
 
 /** A POST carries an Idempotency-Key; the server cannot recognise a repeated PUT, PATCH or DELETE. */
 const isSafeToRetry = (method: string): boolean => method === 'GET' || method === 'POST'
+
+/** A problem says whether a repetition can succeed: a plugin that failed validation answers 503 until it is corrected. */
+async function isNotRetryable(response: Response): Promise<boolean> {
+  if (response.status !== 503 || !response.headers.get('content-type')?.startsWith('application/problem+json'))
+    return false
+  const problem: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null)
+  return (problem as { retryable?: unknown } | null)?.retryable === false
+}
 
 /** The delay before the next attempt, or null if the response is final. */
 function retryDelay(response: Response, method: string, attempt: number, longest_ms: number): number | null {

@@ -146,6 +146,23 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.count_wrapped_keys(tenant_ids uuid[])
+ RETURNS TABLE(kind text, wrapped_by text, count bigint)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  id uuid;
+begin
+  foreach id in array tenant_ids loop
+    perform set_config('app.tenant_id', id::text, true);
+    return query
+      select 'integrity_key', k.wrapped_by, count(*) from app.integrity_key k where k.tenant_id = id group by k.wrapped_by
+      union all
+      select 'tenant_key', k.wrapped_by, count(*) from app.tenant_key k
+       where k.tenant_id = id and k.state <> 'destroyed' group by k.wrapped_by;
+  end loop;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.date_rating()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -248,6 +265,28 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_credential_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.credential_id, new.version, new.members, new.fingerprint, new.expires_at, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.credential_id, old.version, old.members, old.fingerprint, old.expires_at, old.created_at, old.created_by) then
+    raise exception 'a version of a credential is replaced by a new version, never changed' using errcode = 'PB002';
+  end if;
+  if new.secret is not null and new.secret is distinct from old.secret then
+    raise exception 'the secret of a credential is destroyed, never changed' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state
+     and (old.state, new.state) not in (('staged', 'active'), ('staged', 'destroyed'), ('active', 'retired'),
+                                        ('active', 'destroyed'), ('retired', 'destroyed')) then
+    raise exception 'a version of a credential goes from staged to active, retired and destroyed, never back' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_dataset()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -321,6 +360,27 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_mcp_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tool, new.operation, new.arguments, new.arguments_hash, new.requested_by, new.requested_roles, new.requested_at, new.expires_at)
+     is distinct from
+     (old.tool, old.operation, old.arguments, old.arguments_hash, old.requested_by, old.requested_roles, old.requested_at, old.expires_at) then
+    raise exception 'what waits for a person never changes' using errcode = 'PB002';
+  end if;
+  if not ((old.state = 'waiting' and new.state in ('approved', 'denied')) or (old.state = 'approved' and new.state in ('succeeded', 'failed'))
+          or (old.state = new.state and old.collected_at is null)) then
+    raise exception 'a tool call is decided once and runs once' using errcode = 'PB002';
+  end if;
+  if old.state = 'waiting' and new.state = 'approved' and now() > new.expires_at then
+    raise exception 'a tool call that has expired is not approved' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_name_words(tenant uuid, of_kind text, object text, name text)
  RETURNS void
  LANGUAGE plpgsql
@@ -335,6 +395,95 @@ begin
   insert into app.name_word (tenant_id, kind, word, object_id)
   select tenant, of_kind, w.word, object from unnest(wanted) as w (word)
   on conflict on constraint name_word_pkey do nothing;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_owner_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.owner_kind, new.owner_id, new.key_no, new.created_at)
+       is distinct from (old.tenant_id, old.owner_kind, old.owner_id, old.key_no, old.created_at)
+     or old.state = 'destroyed'
+     or (old.state = 'lost' and new.state = 'active') then
+    raise exception 'an owner key is wrapped again, lost or destroyed, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_provider_attempt()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.sent_at is not null or new.outcome is not null then
+      raise exception 'an attempt is intended before it is sent' using errcode = 'PB002';
+    end if;
+    perform app.lock_provider_call(new.tenant_id, new.call_id);
+  else
+    if (new.tenant_id, new.call_id, new.attempt_no, new.token, new.promise, new.provider_key, new.intended_at)
+       is distinct from
+       (old.tenant_id, old.call_id, old.attempt_no, old.token, old.promise, old.provider_key, old.intended_at) then
+      raise exception 'the identity of an attempt never changes' using errcode = 'PB002';
+    end if;
+    if old.sent_at is not null and (new.sent_at, new.deadline_at, new.credential_id, new.credential_version, new.cost_minor, new.currency)
+       is distinct from (old.sent_at, old.deadline_at, old.credential_id, old.credential_version, old.cost_minor, old.currency) then
+      raise exception 'what was sent stays recorded' using errcode = 'PB002';
+    end if;
+    -- The answer of a request that was given up may still arrive.
+    if old.outcome is not null and new.outcome is distinct from old.outcome and not (old.outcome = 'unknown' and new.outcome = 'answered') then
+      raise exception 'the outcome of an attempt stays recorded' using errcode = 'PB002';
+    end if;
+    if old.sent_at is null and new.sent_at is not null then
+      if old.outcome is not null then
+        raise exception 'an attempt that ended is not sent' using errcode = 'PB002';
+      end if;
+      perform app.lock_provider_call(new.tenant_id, new.call_id);
+    end if;
+  end if;
+  if (tg_op = 'INSERT' or (old.sent_at is null and new.sent_at is not null))
+     and exists (select 1 from app.provider_answer a where a.tenant_id = new.tenant_id and a.call_id = new.call_id) then
+    raise exception 'a call that has an answer is never sent again' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_provider_attempt_page()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'UPDATE' and new.page_no <> old.page_no then
+    raise exception 'the identity of an attempt never changes' using errcode = 'PB002';
+  end if;
+  if (tg_op = 'INSERT' or (old.sent_at is null and new.sent_at is not null))
+     and exists (select 1 from app.provider_page p where p.tenant_id = new.tenant_id and p.call_id = new.call_id
+                    and p.page_no = new.page_no) then
+    raise exception 'a page that was received is never sent for again' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_provider_page()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  perform app.lock_provider_call(new.tenant_id, new.call_id);
+  if not exists (select 1 from app.provider_attempt a where a.tenant_id = new.tenant_id and a.call_id = new.call_id
+                    and a.attempt_no = new.attempt_no and a.page_no = new.page_no and a.sent_at is not null) then
+    raise exception 'a page belongs to an attempt that was sent for it' using errcode = 'PB002';
+  end if;
+  if new.page_no > 1 and not exists (select 1 from app.provider_page p where p.tenant_id = new.tenant_id and p.call_id = new.call_id
+                                        and p.page_no = new.page_no - 1) then
+    raise exception 'pages are stored one after another' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_risk()
@@ -404,6 +553,21 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_tenant_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.key_no, new.created_at) is distinct from (old.tenant_id, old.key_no, old.created_at)
+     or old.state = 'destroyed'
+     or (old.state = 'retiring' and new.state = 'active')
+     or (old.state = 'active' and new.state = 'destroyed') then
+    raise exception 'a tenant key is wrapped again, or goes from active to retiring to destroyed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_type_words()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -435,6 +599,31 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.list_keys_to_rewrap(tenant_ids uuid[], key_id text)
+ RETURNS TABLE(tenant_id uuid, kind text, purpose text, key_no bigint, wrapped text)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  id uuid;
+begin
+  foreach id in array tenant_ids loop
+    perform set_config('app.tenant_id', id::text, true);
+    return query
+      select k.tenant_id, 'integrity_key', k.purpose, k.key_no, k.wrapped from app.integrity_key k
+       where k.tenant_id = id and k.wrapped_by <> key_id
+      union all
+      select k.tenant_id, 'tenant_key', null, k.key_no, k.wrapped from app.tenant_key k
+       where k.tenant_id = id and k.state <> 'destroyed' and k.wrapped_by <> key_id;
+  end loop;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.lock_provider_call(tenant uuid, call uuid)
+ RETURNS void
+ LANGUAGE sql
+BEGIN ATOMIC
+ SELECT pg_advisory_xact_lock(hashtextextended(((('provider_call:'::text || tenant) || ':'::text) || call), (0)::bigint)) AS pg_advisory_xact_lock;
+END
+;
 CREATE OR REPLACE FUNCTION app.name_words(name text)
  RETURNS text[]
  LANGUAGE sql
@@ -447,6 +636,17 @@ CREATE OR REPLACE FUNCTION app.note_roles_changed()
 AS $function$
 begin
   new.roles_changed_at := now();
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.number_provider_answer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  perform app.lock_provider_call(new.tenant_id, new.call_id);
+  new.is_result := not exists (select 1 from app.provider_answer a where a.tenant_id = new.tenant_id and a.call_id = new.call_id);
   return new;
 end $function$
 ;
@@ -573,6 +773,24 @@ begin
                        from app.activation
                       where tenant_id = new.tenant_id and family = new.family and list_key = new.list_key);
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.rewrap_keys(tenant_ids uuid[], purposes text[], key_nos bigint[], befores text[], afters text[], key_id text)
+ RETURNS SETOF uuid
+ LANGUAGE plpgsql
+AS $function$
+begin
+  for n in 1 .. cardinality(tenant_ids) loop
+    perform set_config('app.tenant_id', tenant_ids[n]::text, true);
+    if purposes[n] is null then
+      update app.tenant_key k set wrapped = afters[n], wrapped_by = key_id
+       where k.tenant_id = tenant_ids[n] and k.key_no = key_nos[n] and k.wrapped = befores[n];
+    else
+      update app.integrity_key k set wrapped = afters[n], wrapped_by = key_id
+       where k.tenant_id = tenant_ids[n] and k.purpose = purposes[n] and k.key_no = key_nos[n] and k.wrapped = befores[n];
+    end if;
+    if found then return next tenant_ids[n]; end if;
+  end loop;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.system_tenant()
@@ -734,6 +952,27 @@ CREATE TRIGGER activation_epoch_actor BEFORE INSERT OR DELETE OR UPDATE ON app.a
 CREATE TRIGGER activation_epoch_keep BEFORE INSERT OR UPDATE ON app.activation_epoch FOR EACH ROW EXECUTE FUNCTION app.keep_epoch();
 grant insert, select, update on app.activation_epoch to app;
 grant insert, select, update on app.activation_epoch to steward;
+
+-- admission_evidence: append
+create table app.admission_evidence (
+  tenant_id uuid not null,
+  consumer_kind text not null,
+  consumer_id uuid not null,
+  admission_id uuid not null,
+  admitted boolean default true not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint admission_evidence_pkey PRIMARY KEY (tenant_id, consumer_kind, consumer_id, admission_id),
+  constraint admission_evidence_admission_fkey FOREIGN KEY (tenant_id, admission_id, admitted) REFERENCES app.payload_admission(tenant_id, admission_id, admitted),
+  constraint admission_evidence_admitted_ck CHECK (admitted),
+  constraint admission_evidence_kind_ck CHECK ((consumer_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text))
+);
+CREATE INDEX admission_evidence_admission_idx ON app.admission_evidence USING btree (tenant_id, admission_id);
+create policy open on app.admission_evidence as permissive for all using (true) with check (true);
+create policy wall on app.admission_evidence as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER admission_evidence_actor BEFORE INSERT OR DELETE OR UPDATE ON app.admission_evidence FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER admission_evidence_append BEFORE DELETE OR UPDATE ON app.admission_evidence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.admission_evidence to app;
 
 -- api_key: tenant
 create table app.api_key (
@@ -1131,6 +1370,49 @@ create policy open on app.change_request as permissive for all using (true) with
 create policy wall on app.change_request as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER change_request_actor BEFORE INSERT OR DELETE OR UPDATE ON app.change_request FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.change_request to app;
+
+-- credential_access: append
+create table app.credential_access (
+  tenant_id uuid not null,
+  access_id uuid not null,
+  credential_id uuid not null,
+  version bigint not null,
+  purpose text not null,
+  call_id uuid,
+  accessed_at timestamp with time zone default now() not null,
+  accessed_by text not null,
+  constraint credential_access_pkey PRIMARY KEY (tenant_id, access_id),
+  constraint credential_access_version_fkey FOREIGN KEY (tenant_id, credential_id, version) REFERENCES app.provider_credential_version(tenant_id, credential_id, version),
+  constraint credential_access_call_ck CHECK (((purpose <> 'call'::text) OR (call_id IS NOT NULL))),
+  constraint credential_access_purpose_ck CHECK ((purpose = ANY (ARRAY['call'::text, 'token'::text, 'verify'::text, 'list_tools'::text])))
+);
+CREATE INDEX credential_access_listing_idx ON app.credential_access USING btree (tenant_id, credential_id, accessed_at, access_id);
+create policy open on app.credential_access as permissive for all using (true) with check (true);
+create policy wall on app.credential_access as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER credential_access_actor BEFORE INSERT OR DELETE OR UPDATE ON app.credential_access FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER credential_access_append BEFORE DELETE OR UPDATE ON app.credential_access FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.credential_access to app;
+
+-- credential_token: tenant
+create table app.credential_token (
+  tenant_id uuid not null,
+  credential_id uuid not null,
+  version bigint not null,
+  token_no bigint default 0 not null,
+  token bytea,
+  expires_at timestamp with time zone,
+  refresh_at timestamp with time zone,
+  lease_id uuid,
+  lease_until timestamp with time zone,
+  constraint credential_token_pkey PRIMARY KEY (tenant_id, credential_id, version),
+  constraint credential_token_version_fkey FOREIGN KEY (tenant_id, credential_id, version) REFERENCES app.provider_credential_version(tenant_id, credential_id, version),
+  constraint credential_token_ck CHECK ((((token IS NULL) = (expires_at IS NULL)) AND ((token IS NULL) = (refresh_at IS NULL)))),
+  constraint credential_token_lease_ck CHECK (((lease_id IS NULL) = (lease_until IS NULL)))
+);
+create policy open on app.credential_token as permissive for all using (true) with check (true);
+create policy wall on app.credential_token as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER credential_token_actor BEFORE INSERT OR DELETE OR UPDATE ON app.credential_token FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.credential_token to app;
 
 -- dataset: shared
 create table app.dataset (
@@ -1547,6 +1829,30 @@ create policy wall on app.definition_draft as restrictive for all using ((tenant
 CREATE TRIGGER definition_draft_actor BEFORE INSERT OR DELETE OR UPDATE ON app.definition_draft FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.definition_draft to app;
 
+-- definition_fact: shared
+create table app.definition_fact (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  contract_key text not null,
+  fact text not null,
+  input text not null,
+  constraint definition_fact_pkey PRIMARY KEY (tenant_id, dataset_id, version, contract_key, fact, input),
+  constraint definition_fact_version_fkey FOREIGN KEY (tenant_id, dataset_id, version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
+  constraint definition_fact_fact_ck CHECK (((length(fact) >= 1) AND (length(fact) <= 60))),
+  constraint definition_fact_input_ck CHECK (((length(input) >= 1) AND (length(input) <= 60)))
+);
+CREATE INDEX definition_fact_contract_idx ON app.definition_fact USING btree (tenant_id, contract_key, dataset_id);
+create policy open on app.definition_fact as permissive for all using (true) with check (true);
+create policy wall_delete on app.definition_fact as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.definition_fact as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.definition_fact as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.definition_fact as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER definition_fact_actor BEFORE INSERT OR DELETE OR UPDATE ON app.definition_fact FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER definition_fact_append BEFORE DELETE OR UPDATE ON app.definition_fact FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.definition_fact to app;
+grant insert, select on app.definition_fact to steward;
+
 -- definition_family: system
 create table app.definition_family (
   family text not null,
@@ -1597,6 +1903,65 @@ CREATE TRIGGER definition_reference_actor BEFORE INSERT OR DELETE OR UPDATE ON a
 CREATE TRIGGER definition_reference_append BEFORE DELETE OR UPDATE ON app.definition_reference FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.definition_reference to app;
 grant insert, select on app.definition_reference to steward;
+
+-- drift_finding: append
+create table app.drift_finding (
+  tenant_id uuid not null,
+  finding_id uuid not null,
+  contract_key text not null,
+  contract_version bigint not null,
+  window_id uuid not null,
+  kind text not null,
+  pointer text not null,
+  item text default ''::text not null,
+  facts jsonb not null,
+  first_payload_id uuid,
+  created_at timestamp with time zone default now() not null,
+  constraint drift_finding_once_key UNIQUE (tenant_id, contract_key, contract_version, kind, pointer, item),
+  constraint drift_finding_pkey PRIMARY KEY (tenant_id, finding_id),
+  constraint drift_finding_window_fkey FOREIGN KEY (tenant_id, window_id) REFERENCES app.drift_window(tenant_id, window_id),
+  constraint drift_finding_facts_ck CHECK ((jsonb_typeof(facts) = 'object'::text)),
+  constraint drift_finding_item_ck CHECK ((length(item) <= 100)),
+  constraint drift_finding_kind_ck CHECK ((kind = ANY (ARRAY['new_member'::text, 'vanished_member'::text, 'kind_changed'::text, 'null_share_up'::text, 'null_share_down'::text, 'new_value'::text, 'number_above'::text, 'number_below'::text, 'text_longer'::text]))),
+  constraint drift_finding_pointer_ck CHECK ((length(pointer) <= 600))
+);
+CREATE INDEX drift_finding_contract_idx ON app.drift_finding USING btree (tenant_id, contract_key, finding_id);
+create policy open on app.drift_finding as permissive for all using (true) with check (true);
+create policy wall on app.drift_finding as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER drift_finding_actor BEFORE INSERT OR DELETE OR UPDATE ON app.drift_finding FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER drift_finding_append BEFORE DELETE OR UPDATE ON app.drift_finding FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.drift_finding to app;
+
+-- drift_window: tenant
+create table app.drift_window (
+  tenant_id uuid not null,
+  window_id uuid not null,
+  contract_key text not null,
+  contract_version bigint not null,
+  state text not null,
+  is_baseline boolean default false not null,
+  payload_count integer not null,
+  record_count integer not null,
+  sketch bytea not null,
+  last_admission_id uuid not null,
+  opened_at timestamp with time zone not null,
+  closed_at timestamp with time zone,
+  revision bigint default 1 not null,
+  constraint drift_window_pkey PRIMARY KEY (tenant_id, window_id),
+  constraint drift_window_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint drift_window_baseline_ck CHECK (((state = 'closed'::text) OR (NOT is_baseline))),
+  constraint drift_window_closed_ck CHECK (((state = 'closed'::text) = (closed_at IS NOT NULL))),
+  constraint drift_window_payloads_ck CHECK ((payload_count > 0)),
+  constraint drift_window_records_ck CHECK ((record_count >= 0)),
+  constraint drift_window_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'closed'::text])))
+);
+CREATE UNIQUE INDEX drift_window_baseline_key ON app.drift_window USING btree (tenant_id, contract_key, contract_version) WHERE is_baseline;
+CREATE INDEX drift_window_contract_idx ON app.drift_window USING btree (tenant_id, contract_key, contract_version, window_id);
+CREATE UNIQUE INDEX drift_window_open_key ON app.drift_window USING btree (tenant_id, contract_key, contract_version) WHERE (state = 'open'::text);
+create policy open on app.drift_window as permissive for all using (true) with check (true);
+create policy wall on app.drift_window as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER drift_window_actor BEFORE INSERT OR DELETE OR UPDATE ON app.drift_window FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.drift_window to app;
 
 -- evaluation: append
 create table app.evaluation (
@@ -1756,6 +2121,7 @@ create table app.job (
   created_by text not null,
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
+  deferred_since timestamp with time zone,
   constraint job_pkey PRIMARY KEY (tenant_id, job_id),
   constraint job_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint job_finished_ck CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL))),
@@ -1797,6 +2163,92 @@ create policy wall on app.job_schedule as restrictive for all using (((tenant_id
 CREATE TRIGGER job_schedule_actor BEFORE INSERT OR DELETE OR UPDATE ON app.job_schedule FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.job_schedule to app;
 grant select (tenant_id, schedule_id, kind, enabled, next_run_at) on app.job_schedule to worker;
+
+-- mcp_approval: tenant
+create table app.mcp_approval (
+  tenant_id uuid not null,
+  approval_id uuid not null,
+  tool text not null,
+  operation text not null,
+  arguments jsonb not null,
+  arguments_hash text not null,
+  client text,
+  requested_at timestamp with time zone default now() not null,
+  requested_by text not null,
+  requested_roles text[] not null,
+  expires_at timestamp with time zone not null,
+  state text default 'waiting'::text not null,
+  decided_at timestamp with time zone,
+  decided_by text,
+  note text,
+  outcome jsonb,
+  collected_at timestamp with time zone,
+  constraint mcp_approval_pkey PRIMARY KEY (tenant_id, approval_id),
+  constraint mcp_approval_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint mcp_approval_arguments_ck CHECK ((jsonb_typeof(arguments) = 'object'::text)),
+  constraint mcp_approval_arguments_hash_ck CHECK ((arguments_hash ~ '^[0-9a-f]{32}$'::text)),
+  constraint mcp_approval_decided_ck CHECK ((((state = 'waiting'::text) = (decided_by IS NULL)) AND ((decided_by IS NULL) = (decided_at IS NULL)))),
+  constraint mcp_approval_expiry_ck CHECK ((expires_at > requested_at)),
+  constraint mcp_approval_four_eyes_ck CHECK (((decided_by <> requested_by) AND (decided_by ~~ 'user:%'::text))),
+  constraint mcp_approval_outcome_ck CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text])) = (outcome IS NOT NULL))),
+  constraint mcp_approval_state_ck CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'denied'::text, 'succeeded'::text, 'failed'::text])))
+);
+CREATE INDEX mcp_approval_arguments_idx ON app.mcp_approval USING btree (tenant_id, requested_by, tool, arguments_hash, requested_at);
+CREATE INDEX mcp_approval_listing_idx ON app.mcp_approval USING btree (tenant_id, requested_at, approval_id);
+create policy open on app.mcp_approval as permissive for all using (true) with check (true);
+create policy wall on app.mcp_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER mcp_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER mcp_approval_keep BEFORE UPDATE ON app.mcp_approval FOR EACH ROW EXECUTE FUNCTION app.keep_mcp_approval();
+grant insert, select, update on app.mcp_approval to app;
+
+-- mcp_call: append
+create table app.mcp_call (
+  tenant_id uuid not null,
+  call_id uuid not null,
+  called_at timestamp with time zone default now() not null,
+  principal text not null,
+  client text,
+  tool text not null,
+  operation text,
+  arguments_hash text not null,
+  result_hash text,
+  problem text,
+  approval_id uuid,
+  request_id uuid not null,
+  duration_ms bigint not null,
+  constraint mcp_call_pkey PRIMARY KEY (tenant_id, call_id),
+  constraint mcp_call_approval_fkey FOREIGN KEY (tenant_id, approval_id) REFERENCES app.mcp_approval(tenant_id, approval_id),
+  constraint mcp_call_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint mcp_call_arguments_hash_ck CHECK ((arguments_hash ~ '^[0-9a-f]{32}$'::text)),
+  constraint mcp_call_duration_ck CHECK ((duration_ms >= 0)),
+  constraint mcp_call_result_hash_ck CHECK ((result_hash ~ '^[0-9a-f]{32}$'::text))
+);
+CREATE INDEX mcp_call_listing_idx ON app.mcp_call USING btree (tenant_id, called_at, call_id);
+CREATE INDEX mcp_call_principal_idx ON app.mcp_call USING btree (tenant_id, principal, called_at, call_id);
+CREATE INDEX mcp_call_tool_idx ON app.mcp_call USING btree (tenant_id, tool, called_at, call_id);
+create policy open on app.mcp_call as permissive for all using (true) with check (true);
+create policy wall on app.mcp_call as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER mcp_call_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_call FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER mcp_call_append BEFORE DELETE OR UPDATE ON app.mcp_call FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.mcp_call to app;
+
+-- mcp_tool_policy: tenant
+create table app.mcp_tool_policy (
+  tenant_id uuid not null,
+  rules jsonb default '[]'::jsonb not null,
+  revision bigint default 1 not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint mcp_tool_policy_pkey PRIMARY KEY (tenant_id),
+  constraint mcp_tool_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint mcp_tool_policy_revision_ck CHECK ((revision > 0)),
+  constraint mcp_tool_policy_rules_ck CHECK ((jsonb_typeof(rules) = 'array'::text))
+);
+create policy open on app.mcp_tool_policy as permissive for all using (true) with check (true);
+create policy wall on app.mcp_tool_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER mcp_tool_policy_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_tool_policy FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER mcp_tool_policy_epoch AFTER INSERT OR DELETE OR UPDATE ON app.mcp_tool_policy FOR EACH ROW EXECUTE FUNCTION app.bump_access_epoch();
+grant insert, select, update on app.mcp_tool_policy to app;
 
 -- migration: system
 create table app.migration (
@@ -1870,6 +2322,242 @@ CREATE TRIGGER operator_event_chain BEFORE INSERT ON app.operator_event FOR EACH
 grant select on app.operator_event to app;
 grant insert, select on app.operator_event to steward;
 
+-- owner_key: tenant
+create table app.owner_key (
+  tenant_id uuid not null,
+  owner_kind text not null,
+  owner_id uuid not null,
+  key_no bigint not null,
+  wrapped bytea,
+  tenant_key_no bigint,
+  tenant_key_usable boolean default true not null,
+  state text default 'active'::text not null,
+  created_at timestamp with time zone default now() not null,
+  destroyed_at timestamp with time zone,
+  constraint owner_key_pkey PRIMARY KEY (tenant_id, owner_kind, owner_id, key_no),
+  constraint owner_key_tenant_key_fk FOREIGN KEY (tenant_id, tenant_key_no, tenant_key_usable) REFERENCES app.tenant_key(tenant_id, key_no, usable),
+  constraint owner_key_destroyed_ck CHECK ((((state = 'destroyed'::text) = (wrapped IS NULL)) AND ((state = 'destroyed'::text) = (tenant_key_no IS NULL)) AND ((state = 'destroyed'::text) = (destroyed_at IS NOT NULL)))),
+  constraint owner_key_kind_ck CHECK ((owner_kind = ANY (ARRAY['subject'::text, 'object'::text, 'tenant'::text]))),
+  constraint owner_key_no_ck CHECK (((key_no >= 1) AND (key_no <= '4294967295'::bigint))),
+  constraint owner_key_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'lost'::text, 'destroyed'::text]))),
+  constraint owner_key_wrapped_ck CHECK ((octet_length(wrapped) = 60))
+);
+CREATE UNIQUE INDEX owner_key_active_uq ON app.owner_key USING btree (tenant_id, owner_kind, owner_id) WHERE (state = 'active'::text);
+CREATE INDEX owner_key_tenant_key_ix ON app.owner_key USING btree (tenant_id, tenant_key_no, owner_kind, owner_id, key_no);
+create policy open on app.owner_key as permissive for all using (true) with check (true);
+create policy wall on app.owner_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER owner_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.owner_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER owner_key_keep BEFORE UPDATE ON app.owner_key FOR EACH ROW EXECUTE FUNCTION app.keep_owner_key();
+grant insert, select, update on app.owner_key to app;
+
+-- payload_admission: append
+create table app.payload_admission (
+  tenant_id uuid not null,
+  admission_id uuid not null,
+  payload_id uuid not null,
+  contract_key text not null,
+  contract_origin text not null,
+  contract_version bigint not null,
+  contract_hash text not null,
+  result text not null,
+  admitted boolean default (result <> 'quarantined'::text) not null,
+  incomplete boolean not null,
+  record_count integer not null,
+  violations jsonb not null,
+  more_violations integer not null,
+  notes jsonb not null,
+  provenance jsonb not null,
+  list_receipt jsonb not null,
+  facts bytea,
+  replaces_admission_id uuid,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint payload_admission_admitted_key UNIQUE (tenant_id, admission_id, admitted),
+  constraint payload_admission_pkey PRIMARY KEY (tenant_id, admission_id),
+  constraint payload_admission_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id),
+  constraint payload_admission_replaces_fkey FOREIGN KEY (tenant_id, replaces_admission_id) REFERENCES app.payload_admission(tenant_id, admission_id),
+  constraint payload_admission_facts_ck CHECK (((facts IS NULL) = (result = 'quarantined'::text))),
+  constraint payload_admission_hash_ck CHECK ((contract_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint payload_admission_lists_ck CHECK ((jsonb_typeof(list_receipt) = 'array'::text)),
+  constraint payload_admission_more_ck CHECK ((more_violations >= 0)),
+  constraint payload_admission_notes_ck CHECK ((jsonb_typeof(notes) = 'array'::text)),
+  constraint payload_admission_origin_ck CHECK ((contract_origin = ANY (ARRAY['own'::text, 'shared'::text]))),
+  constraint payload_admission_provenance_ck CHECK ((jsonb_typeof(provenance) = 'object'::text)),
+  constraint payload_admission_reason_ck CHECK (
+CASE
+    WHEN (result = 'quarantined'::text) THEN ((jsonb_array_length(violations) > 0) AND (NOT incomplete))
+    ELSE ((incomplete = (jsonb_array_length(violations) > 0)) AND ((NOT incomplete) OR (result = 'admitted_with_notes'::text)))
+END),
+  constraint payload_admission_records_ck CHECK ((record_count >= 0)),
+  constraint payload_admission_result_ck CHECK ((result = ANY (ARRAY['admitted'::text, 'admitted_with_notes'::text, 'quarantined'::text]))),
+  constraint payload_admission_version_ck CHECK ((contract_version > 0)),
+  constraint payload_admission_violations_ck CHECK ((jsonb_typeof(violations) = 'array'::text))
+);
+CREATE INDEX payload_admission_contract_idx ON app.payload_admission USING btree (tenant_id, contract_key, admission_id);
+CREATE UNIQUE INDEX payload_admission_first_key ON app.payload_admission USING btree (tenant_id, payload_id) WHERE (replaces_admission_id IS NULL);
+CREATE INDEX payload_admission_payload_idx ON app.payload_admission USING btree (tenant_id, payload_id, admission_id);
+CREATE UNIQUE INDEX payload_admission_replaces_key ON app.payload_admission USING btree (tenant_id, replaces_admission_id);
+create policy open on app.payload_admission as permissive for all using (true) with check (true);
+create policy wall on app.payload_admission as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER payload_admission_actor BEFORE INSERT OR DELETE OR UPDATE ON app.payload_admission FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER payload_admission_append BEFORE DELETE OR UPDATE ON app.payload_admission FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.payload_admission to app;
+
+-- plugin_configuration: append
+create table app.plugin_configuration (
+  tenant_id uuid not null,
+  plugin_key text not null,
+  revision bigint not null,
+  configuration text not null,
+  configuration_hash text not null,
+  reason text not null,
+  configured_at timestamp with time zone default now() not null,
+  configured_by text not null,
+  constraint plugin_configuration_pkey PRIMARY KEY (tenant_id, plugin_key, revision),
+  constraint plugin_configuration_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint plugin_configuration_hash_ck CHECK ((configuration_hash = encode(sha256(convert_to(configuration, 'UTF8'::name)), 'hex'::text))),
+  constraint plugin_configuration_key_ck CHECK (((length(plugin_key) >= 1) AND (length(plugin_key) <= 100))),
+  constraint plugin_configuration_revision_ck CHECK ((revision >= 1)),
+  constraint plugin_configuration_size_ck CHECK ((octet_length(configuration) <= 65536))
+);
+CREATE INDEX plugin_configuration_hash_idx ON app.plugin_configuration USING btree (tenant_id, plugin_key, configuration_hash);
+create policy open on app.plugin_configuration as permissive for all using (true) with check (true);
+create policy wall on app.plugin_configuration as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER activation_epoch_turn AFTER INSERT OR UPDATE ON app.plugin_configuration FOR EACH ROW EXECUTE FUNCTION app.turn_epoch();
+CREATE TRIGGER plugin_configuration_actor BEFORE INSERT OR DELETE OR UPDATE ON app.plugin_configuration FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER plugin_configuration_append BEFORE DELETE OR UPDATE ON app.plugin_configuration FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.plugin_configuration to app;
+
+-- plugin_grant: append
+create table app.plugin_grant (
+  tenant_id uuid not null,
+  plugin_key text not null,
+  revision bigint not null,
+  lists text[] not null,
+  hosts text[] not null,
+  reason text not null,
+  granted_at timestamp with time zone default now() not null,
+  granted_by text not null,
+  constraint plugin_grant_pkey PRIMARY KEY (tenant_id, plugin_key, revision),
+  constraint plugin_grant_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint plugin_grant_hosts_ck CHECK ((cardinality(hosts) <= 20)),
+  constraint plugin_grant_key_ck CHECK (((length(plugin_key) >= 1) AND (length(plugin_key) <= 100))),
+  constraint plugin_grant_lists_ck CHECK ((cardinality(lists) <= 20)),
+  constraint plugin_grant_revision_ck CHECK ((revision >= 1))
+);
+create policy open on app.plugin_grant as permissive for all using (true) with check (true);
+create policy wall on app.plugin_grant as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER activation_epoch_turn AFTER INSERT OR UPDATE ON app.plugin_grant FOR EACH ROW EXECUTE FUNCTION app.turn_epoch();
+CREATE TRIGGER plugin_grant_actor BEFORE INSERT OR DELETE OR UPDATE ON app.plugin_grant FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER plugin_grant_append BEFORE DELETE OR UPDATE ON app.plugin_grant FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.plugin_grant to app;
+
+-- plugin_invocation: append
+create table app.plugin_invocation (
+  tenant_id uuid not null,
+  invocation_id uuid not null,
+  plugin_key text not null,
+  origin text not null,
+  version bigint not null,
+  content_hash text not null,
+  sandbox_hash text not null,
+  cause_kind text not null,
+  cause_id uuid,
+  items bigint not null,
+  failed bigint not null,
+  fuel_total bigint not null,
+  fuel_max bigint not null,
+  failures jsonb not null,
+  invoked_at timestamp with time zone default now() not null,
+  invoked_by text not null,
+  constraint plugin_invocation_pkey PRIMARY KEY (tenant_id, invocation_id),
+  constraint plugin_invocation_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint plugin_invocation_cause_ck CHECK ((cause_kind ~ '^[a-z][a-z_]{0,39}$'::text)),
+  constraint plugin_invocation_content_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint plugin_invocation_failed_ck CHECK (((failed >= 0) AND (failed <= items))),
+  constraint plugin_invocation_failures_ck CHECK (((jsonb_typeof(failures) = 'array'::text) AND (jsonb_array_length(failures) <= LEAST(failed, (10)::bigint)))),
+  constraint plugin_invocation_fuel_ck CHECK ((fuel_total >= 0)),
+  constraint plugin_invocation_fuel_max_ck CHECK (((fuel_max >= 0) AND (fuel_max <= fuel_total))),
+  constraint plugin_invocation_items_ck CHECK ((items >= 1)),
+  constraint plugin_invocation_origin_ck CHECK ((origin = ANY (ARRAY['own'::text, 'shared'::text]))),
+  constraint plugin_invocation_sandbox_ck CHECK ((sandbox_hash ~ '^[0-9a-f]{64}$'::text))
+);
+CREATE INDEX plugin_invocation_failed_idx ON app.plugin_invocation USING btree (tenant_id, plugin_key, invoked_at, invocation_id) WHERE (failed > 0);
+CREATE INDEX plugin_invocation_listing_idx ON app.plugin_invocation USING btree (tenant_id, plugin_key, invoked_at, invocation_id);
+create policy open on app.plugin_invocation as permissive for all using (true) with check (true);
+create policy wall on app.plugin_invocation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER plugin_invocation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.plugin_invocation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER plugin_invocation_append BEFORE DELETE OR UPDATE ON app.plugin_invocation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.plugin_invocation to app;
+
+-- plugin_status: queue
+create table app.plugin_status (
+  tenant_id uuid not null,
+  plugin_key text not null,
+  version bigint not null,
+  state text not null,
+  reasons text[] not null,
+  checked_at timestamp with time zone default now() not null,
+  constraint plugin_status_pkey PRIMARY KEY (tenant_id, plugin_key),
+  constraint plugin_status_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint plugin_status_state_ck CHECK ((state = ANY (ARRAY['valid'::text, 'invalid'::text, 'disabled'::text])))
+);
+create policy open on app.plugin_status as permissive for all using (true) with check (true);
+create policy wall on app.plugin_status as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER plugin_status_actor BEFORE INSERT OR DELETE OR UPDATE ON app.plugin_status FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.plugin_status to app;
+grant select (tenant_id, state) on app.plugin_status to worker;
+
+-- plugin_switch: tenant
+create table app.plugin_switch (
+  tenant_id uuid not null,
+  plugin_key text not null,
+  disabled boolean not null,
+  reason text not null,
+  revision bigint default 1 not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint plugin_switch_pkey PRIMARY KEY (tenant_id, plugin_key),
+  constraint plugin_switch_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint plugin_switch_key_ck CHECK (((length(plugin_key) >= 1) AND (length(plugin_key) <= 100)))
+);
+create policy open on app.plugin_switch as permissive for all using (true) with check (true);
+create policy wall on app.plugin_switch as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER activation_epoch_turn AFTER INSERT OR UPDATE ON app.plugin_switch FOR EACH ROW EXECUTE FUNCTION app.turn_epoch();
+CREATE TRIGGER plugin_switch_actor BEFORE INSERT OR DELETE OR UPDATE ON app.plugin_switch FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant insert, select, update on app.plugin_switch to app;
+
+-- plugin_validation: shared
+create table app.plugin_validation (
+  tenant_id uuid not null,
+  dataset_id uuid not null,
+  version bigint not null,
+  sandbox_hash text not null,
+  content_hash text not null,
+  valid boolean not null,
+  reasons jsonb not null,
+  fuel_max bigint,
+  validated_at timestamp with time zone default now() not null,
+  validated_by text not null,
+  constraint plugin_validation_pkey PRIMARY KEY (tenant_id, dataset_id, version, sandbox_hash),
+  constraint plugin_validation_version_fkey FOREIGN KEY (tenant_id, dataset_id, version) REFERENCES app.dataset_version(tenant_id, dataset_id, version),
+  constraint plugin_validation_content_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint plugin_validation_fuel_ck CHECK ((fuel_max >= 0)),
+  constraint plugin_validation_reasons_ck CHECK ((jsonb_typeof(reasons) = 'array'::text)),
+  constraint plugin_validation_sandbox_ck CHECK ((sandbox_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint plugin_validation_valid_ck CHECK ((valid = (jsonb_array_length(reasons) = 0)))
+);
+create policy open on app.plugin_validation as permissive for all using (true) with check (true);
+create policy wall_delete on app.plugin_validation as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.plugin_validation as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.plugin_validation as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.plugin_validation as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER activation_epoch_turn AFTER INSERT OR UPDATE ON app.plugin_validation FOR EACH ROW EXECUTE FUNCTION app.turn_epoch();
+CREATE TRIGGER plugin_validation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.plugin_validation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER plugin_validation_append BEFORE DELETE OR UPDATE ON app.plugin_validation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.plugin_validation to app;
+grant insert, select on app.plugin_validation to steward;
+
 -- portfolio_day: tenant
 create table app.portfolio_day (
   tenant_id uuid not null,
@@ -1917,6 +2605,286 @@ create policy open on app.process as permissive for all using (true) with check 
 create policy wall on app.process as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER process_actor BEFORE INSERT OR DELETE OR UPDATE ON app.process FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.process to app;
+
+-- provider_answer: append
+create table app.provider_answer (
+  tenant_id uuid not null,
+  call_id uuid not null,
+  attempt_no bigint not null,
+  token uuid not null,
+  source text not null,
+  result text not null,
+  http_status bigint,
+  headers jsonb default '{}'::jsonb not null,
+  payload_id uuid not null,
+  is_result boolean not null,
+  answered_at timestamp with time zone default now() not null,
+  answered_by text not null,
+  reason text,
+  made_by jsonb,
+  constraint provider_answer_pkey PRIMARY KEY (tenant_id, call_id, attempt_no),
+  constraint provider_answer_attempt_fkey FOREIGN KEY (tenant_id, call_id, attempt_no, token) REFERENCES app.provider_attempt(tenant_id, call_id, attempt_no, token),
+  constraint provider_answer_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id),
+  constraint provider_answer_made_by_ck CHECK ((jsonb_typeof(made_by) = 'object'::text)),
+  constraint provider_answer_person_ck CHECK (((source <> 'person'::text) OR ((reason IS NOT NULL) AND (answered_by ~~ 'user:%'::text)))),
+  constraint provider_answer_result_ck CHECK ((result = ANY (ARRAY['found'::text, 'not_found'::text]))),
+  constraint provider_answer_source_ck CHECK ((source = ANY (ARRAY['provider'::text, 'builtin'::text, 'recorded'::text, 'fixture'::text, 'person'::text])))
+);
+CREATE INDEX provider_answer_payload_idx ON app.provider_answer USING btree (tenant_id, payload_id);
+CREATE UNIQUE INDEX provider_answer_result_key ON app.provider_answer USING btree (tenant_id, call_id) WHERE is_result;
+create policy open on app.provider_answer as permissive for all using (true) with check (true);
+create policy wall on app.provider_answer as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER provider_answer_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_answer FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER provider_answer_append BEFORE DELETE OR UPDATE ON app.provider_answer FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER provider_answer_number BEFORE INSERT ON app.provider_answer FOR EACH ROW EXECUTE FUNCTION app.number_provider_answer();
+grant insert, select on app.provider_answer to app;
+
+-- provider_attempt: tenant
+create table app.provider_attempt (
+  tenant_id uuid not null,
+  call_id uuid not null,
+  attempt_no bigint not null,
+  token uuid not null,
+  promise text not null,
+  provider_key text not null,
+  sent_at timestamp with time zone,
+  deadline_at timestamp with time zone,
+  credential_id uuid,
+  credential_version bigint,
+  cost_minor bigint,
+  currency text,
+  outcome text,
+  fault text,
+  http_status bigint,
+  duration_ms bigint,
+  is_final boolean default false not null,
+  intended_at timestamp with time zone default now() not null,
+  ended_at timestamp with time zone,
+  page_no bigint default 1 not null,
+  constraint provider_attempt_token_key UNIQUE (tenant_id, call_id, attempt_no, token),
+  constraint provider_attempt_pkey PRIMARY KEY (tenant_id, call_id, attempt_no),
+  constraint provider_attempt_call_fkey FOREIGN KEY (tenant_id, call_id, promise) REFERENCES app.provider_call(tenant_id, call_id, promise),
+  constraint provider_attempt_credential_fkey FOREIGN KEY (tenant_id, credential_id, credential_version) REFERENCES app.provider_credential_version(tenant_id, credential_id, version),
+  constraint provider_attempt_cost_ck CHECK ((cost_minor >= 0)),
+  constraint provider_attempt_cost_currency_ck CHECK (((cost_minor IS NULL) = (currency IS NULL))),
+  constraint provider_attempt_currency_ck CHECK ((currency ~ '^[A-Z]{3}$'::text)),
+  constraint provider_attempt_ended_ck CHECK (((outcome IS NULL) = (ended_at IS NULL))),
+  constraint provider_attempt_no_ck CHECK (((attempt_no >= 1) AND (attempt_no <= 1000))),
+  constraint provider_attempt_outcome_ck CHECK ((outcome = ANY (ARRAY['answered'::text, 'failed'::text, 'refused'::text, 'not_sent'::text, 'unknown'::text]))),
+  constraint provider_attempt_page_ck CHECK (((page_no >= 1) AND (page_no <= 100))),
+  constraint provider_attempt_sent_ck CHECK (((sent_at IS NULL) = (deadline_at IS NULL)))
+);
+CREATE UNIQUE INDEX provider_attempt_once_key ON app.provider_attempt USING btree (tenant_id, call_id, page_no) WHERE ((promise = 'once'::text) AND (sent_at IS NOT NULL) AND (outcome IS DISTINCT FROM 'not_sent'::text));
+CREATE INDEX provider_attempt_open_idx ON app.provider_attempt USING btree (tenant_id, provider_key, deadline_at) WHERE ((sent_at IS NOT NULL) AND (outcome IS NULL));
+CREATE INDEX provider_attempt_sent_idx ON app.provider_attempt USING btree (tenant_id, provider_key, sent_at) WHERE (sent_at IS NOT NULL);
+create policy open on app.provider_attempt as permissive for all using (true) with check (true);
+create policy wall on app.provider_attempt as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER provider_attempt_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_attempt FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER provider_attempt_keep BEFORE INSERT OR UPDATE ON app.provider_attempt FOR EACH ROW EXECUTE FUNCTION app.keep_provider_attempt();
+CREATE TRIGGER provider_attempt_keep_page BEFORE INSERT OR UPDATE ON app.provider_attempt FOR EACH ROW EXECUTE FUNCTION app.keep_provider_attempt_page();
+grant insert, select, update on app.provider_attempt to app;
+
+-- provider_call: append
+create table app.provider_call (
+  tenant_id uuid not null,
+  call_id uuid not null,
+  call_key text not null,
+  provider_key text not null,
+  provider_origin text not null,
+  provider_version bigint not null,
+  capability text not null,
+  contract_key text,
+  promise text not null,
+  mode text not null,
+  environment text not null,
+  subject_id uuid,
+  restriction_id uuid,
+  input bytea not null,
+  request bytea,
+  input_hash text not null,
+  idempotency_key uuid not null,
+  job_id uuid,
+  repeats_call_id uuid,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint provider_call_key_key UNIQUE (tenant_id, call_key),
+  constraint provider_call_promise_key UNIQUE (tenant_id, call_id, promise),
+  constraint provider_call_repeats_key UNIQUE (tenant_id, repeats_call_id),
+  constraint provider_call_pkey PRIMARY KEY (tenant_id, call_id),
+  constraint provider_call_repeats_fkey FOREIGN KEY (tenant_id, repeats_call_id) REFERENCES app.provider_call(tenant_id, call_id),
+  constraint provider_call_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint provider_call_environment_ck CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint provider_call_input_hash_ck CHECK ((input_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint provider_call_mode_ck CHECK ((mode = ANY (ARRAY['live'::text, 'recorded'::text, 'fixtures'::text]))),
+  constraint provider_call_origin_ck CHECK ((provider_origin = ANY (ARRAY['own'::text, 'shared'::text]))),
+  constraint provider_call_promise_ck CHECK ((promise = ANY (ARRAY['free'::text, 'keyed'::text, 'once'::text])))
+);
+CREATE INDEX provider_call_input_idx ON app.provider_call USING btree (tenant_id, provider_key, input_hash, created_at);
+CREATE INDEX provider_call_listing_idx ON app.provider_call USING btree (tenant_id, created_at, call_id);
+CREATE INDEX provider_call_provider_idx ON app.provider_call USING btree (tenant_id, provider_key, created_at, call_id);
+CREATE INDEX provider_call_subject_idx ON app.provider_call USING btree (tenant_id, subject_id, created_at, call_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.provider_call as permissive for all using (true) with check (true);
+create policy wall on app.provider_call as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER provider_call_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_call FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER provider_call_append BEFORE DELETE OR UPDATE ON app.provider_call FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.provider_call to app;
+
+-- provider_credential: tenant
+create table app.provider_credential (
+  tenant_id uuid not null,
+  credential_id uuid not null,
+  provider_key text not null,
+  label text not null,
+  environment text not null,
+  state text not null,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint provider_credential_pkey PRIMARY KEY (tenant_id, credential_id),
+  constraint provider_credential_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint provider_credential_environment_ck CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint provider_credential_label_ck CHECK (((length(label) >= 1) AND (length(label) <= 100))),
+  constraint provider_credential_provider_ck CHECK (((length(provider_key) >= 1) AND (length(provider_key) <= 100))),
+  constraint provider_credential_state_ck CHECK ((state = ANY (ARRAY['enabled'::text, 'disabled'::text, 'destroyed'::text])))
+);
+CREATE UNIQUE INDEX provider_credential_enabled_key ON app.provider_credential USING btree (tenant_id, provider_key, environment) WHERE (state = 'enabled'::text);
+CREATE UNIQUE INDEX provider_credential_label_key ON app.provider_credential USING btree (tenant_id, provider_key, environment, label) WHERE (state <> 'destroyed'::text);
+CREATE INDEX provider_credential_listing_idx ON app.provider_credential USING btree (tenant_id, created_at, credential_id);
+create policy open on app.provider_credential as permissive for all using (true) with check (true);
+create policy wall on app.provider_credential as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER provider_credential_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_credential FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant insert, select, update on app.provider_credential to app;
+
+-- provider_credential_version: tenant
+create table app.provider_credential_version (
+  tenant_id uuid not null,
+  credential_id uuid not null,
+  version bigint not null,
+  state text default 'staged'::text not null,
+  members text[] not null,
+  secret bytea,
+  fingerprint text not null,
+  expires_at timestamp with time zone,
+  activated_at timestamp with time zone,
+  usable_until timestamp with time zone,
+  destroyed_at timestamp with time zone,
+  verified_at timestamp with time zone,
+  rejected_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint provider_credential_version_pkey PRIMARY KEY (tenant_id, credential_id, version),
+  constraint provider_credential_version_credential_fkey FOREIGN KEY (tenant_id, credential_id) REFERENCES app.provider_credential(tenant_id, credential_id),
+  constraint provider_credential_version_active_ck CHECK (((state <> 'active'::text) OR (activated_at IS NOT NULL))),
+  constraint provider_credential_version_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{8}$'::text)),
+  constraint provider_credential_version_no_ck CHECK ((version >= 1)),
+  constraint provider_credential_version_secret_ck CHECK (((state = 'destroyed'::text) = (secret IS NULL))),
+  constraint provider_credential_version_state_ck CHECK ((state = ANY (ARRAY['staged'::text, 'active'::text, 'retired'::text, 'destroyed'::text])))
+);
+CREATE UNIQUE INDEX provider_credential_version_active_key ON app.provider_credential_version USING btree (tenant_id, credential_id) WHERE (state = 'active'::text);
+create policy open on app.provider_credential_version as permissive for all using (true) with check (true);
+create policy wall on app.provider_credential_version as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER provider_credential_version_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_credential_version FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER provider_credential_version_keep BEFORE UPDATE ON app.provider_credential_version FOR EACH ROW EXECUTE FUNCTION app.keep_credential_version();
+grant insert, select, update on app.provider_credential_version to app;
+
+-- provider_page: tenant
+create table app.provider_page (
+  tenant_id uuid not null,
+  call_id uuid not null,
+  page_no bigint not null,
+  attempt_no bigint not null,
+  token uuid not null,
+  content bytea not null,
+  received_at timestamp with time zone default now() not null,
+  constraint provider_page_pkey PRIMARY KEY (tenant_id, call_id, page_no),
+  constraint provider_page_attempt_fkey FOREIGN KEY (tenant_id, call_id, attempt_no, token) REFERENCES app.provider_attempt(tenant_id, call_id, attempt_no, token),
+  constraint provider_page_no_ck CHECK (((page_no >= 1) AND (page_no <= 100)))
+);
+CREATE INDEX provider_page_age_idx ON app.provider_page USING btree (tenant_id, received_at);
+create policy open on app.provider_page as permissive for all using (true) with check (true);
+create policy wall on app.provider_page as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER provider_page_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_page FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER provider_page_keep BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.keep_provider_page();
+grant delete, insert, select on app.provider_page to app;
+
+-- provider_setting: tenant
+create table app.provider_setting (
+  tenant_id uuid not null,
+  provider_key text not null,
+  mode text not null,
+  environment text not null,
+  reason text not null,
+  revision bigint default 1 not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint provider_setting_pkey PRIMARY KEY (tenant_id, provider_key),
+  constraint provider_setting_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint provider_setting_environment_ck CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint provider_setting_mode_ck CHECK ((mode = ANY (ARRAY['live'::text, 'recorded'::text, 'fixtures'::text])))
+);
+create policy open on app.provider_setting as permissive for all using (true) with check (true);
+create policy wall on app.provider_setting as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER provider_setting_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_setting FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.provider_setting to app;
+
+-- provider_state: tenant
+create table app.provider_state (
+  tenant_id uuid not null,
+  provider_key text not null,
+  rate_tokens double precision,
+  rate_at timestamp with time zone,
+  failures bigint default 0 not null,
+  failing_since timestamp with time zone,
+  open_until timestamp with time zone,
+  probe_token uuid,
+  probe_until timestamp with time zone,
+  day date,
+  calls_of_day bigint default 0 not null,
+  month date,
+  spend_of_month_minor bigint default 0 not null,
+  last_fault text,
+  last_fault_at timestamp with time zone,
+  last_answer_at timestamp with time zone,
+  constraint provider_state_pkey PRIMARY KEY (tenant_id, provider_key),
+  constraint provider_state_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint provider_state_failures_ck CHECK ((failures >= 0)),
+  constraint provider_state_probe_ck CHECK (((probe_token IS NULL) = (probe_until IS NULL)))
+);
+create policy open on app.provider_state as permissive for all using (true) with check (true);
+create policy wall on app.provider_state as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER provider_state_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_state FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.provider_state to app;
+
+-- quarantine_item: tenant
+create table app.quarantine_item (
+  tenant_id uuid not null,
+  payload_id uuid not null,
+  admission_id uuid not null,
+  contract_key text not null,
+  state text default 'open'::text not null,
+  resolution text,
+  reason text,
+  resolved_at timestamp with time zone,
+  resolved_by text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  constraint quarantine_item_pkey PRIMARY KEY (tenant_id, payload_id),
+  constraint quarantine_item_admission_fkey FOREIGN KEY (tenant_id, admission_id) REFERENCES app.payload_admission(tenant_id, admission_id),
+  constraint quarantine_item_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id),
+  constraint quarantine_item_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint quarantine_item_resolution_ck CHECK ((resolution = ANY (ARRAY['widened'::text, 'provider_fault'::text, 'discarded'::text, 'reprocessed'::text]))),
+  constraint quarantine_item_resolved_ck CHECK ((((state = 'resolved'::text) = (resolution IS NOT NULL)) AND ((state = 'resolved'::text) = (resolved_at IS NOT NULL)) AND ((state = 'resolved'::text) = (resolved_by IS NOT NULL)))),
+  constraint quarantine_item_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'resolved'::text])))
+);
+CREATE INDEX quarantine_item_contract_idx ON app.quarantine_item USING btree (tenant_id, contract_key, payload_id);
+CREATE INDEX quarantine_item_state_idx ON app.quarantine_item USING btree (tenant_id, state, payload_id);
+create policy open on app.quarantine_item as permissive for all using (true) with check (true);
+create policy wall on app.quarantine_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER quarantine_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.quarantine_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant insert, select, update on app.quarantine_item to app;
 
 -- rating: append
 create table app.rating (
@@ -1991,7 +2959,7 @@ create table app.retention_policy (
   updated_by text not null,
   constraint retention_policy_pkey PRIMARY KEY (tenant_id),
   constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
+  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
 );
 create policy open on app.retention_policy as permissive for all using (true) with check (true);
 create policy wall on app.retention_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
@@ -2060,6 +3028,54 @@ create policy wall_update on app.signing_key as restrictive for update using (((
 CREATE TRIGGER signing_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.signing_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant select on app.signing_key to app;
 grant delete, insert, select, update on app.signing_key to steward;
+
+-- source_payload: append
+create table app.source_payload (
+  tenant_id uuid not null,
+  payload_id uuid not null,
+  contract_key text not null,
+  owner_kind text not null,
+  owner_id uuid not null,
+  media_type text not null,
+  byte_size bigint not null,
+  payload_hash text not null,
+  source_kind text not null,
+  source_id uuid not null,
+  restriction_id uuid,
+  received_at timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  constraint source_payload_source_key UNIQUE (tenant_id, source_kind, source_id),
+  constraint source_payload_pkey PRIMARY KEY (tenant_id, payload_id),
+  constraint source_payload_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint source_payload_contract_ck CHECK ((contract_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint source_payload_hash_ck CHECK ((payload_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint source_payload_media_type_ck CHECK (((length(media_type) >= 1) AND (length(media_type) <= 200))),
+  constraint source_payload_owner_ck CHECK ((owner_kind = ANY (ARRAY['subject'::text, 'object'::text]))),
+  constraint source_payload_size_ck CHECK ((byte_size >= 0)),
+  constraint source_payload_source_ck CHECK ((source_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text))
+);
+CREATE INDEX source_payload_contract_idx ON app.source_payload USING btree (tenant_id, contract_key, payload_id);
+create policy open on app.source_payload as permissive for all using (true) with check (true);
+create policy wall on app.source_payload as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER source_payload_actor BEFORE INSERT OR DELETE OR UPDATE ON app.source_payload FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER source_payload_append BEFORE DELETE OR UPDATE ON app.source_payload FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.source_payload to app;
+
+-- source_payload_content: tenant
+create table app.source_payload_content (
+  tenant_id uuid not null,
+  payload_id uuid not null,
+  content bytea not null,
+  received_at timestamp with time zone not null,
+  constraint source_payload_content_pkey PRIMARY KEY (tenant_id, payload_id),
+  constraint source_payload_content_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id)
+);
+CREATE INDEX source_payload_content_age_idx ON app.source_payload_content USING btree (tenant_id, received_at);
+create policy open on app.source_payload_content as permissive for all using (true) with check (true);
+create policy wall on app.source_payload_content as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER source_payload_content_actor BEFORE INSERT OR DELETE OR UPDATE ON app.source_payload_content FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select on app.source_payload_content to app;
 
 -- subject: tenant
 create table app.subject (
@@ -2247,6 +3263,34 @@ grant delete, insert, select, update on app.tenant to steward;
 grant update (name, jurisdictions, licences, time_zone, residency, access_epoch, revision, updated_at) on app.tenant to app;
 grant select (tenant_id, state) on app.tenant to worker;
 
+-- tenant_key: shared
+create table app.tenant_key (
+  tenant_id uuid not null,
+  key_no bigint not null,
+  wrapped text,
+  wrapped_by text,
+  state text default 'active'::text not null,
+  usable boolean default (state <> 'destroyed'::text) not null,
+  created_at timestamp with time zone default now() not null,
+  destroyed_at timestamp with time zone,
+  constraint tenant_key_usable_uq UNIQUE (tenant_id, key_no, usable),
+  constraint tenant_key_pkey PRIMARY KEY (tenant_id, key_no),
+  constraint tenant_key_destroyed_ck CHECK ((((state = 'destroyed'::text) = (wrapped IS NULL)) AND ((state = 'destroyed'::text) = (wrapped_by IS NULL)) AND ((state = 'destroyed'::text) = (destroyed_at IS NOT NULL)))),
+  constraint tenant_key_no_ck CHECK ((key_no >= 1)),
+  constraint tenant_key_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'retiring'::text, 'destroyed'::text]))),
+  constraint tenant_key_tenant_ck CHECK ((tenant_id <> app.system_tenant()))
+);
+CREATE UNIQUE INDEX tenant_key_active_uq ON app.tenant_key USING btree (tenant_id) WHERE (state = 'active'::text);
+create policy open on app.tenant_key as permissive for all using (true) with check (true);
+create policy wall_delete on app.tenant_key as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.tenant_key as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.tenant_key as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.tenant_key as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER tenant_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tenant_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER tenant_key_keep BEFORE UPDATE ON app.tenant_key FOR EACH ROW EXECUTE FUNCTION app.keep_tenant_key();
+grant insert, select on app.tenant_key to app;
+grant insert, select, update on app.tenant_key to steward;
+
 -- tenant_limit: tenant
 create table app.tenant_limit (
   tenant_id uuid not null,
@@ -2256,7 +3300,7 @@ create table app.tenant_limit (
   updated_at timestamp with time zone default now() not null,
   constraint tenant_limit_pkey PRIMARY KEY (tenant_id, bucket),
   constraint tenant_limit_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint tenant_limit_bucket_ck CHECK ((bucket = ANY (ARRAY['principal'::text, 'tenant'::text, 'in_flight'::text, 'heavy'::text]))),
+  constraint tenant_limit_bucket_ck CHECK ((bucket = ANY (ARRAY['principal'::text, 'tenant'::text, 'in_flight'::text, 'heavy'::text, 'mcp'::text]))),
   constraint tenant_limit_burst_ck CHECK (((burst >= 1) AND (burst <= 10000000))),
   constraint tenant_limit_per_second_ck CHECK (((per_second >= 1) AND (per_second <= 1000000)))
 );
@@ -2265,6 +3309,100 @@ create policy wall on app.tenant_limit as restrictive for all using ((tenant_id 
 CREATE TRIGGER tenant_limit_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tenant_limit FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER tenant_limit_epoch AFTER INSERT OR DELETE OR UPDATE ON app.tenant_limit FOR EACH ROW EXECUTE FUNCTION app.bump_access_epoch();
 grant delete, insert, select, update on app.tenant_limit to app;
+
+-- tool_pin: append
+create table app.tool_pin (
+  tenant_id uuid not null,
+  server_key text not null,
+  tool_name text not null,
+  pin_no bigint not null,
+  definition jsonb not null,
+  definition_hash text not null,
+  url text not null,
+  reason text not null,
+  pinned_at timestamp with time zone default now() not null,
+  pinned_by text not null,
+  constraint tool_pin_pkey PRIMARY KEY (tenant_id, server_key, tool_name, pin_no),
+  constraint tool_pin_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint tool_pin_hash_ck CHECK ((definition_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint tool_pin_no_ck CHECK ((pin_no >= 1))
+);
+create policy open on app.tool_pin as permissive for all using (true) with check (true);
+create policy wall on app.tool_pin as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER tool_pin_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tool_pin FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER tool_pin_append BEFORE DELETE OR UPDATE ON app.tool_pin FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.tool_pin to app;
+
+-- tool_server: tenant
+create table app.tool_server (
+  tenant_id uuid not null,
+  server_key text not null,
+  title text not null,
+  description text,
+  url text not null,
+  auth jsonb not null,
+  credential jsonb,
+  protocol_version text,
+  server_name text,
+  server_version text,
+  checked_at timestamp with time zone,
+  fresh_until timestamp with time zone,
+  due_at timestamp with time zone,
+  failing_since timestamp with time zone,
+  last_fault text,
+  refused jsonb default '[]'::jsonb not null,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint tool_server_pkey PRIMARY KEY (tenant_id, server_key),
+  constraint tool_server_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint tool_server_auth_ck CHECK ((jsonb_typeof(auth) = 'object'::text)),
+  constraint tool_server_checked_ck CHECK ((((checked_at IS NULL) = (fresh_until IS NULL)) AND ((checked_at IS NULL) = (due_at IS NULL)))),
+  constraint tool_server_credential_ck CHECK ((jsonb_typeof(credential) = 'object'::text)),
+  constraint tool_server_failing_ck CHECK (((failing_since IS NULL) = (last_fault IS NULL))),
+  constraint tool_server_key_ck CHECK ((server_key ~ '^[a-z0-9][a-z0-9_-]{0,95}$'::text)),
+  constraint tool_server_refused_ck CHECK ((jsonb_typeof(refused) = 'array'::text))
+);
+CREATE INDEX tool_server_listing_idx ON app.tool_server USING btree (tenant_id, created_at, server_key);
+create policy open on app.tool_server as permissive for all using (true) with check (true);
+create policy wall on app.tool_server as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER tool_server_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tool_server FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.tool_server to app;
+
+-- tool_server_tool: tenant
+create table app.tool_server_tool (
+  tenant_id uuid not null,
+  server_key text not null,
+  tool_name text not null,
+  offered jsonb,
+  offered_hash text,
+  pinned jsonb,
+  pinned_hash text,
+  pin_no bigint,
+  pinned_at timestamp with time zone,
+  pinned_by text,
+  quarantine_reason text,
+  quarantined_at timestamp with time zone,
+  first_seen_at timestamp with time zone default now() not null,
+  last_seen_at timestamp with time zone default now() not null,
+  constraint tool_server_tool_pkey PRIMARY KEY (tenant_id, server_key, tool_name),
+  constraint tool_server_tool_server_fkey FOREIGN KEY (tenant_id, server_key) REFERENCES app.tool_server(tenant_id, server_key) ON DELETE CASCADE,
+  constraint tool_server_tool_differs_ck CHECK (((pinned_hash IS NULL) OR (NOT (offered_hash IS DISTINCT FROM pinned_hash)) OR (quarantined_at IS NOT NULL))),
+  constraint tool_server_tool_name_ck CHECK ((tool_name ~ '^[A-Za-z0-9_.-]{1,128}$'::text)),
+  constraint tool_server_tool_offer_ck CHECK (((offered IS NULL) = (offered_hash IS NULL))),
+  constraint tool_server_tool_offered_ck CHECK ((offered_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint tool_server_tool_pin_ck CHECK ((((pinned IS NULL) = (pinned_hash IS NULL)) AND ((pinned IS NULL) = (pin_no IS NULL)) AND ((pinned IS NULL) = (pinned_at IS NULL)) AND ((pinned IS NULL) = (pinned_by IS NULL)))),
+  constraint tool_server_tool_pinned_ck CHECK ((pinned_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint tool_server_tool_quarantine_ck CHECK ((quarantine_reason = ANY (ARRAY['changed'::text, 'vanished'::text]))),
+  constraint tool_server_tool_quarantined_ck CHECK ((((quarantine_reason IS NULL) = (quarantined_at IS NULL)) AND ((quarantined_at IS NULL) OR (pinned IS NOT NULL)))),
+  constraint tool_server_tool_use_ck CHECK (((offered IS NOT NULL) OR (pinned IS NOT NULL)))
+);
+create policy open on app.tool_server_tool as permissive for all using (true) with check (true);
+create policy wall on app.tool_server_tool as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER tool_server_tool_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tool_server_tool FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.tool_server_tool to app;
 
 -- upload: tenant
 create table app.upload (
@@ -2350,6 +3488,29 @@ CREATE TRIGGER user_account_words AFTER UPDATE OF name, email ON app.user_accoun
 CREATE TRIGGER user_account_words_gone AFTER DELETE ON app.user_account FOR EACH ROW EXECUTE FUNCTION app.remove_user_words();
 CREATE TRIGGER user_account_words_new AFTER INSERT ON app.user_account FOR EACH ROW EXECUTE FUNCTION app.keep_user_words();
 grant delete, insert, select, update on app.user_account to app;
+
+-- violation_group: tenant
+create table app.violation_group (
+  tenant_id uuid not null,
+  contract_key text not null,
+  contract_version bigint not null,
+  pointer text not null,
+  keyword text not null,
+  violations bigint not null,
+  first_seen timestamp with time zone default now() not null,
+  last_seen timestamp with time zone default now() not null,
+  samples uuid[] not null,
+  constraint violation_group_pkey PRIMARY KEY (tenant_id, contract_key, contract_version, pointer, keyword),
+  constraint violation_group_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint violation_group_count_ck CHECK ((violations > 0)),
+  constraint violation_group_keyword_ck CHECK (((length(keyword) >= 1) AND (length(keyword) <= 100))),
+  constraint violation_group_pointer_ck CHECK ((length(pointer) <= 600)),
+  constraint violation_group_samples_ck CHECK (((cardinality(samples) >= 1) AND (cardinality(samples) <= 5)))
+);
+create policy open on app.violation_group as permissive for all using (true) with check (true);
+create policy wall on app.violation_group as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER violation_group_actor BEFORE INSERT OR DELETE OR UPDATE ON app.violation_group FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant insert, select, update on app.violation_group to app;
 
 -- wall_register: system
 create table app.wall_register (

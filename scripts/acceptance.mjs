@@ -11,7 +11,7 @@ import esbuild from 'esbuild'
 
 const root = path.resolve(import.meta.dirname, '..')
 /** Started by runs, never by name. */
-const processes = ['worker-process', 'service-process']
+const processes = ['api-process', 'worker-process', 'service-process', 'key-process']
 const names = fs
   .readdirSync(path.join(root, 'test/acceptance'))
   .filter((file) => file.endsWith('.ts'))
@@ -23,22 +23,32 @@ const quickArguments = {
   'api-fuzz': '--valid 100 --invalid 100',
   'audit-tampering': '--events 2000 --tamperings 20 --chain 20',
   'batch-kills': '--kills 1 --rows 20000',
+  contracts: '--seeds 1 --mutants 100 --windows 2',
   corruption: '--flips 12',
+  'credential-memory': '--credentials 1 --idle_s 1',
   'database-kills': '--kills 1 --writers 2',
+  egress: '--urls 500 --rounds 1',
   'gorules-conformance': '',
   'idle-connections': '--rounds 1 --seconds 1 --connections 50',
   'impact-kills': '--rows 2000',
   'import-kills': '--kills 1 --rows 2000',
   'job-workers': '--kills 1 --stalls 0 --workers 2',
+  'key-rotation': '--kills 4 --owners 20',
   'large-import': '--rows 20000',
   linearizability: '--processes 2 --steps 10',
   matrices: '--only test/hostile/side-channels.test.ts',
+  'mcp-conformance': '--part fixtures',
   'mixed-load': '--seconds 2 --per_second 50',
   mutants: '--only cursor',
   'node-versions': '--only src/kernel/cursor.test.ts',
   'noisy-neighbour': '--rounds 1 --seconds 1',
   overload: '--rounds 1 --seconds 2',
   pgbouncer: '--only test/isolation/pool.test.ts',
+  'plugin-attacks': '--rounds 1 --only loops',
+  'plugin-determinism': '--inputs 200',
+  'plugin-load': '--runs 100 --load 2',
+  'provider-kills': '--kills 1',
+  'provider-outages': '--calls 8 --expiries 1 --budget 4 --probes 1 --down_s 2 --retry_after_s 61',
   'read-load': '--seconds 2 --per_second 100',
   'real-lists': '--pairs 1',
   'resolve-load': '--tenants 5 --lists 3 --versions 3 --seconds 2 --per_second 50',
@@ -82,6 +92,8 @@ const threads = [
   'src/registry/import/import-thread.ts',
   'src/registry/types/type-worker.ts',
   'src/decision/analysis/analysis-worker.ts',
+  'src/contract/contract-worker.ts',
+  'src/sandbox/sandbox.ts',
 ]
 
 let child

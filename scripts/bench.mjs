@@ -32,8 +32,8 @@ const without = (name, filter, text, instead) => ({
 const withoutTenant = without(
   'without-tenant',
   /kernel\/database\/tx\.ts$/,
-  '[this.#contextStatement(scope, CONTEXT_READ_ONLY), statement]',
-  '[statement]',
+  '[this.#contextStatement(scope, CONTEXT_READ_ONLY), ...statements]',
+  '[...statements]',
 )
 const withoutRecord = without(
   'without-record',
@@ -60,6 +60,8 @@ const threads = {
   'import-thread': 'src/registry/import/import-thread.ts',
   'type-worker': 'src/registry/types/type-worker.ts',
   'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
+  'contract-worker': 'src/contract/contract-worker.ts',
+  sandbox: 'src/sandbox/sandbox.ts',
 }
 // As scripts/build.mjs makes them: with their packages in one file a thread is ready sooner.
 await esbuild.build({

@@ -87,6 +87,8 @@ const threads = {
   'import-thread': 'src/registry/import/import-thread.ts',
   'type-worker': 'src/registry/types/type-worker.ts',
   'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
+  'contract-worker': 'src/contract/contract-worker.ts',
+  sandbox: 'src/sandbox/sandbox.ts',
 }
 
 /** A thread is started for every import: with its packages in one file it is ready in a tenth of the time. */

@@ -8,7 +8,7 @@ import { findCycles, readSources } from './support/source-imports.ts'
 const sources = readSources('src')
 const moduleOf = (file: string): string | undefined => /^src\/modules\/([^/]+)\//.exec(file)?.[1]
 /** What knows lists, files and definitions, but no tenants, no database and no HTTP. */
-const library = /^src\/(registry|decision)\//
+const library = /^src\/(registry|decision|contract|provider|plugin|sandbox)\//
 const order = modules.map(({ name }) => name)
 
 describe('imports', () => {
@@ -35,15 +35,29 @@ describe('imports', () => {
     expect(wrong).toEqual([])
   })
 
-  test('decisions know lists; lists know no decisions, and neither the database nor HTTP has a part in one', () => {
+  test('contracts know decisions and lists, lists know neither, and no library knows the database or HTTP', () => {
     const wrong = sources.flatMap(({ file, imports }) => {
-      const forbidden = file.startsWith('src/registry/')
-        ? /^src\/decision\//
-        : /^src\/kernel\/(database|http|job|request|route|kernel)\b/
+      const forbidden = file.startsWith('src/sandbox/')
+        ? /^src\/(registry|decision|contract|plugin)\/|^src\/kernel\/(database|http|job|request|route|kernel)\b/
+        : file.startsWith('src/registry/')
+          ? /^src\/(decision|contract|plugin)\//
+          : file.startsWith('src/decision/')
+            ? /^src\/(contract|kernel\/(database|http|job|request|route|kernel))\b/
+            : /^src\/kernel\/(database|http|job|request|route|kernel)\b/
       if (!library.test(file)) return []
       const found = imports.filter((to) => forbidden.test(to))
       return found.map((to) => `${file} → ${to}`)
     })
+    expect(wrong).toEqual([])
+  })
+
+  test('providers know neither lists nor decisions, and these know no providers', () => {
+    const wrong = sources
+      .filter(({ file }) => library.test(file))
+      .flatMap(({ file, imports }) => {
+        const forbidden = file.startsWith('src/provider/') ? /^src\/(registry|decision)\// : /^src\/provider\//
+        return imports.filter((to) => forbidden.test(to)).map((to) => `${file} → ${to}`)
+      })
     expect(wrong).toEqual([])
   })
 
@@ -126,6 +140,8 @@ const pureFiles = [
   'src/modules/access/role-conflicts.ts',
   'src/modules/audit/event-ids.ts',
   'src/modules/auth/permissions.ts',
+  'src/modules/provider-credentials/credential-shape.ts',
+  'src/modules/provider-credentials/member-encoding.ts',
   'src/modules/tenant/settings-checks.ts',
 ]
 
@@ -138,9 +154,12 @@ const weakMapFiles = [
   'src/kernel/limits.ts',
   'src/modules/evaluations/decide/decide.ts',
   'src/modules/risk-matrices/binding/bind-definition.ts',
+  'src/modules/risk-matrices/binding/plugin-results.ts',
   'src/registry/adapters/gleif-tree.ts',
   'src/registry/adapters/mapping-targets.ts',
   'src/registry/types/type-runner.ts',
+  // In the text that runs before a plugin.
+  'src/sandbox/prelude.ts',
 ]
 
 describe('homes', () => {
@@ -158,6 +177,19 @@ describe('homes', () => {
     expect(deriving).toEqual(['src/kernel/integrity/keys.ts'])
   })
 
+  test('secrets of credentials are decrypted in one file', () => {
+    const reading = sources.filter(({ text }) => /\b(findSecret|openToken|decodeMembers)\b/.test(text))
+    const folder = 'src/modules/provider-credentials'
+    const names = ['member-encoding', 'queries', 'token-lease', 'with-credential'].map((name) => `${folder}/${name}.ts`)
+    expect(reading.map(({ file }) => file).toSorted()).toEqual(names)
+    const decrypting = sources.filter(({ file, text }) => file.startsWith(folder) && /\.decrypt\(/.test(text))
+    expect(decrypting.map(({ file }) => file)).toEqual([`${folder}/with-credential.ts`])
+    const naming = sources.filter(({ text }) => /'provider_credential_version'|'credential_token'/.test(text))
+    expect(naming.map(({ file }) => file)).toEqual([`${folder}/with-credential.ts`])
+    const selecting = sources.filter(({ text }) => /app\.(provider_credential_version|credential_token)\b/.test(text))
+    expect(selecting.map(({ file }) => file)).toEqual([`${folder}/queries.ts`])
+  })
+
   test('files of pure functions do no I/O and read no clock', () => {
     const pure = sources.filter(({ file }) => pureFiles.includes(file))
     expect(pure.map(({ file }) => file).toSorted()).toEqual(pureFiles.toSorted())
@@ -172,6 +204,29 @@ describe('homes', () => {
       ({ file, text }) => file.startsWith('src/modules/') && /from '(fastify|pg|jose|pino)'/.test(text),
     )
     expect(wrong.map(({ file }) => file)).toEqual([])
+  })
+
+  test('only egress opens connections to other systems', () => {
+    const outbound =
+      /\bfetch\(|\bhttps?\.(request|get)\(|\b(net|tls)\.(connect|createConnection)\(|new (net\.Socket|WebSocket|EventSource)\(|['"](undici|node:(https|http2|dgram))['"]/
+    const opening = sources.filter(({ text }) => outbound.test(text)).map(({ file }) => file)
+    expect(opening.filter((file) => file.startsWith('src/kernel/egress/')).toSorted()).toEqual([
+      'src/kernel/egress/connect.ts',
+      'src/kernel/egress/egress.ts',
+      'src/kernel/egress/exchange.ts',
+      'src/kernel/egress/pools.ts',
+    ])
+    // At the start it asks whether the port is held by this service.
+    const exempt = ['src/app/ports.ts']
+    expect(opening.filter((file) => !file.startsWith('src/kernel/egress/'))).toEqual(exempt)
+  })
+
+  test('only the tool protocol calls operations through kernel.call', () => {
+    const calling = sources
+      .filter(({ text }) => /kernel\s*\.call\(|\buses: \[[^\]]*'call'/.test(text))
+      .map(({ file }) => file)
+    expect(calling).toContain('src/modules/mcp/server/tool-call.ts')
+    expect(calling.filter((file) => !file.startsWith('src/modules/mcp/'))).toEqual([])
   })
 
   test('threads are started in two files only, where they run under a slot of the admission', () => {

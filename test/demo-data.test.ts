@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ApprovalRequired, DemoCaller } from '#app/demo/demo-caller.ts'
 import { type DemoDataResult, seedDemoData } from '#app/demo/demo-data.ts'
 import { readDemoFiles } from '#app/demo/demo-files.ts'
@@ -38,6 +38,7 @@ const countOpenTransactions = async (): Promise<number> => {
 const addData = (signal: AbortSignal) =>
   seedDemoData({
     url,
+    egress: app.kernel.egress,
     issuer: app.kernel.issuer,
     steward: app.steward,
     connection: app.clone.steward,
@@ -50,6 +51,14 @@ const callAs = async (role: Role, route: string, body?: unknown) => {
   const user = demo.users.find(({ roles }) => roles.includes(role)) as (typeof demo.users)[0]
   const token = await app.token({ tenant_id: demo.tenant_id, principal: `user:${user.user_id}`, roles: [role] })
   return app.call(route, { token, ...(body !== undefined && { body }) })
+}
+
+/** A long poll ends with every change of the job, so that one is not enough. */
+const waitForJob = async (job_id: string) => {
+  for (;;) {
+    const { json: job } = await callAs('analyst', `GET /api/jobs/${job_id}?wait=8`)
+    if (job.state !== 'queued' && job.state !== 'running') return job
+  }
 }
 
 const countAll = async () => ({
@@ -66,6 +75,10 @@ const countAll = async () => ({
   impact_runs: await count('impact_run'),
   schedules: await count('batch_schedule'),
   bulk_files: await count('subject_bulk'),
+  calls: await count('provider_call'),
+  answers: await count('provider_answer'),
+  quarantined: await count('quarantine_item', `state = 'open'`),
+  credential_versions: await count('provider_credential_version'),
 })
 
 /** An administrator sets an approval policy before the data is complete: every later start stops and adds nothing. */
@@ -100,6 +113,14 @@ beforeAll(async () => {
   // A process that is killed takes its open requests with it; here the server lives on and finishes them.
   await vi.waitUntil(async () => (await countOpenTransactions()) === 0, { timeout: 60_000, interval: 20 })
   await refuseAddingUnderForeignPolicy()
+  // Interrupted again after the first part is complete, as an upgrade from a release without providers finds it.
+  const later = new AbortController()
+  const second = addData(later.signal)
+  second.catch(() => {})
+  await vi.waitUntil(async () => (await count('provider_call')) >= 2, { timeout: 60_000, interval: 20 })
+  later.abort()
+  await expect(second).rejects.toThrow()
+  await vi.waitUntil(async () => (await countOpenTransactions()) === 0, { timeout: 60_000, interval: 20 })
   const { signal } = new AbortController()
   results = await Promise.all([addData(signal), addData(signal)])
 }, 120_000)
@@ -114,19 +135,23 @@ test('an interrupted run and two processes at once leave the data of one run', a
   expect(results.toSorted()).toEqual(['added', 'kept'])
   const counts = await countAll()
   expect(counts).toEqual({
-    subjects: 500,
-    decisions: 176,
+    subjects: 510,
+    decisions: 180,
     batches: 10,
     items: 889,
-    ratings: 1063,
+    ratings: 1067,
     overrides: 9,
     ended: 1,
-    versions: 9,
-    activations: 7,
-    proposals: 2,
-    impact_runs: 2,
+    versions: 18,
+    activations: 16,
+    proposals: 11,
+    impact_runs: 5,
     schedules: 1,
     bulk_files: 1,
+    calls: 8,
+    answers: 6,
+    quarantined: 1,
+    credential_versions: 1,
   })
   expect(await addData(new AbortController().signal)).toBe('kept')
   expect(await countAll()).toEqual(counts)
@@ -144,11 +169,11 @@ test('the bands, and the numbers of ratings of a customer, are as stated', async
     [demo.tenant_id],
   )
   expect(Object.fromEntries(bands.map(({ band, n }) => [band, n]))).toEqual({
-    low: 347,
+    low: 350,
     medium: 91,
-    high: 50,
+    high: 51,
     prohibited: 9,
-    null: 3,
+    null: 9,
   })
   const { rows: points } = await reader.query(
     `select n, count(*)::int as subjects from (select count(*)::int as n from app.rating where tenant_id = $1
@@ -156,7 +181,7 @@ test('the bands, and the numbers of ratings of a customer, are as stated', async
     [demo.tenant_id],
   )
   expect(points.map(({ n }) => n)).toEqual([1, 2, 3, 4])
-  expect(points.reduce((sum, { subjects }) => sum + subjects, 0)).toBe(497)
+  expect(points.reduce((sum, { subjects }) => sum + subjects, 0)).toBe(501)
 })
 
 test('decisions hold over the past year and were recorded by people of the tenant', async () => {
@@ -180,8 +205,9 @@ test('one list is stale, one change waits with its impact, and another was appro
   const stale = lists.items.filter((list: { stale_since: string | null }) => list.stale_since !== null)
   expect(stale.map((list: { list_key: string }) => list.list_key)).toEqual(['legacy-product-risk'])
   const { json: changes } = await callAs('compliance_officer', 'GET /api/change-requests')
+  const ofLists = changes.items.filter(({ params }: { params: object }) => 'list_key' in params)
   const [open, approved] = ['open', 'approved'].map((wanted) =>
-    changes.items.find(({ state }: { state: string }) => state === wanted),
+    ofLists.find(({ state }: { state: string }) => state === wanted),
   )
   expect(approved).toMatchObject({ params: { list_key: 'internal-watchlist' }, require_impact: true })
   expect(open).toMatchObject({ params: { list_key: 'risk-bands' }, require_impact: true })
@@ -251,6 +277,145 @@ test.each(stated)('$external_id gets the outcome that docs/demo.md states', asyn
   }
 })
 
+interface StatedCall {
+  readonly external_id: string
+  readonly operation: string
+  readonly asked: string
+  readonly status: number
+  readonly job: string
+  readonly result: string
+}
+
+function readStatedCalls(): StatedCall[] {
+  const page = fs.readFileSync(path.join(projectRoot, 'docs/demo.md'), 'utf8')
+  return page
+    .split('\n')
+    .filter((line) => line.startsWith('| `PROVIDER-'))
+    .map((line) => {
+      const cells = line.replaceAll('`', '').split('|').slice(1, -1)
+      const [external_id, operation, asked, status, job, result] = cells.map((cell) => cell.trim()) as [
+        string,
+        string,
+        string,
+        string,
+        string,
+        string,
+      ]
+      return { external_id, operation, asked, status: Number(status), job, result }
+    })
+}
+
+const statedCalls = readStatedCalls()
+const findSubjectId = async (external_id: string): Promise<string> =>
+  (await callAs('analyst', `GET /api/subjects?external_id=${external_id}`)).json.items[0].subject_id
+
+describe('providers of the demo tenant', () => {
+  test('a contract was replaced, a register answers from recordings, and one credential is missing', async () => {
+    const { json: contract } = await callAs('viewer', 'GET /api/source-contracts/larkfield-company-extract/activations')
+    expect(contract.items.map(({ version }: { version: number }) => version)).toEqual([2, 1])
+    const { json: mode } = await callAs('viewer', 'GET /api/providers/larkfield-register/mode')
+    expect(mode.mode).toBe('recorded')
+    const { json: credentials } = await callAs('tenant_admin', 'GET /api/provider-credentials')
+    expect(credentials.items).toMatchObject([
+      { provider_key: 'larkfield-register', active_version: 1, staged_version: null, gap: null },
+    ])
+    const { json: gaps } = await callAs('tenant_admin', 'GET /api/provider-credentials/gaps')
+    expect(gaps.items).toMatchObject([{ provider_key: 'harbour-media', reason: 'absent' }])
+    const { json: capabilities } = await callAs('analyst', 'GET /api/capabilities')
+    expect(capabilities.providers).toEqual(['larkfield-register', 'prohibited-jurisdiction-check'])
+  })
+
+  test('calls ended in every way, and one payload waits in quarantine', async () => {
+    const { json } = await callAs('auditor', 'GET /api/providers/calls?provider_key=larkfield-register')
+    const states = json.items.map(({ state }: { state: string }) => state).toSorted()
+    expect(states).toEqual([
+      ...['answered', 'answered', 'answered', 'answered', 'answered'],
+      ...['failed', 'outcome_unknown', 'quarantined'],
+    ])
+    const { json: quarantine } = await callAs('compliance_officer', 'GET /api/source-contracts/quarantine')
+    expect(quarantine.items).toMatchObject([
+      {
+        contract_key: 'larkfield-company-extract',
+        state: 'open',
+        violations: [{ pointer: '/country' }, { pointer: '/ownership/layers' }],
+      },
+    ])
+  })
+
+  test('decisions cite the answers of the register and can be replayed', async () => {
+    const subject_id = await findSubjectId('PROVIDER-OWNERS-UNKNOWN')
+    const { json } = await callAs('auditor', `GET /api/evaluations?subject_id=${subject_id}`)
+    const [{ evaluation_id }] = json.items
+    const { json: decision } = await callAs('auditor', `GET /api/evaluations/${evaluation_id}`)
+    expect(decision.evidence).toMatchObject([
+      { contract_key: 'larkfield-company-extract', contract_version: 2, mode: 'recorded' },
+    ])
+    const { json: replay } = await callAs('auditor', `POST /api/evaluations/${evaluation_id}/replay`)
+    expect(replay).toMatchObject({ verdict: 'identical', evidence: [{ payload: 'verified' }] })
+  })
+
+  test('one plugin is in force and runs, and none is invalid', async () => {
+    const { json } = await callAs('policy_editor', 'GET /api/plugins')
+    expect(json.items).toMatchObject([{ plugin_key: 'board-turnover', kind: 'factor', runs: true, reasons: [] }])
+    const body = { input: { directors: 4, changes: 1 } }
+    const ran = await callAs('policy_editor', 'POST /api/plugins/board-turnover/versions/1/run', body)
+    expect([ran.status, ran.json.output]).toMatchObject([200, { score_bps: 2500, reason_code: 'BOARD_CHANGED' }])
+  })
+
+  test('approving a contract or provider waits for no impact run, approving a matrix does', async () => {
+    const { json } = await callAs('compliance_officer', 'GET /api/change-requests?state=approved')
+    const required = json.items.map((change: { operation: string; require_impact: boolean }) => [
+      change.operation,
+      change.require_impact,
+    ])
+    expect(Object.fromEntries(required)).toEqual({
+      activateDatasetVersion: true,
+      activatePluginVersion: false,
+      activateRiskMatrixVersion: true,
+      activateRuleVersion: true,
+      activateProviderVersion: false,
+      activateSourceContractVersion: false,
+    })
+  })
+
+  test('a person enters the answer of the call whose outcome is unknown', async () => {
+    const { json } = await callAs('auditor', 'GET /api/providers/calls?capability=extract.order')
+    const [{ call_id }] = json.items
+    const reply = await callAs('analyst', `POST /api/providers/calls/${call_id}/answer`, {
+      result: 'found',
+      media_type: 'application/json',
+      content: '{"order_number":"O-100504","accepted":true}',
+      reason: 'Confirmed by the register on the telephone',
+    })
+    expect(reply.status).toBe(202)
+    await waitForJob(reply.json.job_id)
+    const { json: call } = await callAs('auditor', `GET /api/providers/calls/${call_id}`)
+    expect(call).toMatchObject({ state: 'answered', answer: { source: 'person' } })
+  })
+
+  test('docs/demo.md states an outcome for every subject with a fixed one', () => {
+    const { subjects } = readDemoFiles(projectRoot).providers
+    const fixed = subjects.map(({ external_id }) => external_id).filter((id) => id.startsWith('PROVIDER-'))
+    expect(statedCalls.map(({ external_id }) => external_id)).toEqual(fixed)
+  })
+
+  test.each(statedCalls)('$external_id gets the outcome that docs/demo.md states', async (row) => {
+    const subject_id = await findSubjectId(row.external_id)
+    const register_number = readDemoFiles(projectRoot).providers.subjects.find(
+      ({ external_id }) => external_id === row.external_id,
+    )?.attributes['register_number']
+    const name = row.asked === 'adverse-media-report' ? 'rule_key' : 'matrix_key'
+    const reply =
+      row.operation === 'POST /api/evaluations/async'
+        ? await callAs('analyst', row.operation, { [name]: row.asked, subject_id })
+        : await callAs('analyst', row.operation, { capability: row.asked, input: { register_number }, subject_id })
+    expect(reply.status).toBe(row.status)
+    if (row.status !== 202) return expect(reply.json.code).toBe(row.result)
+    const job = await waitForJob(reply.json.job_id)
+    expect([job.state, job.result?.band ?? job.problem?.code]).toEqual([row.job, row.result])
+  })
+})
+
 test('customers have unique invented names, none of them on the demonstration sanctions list', () => {
   const { portfolio, magic } = readDemoFiles(projectRoot)
   const customers = buildPortfolio({ portfolio, magic }).filter(({ group }) => group !== 'magic')
@@ -265,11 +430,25 @@ test('customers have unique invented names, none of them on the demonstration sa
 
 test('a change that needs approval ends the run and leaves no open change request', async () => {
   const { signal } = new AbortController()
-  const caller = new DemoCaller({ url, issuer: app.kernel.issuer, tenant: demo, signal })
+  const caller = new DemoCaller({ url, issuer: app.kernel.issuer, tenant: demo, signal, egress: app.kernel.egress })
   const open = await count('change_request', `state = 'open'`)
   const body = { version: 1, reason: 'Again' }
   const change = caller.post('compliance_officer', '/api/reference-data/datasets/internal-watchlist/activations', body)
   await expect(change).rejects.toBeInstanceOf(ApprovalRequired)
   expect(await count('change_request', `state = 'open'`)).toBe(open)
   expect(await count('change_request', `state = 'withdrawn'`)).toBe(1)
+})
+
+test('providers are not added under a foreign approval policy, and adding them again changes nothing', async () => {
+  const entry = `where subject = 'demo-data' and seed_hash = 'demo/providers'`
+  const before = await countAll()
+  await reader.query(`set app.actor = 'operator:test'`)
+  await reader.query(`delete from app.seed_ledger ${entry}`)
+  await app.setApprovalRules(demo.tenant_id, [{ action: 'activation', role: 'compliance_officer', approvers: 2 }])
+  expect(await addData(new AbortController().signal)).toBe('kept')
+  const { rows } = await reader.query(`select 1 from app.seed_ledger ${entry}`)
+  expect(rows).toEqual([])
+  await app.setApprovalRules(demo.tenant_id, readDemoFiles(projectRoot).policy.approval_rules)
+  expect(await addData(new AbortController().signal)).toBe('added')
+  expect(await countAll()).toEqual(before)
 })

@@ -1,7 +1,7 @@
 /**
  * Every `sh` and `ts` example of the README files and of docs/ is executed, in order, against a server started as a reader
  * would start it. The `sh` examples of one page are one script, its `ts` examples one program; the programs of all pages are
- * type-checked together first. Other languages are not run. An example that cannot be run says why beside its language:
+ * type-checked together first. Other languages are not run; what a page says in a `json printed` block must have been printed. An example that cannot be run says why beside its language:
  * ```sh not run: it needs a cluster.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { apiGroups } from '#app/api-groups.ts'
 import { readDemoFiles } from '#app/demo/demo-files.ts'
 import { demoTenants } from '#app/seed.ts'
+import { CountingProvider, type ProviderReply, type ReceivedRequest } from './support/counting-provider.ts'
 import { projectRoot } from './support/database.ts'
 
 const run = promisify(execFile)
@@ -25,6 +26,49 @@ let server: ChildProcess
 let url: string
 let env: NodeJS.ProcessEnv
 let programsChecked: Promise<void>
+/** The invented provider of docs/connect-a-provider.md. */
+const PROVIDER_HOST = 'api.northgate.example'
+let provider: CountingProvider
+
+const companies: Readonly<Record<string, object>> = {
+  1001: { number: '1001', name: 'Example Farm Ltd', state: 'active', country: 'GB' },
+  1007: { number: '1007', name: 'Example Mill Ltd', state: 'dissolved', country: 'IE' },
+  1009: { number: '1009', name: 'Example Quarry Ltd', state: 'liquidation', country: 'GB' },
+}
+
+const offeredTool = {
+  name: 'lookup_company',
+  title: 'Look up a company',
+  description: 'Gives the entry of a company in the register.',
+  inputSchema: { type: 'object', required: ['number'], properties: { number: { type: 'string' } } },
+  outputSchema: { type: 'object', required: ['number', 'state'], properties: { state: { type: 'string' } } },
+  annotations: { readOnlyHint: true },
+}
+
+/** The tool server of the same provider, in the present revision of the protocol. */
+function answerAsToolServer(body: string): ProviderReply {
+  const { id, method, params } = JSON.parse(body) as { id: unknown; method: string; params: Record<string, never> }
+  const complete = { resultType: 'complete', ttlMs: 300_000, cacheScope: 'private' }
+  const results: Readonly<Record<string, object>> = {
+    'server/discover': { ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } },
+    'tools/list': { ...complete, tools: [offeredTool] },
+    'tools/call': {
+      ...complete,
+      content: [],
+      structuredContent: companies[params['arguments']?.['number'] ?? ''] ?? {},
+    },
+  }
+  return { body: { jsonrpc: '2.0', id, result: results[method] } }
+}
+
+/** Refuses other keys, and breaks the connection when something is ordered. */
+function answerAsProvider({ method, path: at, headers, body }: ReceivedRequest): ProviderReply {
+  if (headers['x-api-key'] !== 'as-issued-by-northgate') return { status: 401, body: {} }
+  if (at === '/mcp') return answerAsToolServer(body)
+  if (method === 'POST') return { reset: true }
+  const company = companies[at.split('/').at(-1) ?? '']
+  return company ? { body: company } : { status: 404, body: {} }
+}
 
 function markdownIn(folder: string): string[] {
   const names = fs.readdirSync(path.join(projectRoot, folder))
@@ -53,6 +97,30 @@ function blocksOf(page: string): Block[] {
 interface Examples {
   readonly shell: string
   readonly program: string
+}
+
+/** What the page says that its commands print: some members of one line of the output each. */
+const printedBlocks = (page: string): object[] => {
+  const text = fs.readFileSync(path.join(projectRoot, page), 'utf8')
+  return [...text.matchAll(/^```json printed\n(.*?)^```$/gms)].map(([, json = '']) => JSON.parse(json))
+}
+
+function expectPrinted(page: string, output: string): void {
+  const replies = output.split('\n').filter((line) => line.startsWith('{'))
+  for (const stated of printedBlocks(page)) {
+    const matching = replies.filter((line) => isMatch(JSON.parse(line), stated))
+    expect(matching.length, `${page} states ${JSON.stringify(stated)}\n${output}`).toBeGreaterThan(0)
+  }
+}
+
+const isMatch = (reply: unknown, stated: unknown): boolean => {
+  if (typeof stated !== 'object' || stated === null) return reply === stated
+  if (typeof reply !== 'object' || reply === null) return false
+  if (Array.isArray(stated)) {
+    if (!Array.isArray(reply) || (stated.length === 0 && reply.length > 0)) return false
+    return stated.every((value) => reply.some((one) => isMatch(one, value)))
+  }
+  return Object.entries(stated).every(([name, value]) => isMatch((reply as Record<string, unknown>)[name], value))
 }
 
 function examplesOf(page: string): Examples {
@@ -99,10 +167,13 @@ beforeAll(async () => {
   fs.rmSync(scratch, { recursive: true, force: true })
   fs.mkdirSync(scratch, { recursive: true })
   data_dir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-ex-'))
+  provider = await CountingProvider.start()
+  provider.respond = answerAsProvider
   const PORT = await freePort()
   // The examples count on a tenant that only they use; test/demo-data.test.ts covers the demo data.
   const settings = { PORT, PROBITY_DATA_DIR: data_dir, PROBITY_METRICS_PORT: await freePort(), NODE_ENV: '' }
-  env = { ...process.env, ...settings, PROBITY_DEMO_DATA: 'off' }
+  const reached = { PROBITY_EGRESS_EXEMPT: `127.0.0.1:${provider.port}` }
+  env = { ...process.env, ...settings, ...reached, PROBITY_DEMO_DATA: 'off' }
   url = `http://127.0.0.1:${PORT}`
   const command = [path.join(projectRoot, 'bin/probity.mjs'), 'start']
   server = spawn(process.execPath, command, { cwd: projectRoot, env, stdio: 'ignore' })
@@ -118,6 +189,7 @@ afterAll(async () => {
     server.kill('SIGTERM')
     await ended
   }
+  await provider?.close()
   fs.rmSync(data_dir, { recursive: true, force: true })
 })
 
@@ -144,7 +216,11 @@ async function runPage(page: string, { shell, program }: Examples): Promise<stri
   return stdout
 }
 const onThisPort = (text: string): string =>
-  text.replaceAll('http://localhost:8000', url).replaceAll('/backups/', `${scratch}/`)
+  text
+    .replaceAll('http://localhost:8000', url)
+    .replaceAll('/backups/', `${scratch}/`)
+    .replaceAll(`https://${PROVIDER_HOST}`, `http://127.0.0.1:${provider.port}`)
+    .replaceAll(`"${PROVIDER_HOST}"`, '"127.0.0.1"')
 
 const sourceOf = (page: string): string => path.join(scratch, `${page.replaceAll(/\W/g, '-')}.ts`)
 
@@ -219,6 +295,7 @@ describe('examples', () => {
     async (page) => {
       const output = await runPage(page, examplesOf(page))
       expect(output).not.toBe('')
+      expectPrinted(page, output)
     },
     // One program after the other, each starting up: it takes as long as it takes.
     300_000,

@@ -4,17 +4,18 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listMasterKeyUses, prepareIntegrityKeys, renewIntegrityKeys, rewrapAll } from '#app/integrity-keys.ts'
+import { prepareIntegrityKeys, renewIntegrityKeys } from '#app/integrity-keys.ts'
+import { listMasterKeyUses, rewrapAll } from '#app/keys/rewrap.ts'
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import {
   deriveIntegrityKeys,
   IntegrityKeyUnavailable,
   loadIntegrityKeys,
   systemPurposes,
 } from '#kernel/integrity/keys.ts'
-import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { chainAllEvents } from './support/audit-chain.ts'
 import { TEST_MASTER_KEY } from './support/database.ts'
@@ -140,6 +141,9 @@ describe('a master key that is replaced', () => {
 
   let t: ExampleTenant
   let list_key: string
+  const owner = { kind: 'object', id: uuidv7() } as const
+  const at = { table: 'example', row_id: '1', column: 'secret' }
+  let secret: Buffer
   const importFile = async (by: ExampleTenant) => {
     const headers = { 'content-type': 'application/octet-stream' }
     const { upload_id } = await by.make('POST /uploads?file_name=people.ndjson', { payload: file, headers })
@@ -167,6 +171,7 @@ describe('a master key that is replaced', () => {
     await w.call('POST /evaluations', { token, body: order })
     const first = await t.make('GET /evaluations?limit=1')
     await chainAllEvents(w, t)
+    secret = await t.write((tx) => w.kernel.encryption.encrypt(tx, owner, at, Buffer.from('hunter2')))
     const certificate = await t.make(`GET /evaluations/${made.json.evaluation_id}/certificate`)
 
     await expect(startSecondProcess(w, { keyring: new_key })).rejects.toThrow(IntegrityKeyUnavailable)
@@ -175,19 +180,19 @@ describe('a master key that is replaced', () => {
     const refused = await probity(['new', 'old'], 'keys', 'retire', old_key.key_id)
     expect(refused).toMatchObject({ code: 1 })
     expect(refused.out).toMatch(
-      /is needed by \d+ integrity keys and 1 signing key\. Run "npx probity keys rewrap" first\./,
+      /is needed by \d+ integrity keys, \d+ tenant keys and 1 signing key\. Run "npx probity keys rewrap" first\./,
     )
 
     expect(await probity(['new', 'old'], 'keys', 'retire', 'deadbeef')).toEqual({
       code: 1,
-      out: `There is no master key deadbeef: PROBITY_MASTER_KEY_FILE and the database know ${both.key_ids.join(', ')}.`,
+      out: `There is no master key deadbeef: the configuration and the database know ${both.key_ids.join(', ')}.`,
     })
 
     const rewrapped = await probity(['new', 'old'], 'keys', 'rewrap')
     expect(rewrapped).toMatchObject({ code: 0 })
     expect(rewrapped.out).toMatch(new RegExp(`^\\d+ keys encrypted under the master key ${new_key.key_id}\\.$`))
     expect((await listMasterKeyUses(holder(both))).map(({ key_id }) => key_id)).toEqual([new_key.key_id])
-    expect((await probity(['new', 'old'], 'doctor')).out).toContain('nothing needs them, their files may go')
+    expect((await probity(['new', 'old'], 'doctor')).out).toContain('nothing needs them, they may go')
     expect(await probity(['new', 'old'], 'keys', 'retire', old_key.key_id)).toMatchObject({ code: 0 })
 
     const after = await startSecondProcess(w, { keyring: new_key })
@@ -214,6 +219,8 @@ describe('a master key that is replaced', () => {
     const later = new ExampleTenant({ ...w, runtime, kernel: runtime.kernel, call, token: mint }, t.tenant_id)
     try {
       expect(await importFile(later)).toMatchObject({ state: 'unchanged', version: null })
+      const open = () => later.write((tx) => runtime.kernel.encryption.decrypt(tx, owner, at, secret))
+      expect((await open()).toString()).toBe('hunter2')
       const path_of = `/evaluations/${made.json.evaluation_id}`
       expect(await later.make(`POST ${path_of}/replay`)).toMatchObject({ verdict: 'identical' })
       const { items } = await later.make('GET /evaluations')
@@ -238,20 +245,29 @@ describe('a master key that is replaced', () => {
     }
   })
 
-  test('stays partly in use when rewrapping is interrupted, and the next run finishes it', async () => {
+  test('stays partly in use while rewrapping is killed at every chunk, and every value can be decrypted throughout', async () => {
     const third = createKeyring([Buffer.alloc(32, 5), NEW_MASTER_KEY])
-    let seen = 0
-    const stop = async () => {
-      if (++seen === 3) throw new Error('broken off')
+    const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
+    let kills = 0
+    for (let isDone = false; !isDone; ) {
+      let chunks = 0
+      // Each run gets one chunk further: the next record fails, and with it the transaction of its chunk.
+      const stop = async () => {
+        if (++chunks === 2) throw new Error('killed')
+      }
+      const outcome = await rewrapAll(holder(third), stop, { chunk_tenants: 1 }).catch((error: Error) => error.message)
+      isDone = outcome !== 'killed'
+      const uses = (await listMasterKeyUses(holder(third))).map(({ key_id }) => key_id)
+      expect(uses.sort()).toEqual(isDone ? [third.key_id] : [...third.key_ids].sort())
+      kills += isDone ? 0 : 1
+      const process = await startSecondProcess(w, { keyring: third })
+      const opened = await process.runtime.database.read(scope, (tx) =>
+        process.runtime.kernel.encryption.decrypt(tx, owner, at, secret),
+      )
+      expect(opened.toString()).toBe('hunter2')
+      await process.close()
     }
-    await expect(rewrapAll(holder(third), stop)).rejects.toThrow('broken off')
-    const names = (await listMasterKeyUses(holder(third))).map(({ key_id }) => key_id).sort()
-    expect(names).toEqual([...third.key_ids].sort())
-    const total = (await allRows()).length
-    const { rewrapped, unopened } = await rewrapAll(holder(third), async () => {})
-    expect(unopened).toBe(0)
-    expect(rewrapped).toBeLessThan(total)
-    expect((await listMasterKeyUses(holder(third))).map(({ key_id }) => key_id)).toEqual([third.key_id])
+    expect(kills).toBeGreaterThan(2)
     await rewrapAll(holder(createKeyring([TEST_MASTER_KEY, Buffer.alloc(32, 5)])), async () => {})
   })
 
@@ -267,7 +283,7 @@ describe('a master key that is replaced', () => {
       )
       if (held.rows.length > 0) sealed.push(`${table}.${column}`)
     }
-    expect(sealed.sort()).toEqual(['integrity_key.wrapped', 'signing_key.sealed_private'])
+    expect(sealed.sort()).toEqual(['integrity_key.wrapped', 'signing_key.sealed_private', 'tenant_key.wrapped'])
   })
 })
 

@@ -52,6 +52,8 @@ test('alarm counters exist at 0 before the first alarm', async () => {
     ['policy_violation', 0],
     ['internal_error', 0],
     ['audit_broken', 0],
+    ['key_unavailable', 0],
+    ['decryption_failed', 0],
   ])
 })
 
@@ -71,6 +73,8 @@ test('queue metrics show jobs by state and the delay of the oldest due job', asy
     'probity_queue_jobs{state="queued"}': 0,
     'probity_queue_jobs{state="running"}': 0,
     probity_queue_oldest_due_seconds: 0,
+    probity_queue_waiting_jobs: 0,
+    probity_queue_oldest_waiting_seconds: 0,
   })
   await enqueue('1 hour')
   expect(await scrape()).toMatchObject({
@@ -91,6 +95,18 @@ test('queue metrics show jobs by state and the delay of the oldest due job', asy
     probity_queue_oldest_due_seconds: 0,
   })
   await suspend('active')
+})
+
+test('queue metrics show jobs that have begun and wait for their next run, and since when', async () => {
+  const job_id = await enqueue('1 hour')
+  await tenant.write((tx) =>
+    tx.run(`update app.job set started_at = now() - interval '2 hours' where tenant_id = $1 and job_id = $2`, [
+      tx.tenant_id,
+      job_id,
+    ]),
+  )
+  const { probity_queue_waiting_jobs: jobs, probity_queue_oldest_waiting_seconds: age_s } = await scrape()
+  expect([jobs, Math.floor((age_s ?? 0) / 3600)]).toEqual([1, 2])
 })
 
 test('audit metrics show events that are not chained, and 0 once they are', async () => {
@@ -131,4 +147,16 @@ test('docs/operations.md names every cache that the metrics name', async () => {
   expect(names.length).toBeGreaterThan(5)
   const document = fs.readFileSync(path.join(projectRoot, 'docs/operations.md'), 'utf8')
   expect(names.filter((name) => !document.includes(`\`${name}\``))).toEqual([])
+})
+
+test('every metric of a module exists at 0 and has no label whose values are not fixed', async () => {
+  const declared = w.kernel.modules.flatMap(({ metrics = [] }) => metrics)
+  expect(declared.length).toBeGreaterThan(5)
+  const { text } = await ask('/metrics')
+  for (const { name, labels, buckets } of declared) {
+    const series = text.split('\n').filter((line) => line.startsWith(buckets ? `${name}_count` : name))
+    const expected = Object.values(labels).reduce((count, values) => count * values.length, 1)
+    expect([name, series.length]).toEqual([name, expected])
+    expect(series.map((line) => line.split(' ').at(-1))).toEqual(series.map(() => '0'))
+  }
 })

@@ -25,6 +25,17 @@ export const apiGroups: readonly TagGroup[] = [
     ],
   },
   {
+    name: 'Sources',
+    tags: [
+      {
+        module: 'source-contracts',
+        title: 'Source contracts',
+        description:
+          'What payloads of providers must look like, versioned and put in force like matrices; the quarantine of payloads that do not; and how payloads drift.',
+      },
+    ],
+  },
+  {
     name: 'Decisions',
     tags: [
       {
@@ -41,6 +52,34 @@ export const apiGroups: readonly TagGroup[] = [
         module: 'batch-evaluations',
         title: 'Batches',
         description: `Decisions on a whole portfolio: estimate, start, stop and resume, summarise, compare, and repeat on a schedule.${recipes('batches')}`,
+      },
+    ],
+  },
+  {
+    name: 'Sources',
+    tags: [
+      {
+        module: 'providers',
+        title: 'Providers and calls',
+        description:
+          'Whom the service asks for facts: manifests, versioned and put in force like lists, and the record of every call.',
+      },
+      {
+        module: 'provider-credentials',
+        title: 'Provider credentials',
+        description:
+          'What providers are called with: stored encrypted, versioned, never read back, with a log of every use and the list of what is missing.',
+      },
+      {
+        module: 'tool-servers',
+        title: 'Tool servers of other parties',
+        description:
+          'Servers that offer tools by the Model Context Protocol: what they offer, the definitions that were approved, and what changed since. Providers call the tools.',
+      },
+      {
+        module: 'plugins',
+        title: 'Plugins',
+        description: `Factors, import adapters and providers written as code: uploaded, validated by their own examples, granted what they may reach, and put in force like lists. They run in a sandbox, and what needs one that cannot run answers 503.${recipes('plugins')}`,
       },
     ],
   },
@@ -93,6 +132,12 @@ export const apiGroups: readonly TagGroup[] = [
   {
     name: 'Administration',
     tags: [
+      {
+        module: 'mcp',
+        title: 'Assistants and tools',
+        description:
+          'What assistants may do over the Model Context Protocol at `POST /api/mcp`: tools by role, the tool policy, calls that wait for a person, and the log of every call.',
+      },
       {
         module: 'tenant',
         title: 'Tenant and approval policy',

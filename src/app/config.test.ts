@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { createCertificate } from '#test/support/certificates.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { parseIssuers } from './issuers.ts'
 
@@ -49,6 +50,26 @@ describe('a good environment', () => {
     expect(readConfig({ PROBITY_DEMO_DATA: 'off' })).toMatchObject({ demo: true, demo_data: false })
   })
 
+  test('names a key command, which wraps unless files do, and which gets no database password', () => {
+    const config = readConfig({
+      ...urls,
+      NODE_ENV: 'production',
+      AWS_REGION: 'eu-central-1',
+      PROBITY_KEY_COMMAND: '["/opt/kms command", "--json"]',
+      PROBITY_KEY_COMMAND_ID: 'kms-2, kms-1',
+    })
+    expect(config.key_command).toMatchObject({
+      argv: ['/opt/kms command', '--json'],
+      key_ids: ['kms-2', 'kms-1'],
+      wraps: true,
+    })
+    expect(config.key_command?.environment).toMatchObject({ AWS_REGION: 'eu-central-1' })
+    expect(Object.keys(config.key_command?.environment ?? {}).filter((name) => name.includes('DATABASE'))).toEqual([])
+    const both = { PROBITY_KEY_COMMAND: '/opt/kms', PROBITY_MASTER_KEY_FILE: '/old' }
+    expect(readConfig(both).key_command).toMatchObject({ argv: ['/opt/kms'], key_ids: ['command'], wraps: true })
+    expect(readConfig({ ...both, PROBITY_MASTER_KEY_SOURCE: 'file' }).key_command?.wraps).toBe(false)
+  })
+
   test('is read as it is meant', () => {
     const config = readConfig({
       PORT: '0',
@@ -78,6 +99,15 @@ describe('production', () => {
     [{ ...production, PROBITY_DEMO: 'on' }, /PROBITY_DEMO is on with NODE_ENV=production.*PROBITY_DEMO=off/],
     [{ PROBITY_DEMO: 'off', PROBITY_DEMO_DATA: 'on' }, /PROBITY_DEMO_DATA is on but PROBITY_DEMO is off/],
     [{ NODE_ENV: 'production' }, /PROBITY_MASTER_KEY_FILE must name the file/],
+    [{ PROBITY_KEY_COMMAND: 'kms --wrap' }, /PROBITY_KEY_COMMAND must be the absolute path/],
+    [{ PROBITY_KEY_COMMAND: '["/kms", 1]' }, /PROBITY_KEY_COMMAND must be the absolute path/],
+    [{ PROBITY_KEY_COMMAND: '["/kms"' }, /PROBITY_KEY_COMMAND must be the absolute path/],
+    [{ PROBITY_KEY_COMMAND: '/kms', PROBITY_KEY_COMMAND_ID: '0123abcd' }, /PROBITY_KEY_COMMAND_ID must be names/],
+    [{ PROBITY_KEY_COMMAND: '/kms', PROBITY_KEY_COMMAND_ID: 'a, a' }, /PROBITY_KEY_COMMAND_ID must be names/],
+    [{ PROBITY_KEY_COMMAND: '/kms', PROBITY_KEY_COMMAND_ID: 'a.b' }, /PROBITY_KEY_COMMAND_ID must be names/],
+    [{ PROBITY_MASTER_KEY_SOURCE: 'vault' }, /PROBITY_MASTER_KEY_SOURCE must be file or command/],
+    [{ PROBITY_MASTER_KEY_SOURCE: 'command' }, /but PROBITY_KEY_COMMAND is not set/],
+    [{ PROBITY_KEY_COMMAND: '/kms', PROBITY_MASTER_KEY_SOURCE: 'file' }, /PROBITY_MASTER_KEY_FILE names no file/],
     [{ ...production, PROBITY_DEMO_REMOTE: 'on' }, /PROBITY_DEMO_REMOTE is on, but PROBITY_DEMO is off/],
   ])('is refused: %j', (env, sentence) => {
     expect(faultsOf(env)).toEqual([expect.stringMatching(sentence)])
@@ -133,6 +163,94 @@ describe('a bad value', () => {
     const file = path.join(folder, `${name}.json`)
     fs.writeFileSync(file, text)
     expect(faultsOf({ PROBITY_ISSUERS_FILE: file })).toEqual([expect.stringMatching(sentence)])
+  })
+
+  test('outbound requests: hosts, private hosts, a proxy and an exempt address are read', () => {
+    const authority = createCertificate({ common_name: 'Test authority', is_authority: true })
+    const file = path.join(folder, 'ca.pem')
+    fs.writeFileSync(file, `Some text before\n${authority.cert}${authority.cert}`)
+    const { egress } = readConfig({
+      PROBITY_EGRESS_HOSTS: 'API.acme.example, *.registry.example',
+      PROBITY_EGRESS_PRIVATE: `Registry.internal:8443=${file}, [fd00::1]:443, 10.0.0.1:9443`,
+      PROBITY_EGRESS_PROXY: 'http://us%40er:p%3Aw@[fd00::2]:3128',
+      PROBITY_EGRESS_EXEMPT: '127.0.0.1:18443',
+    })
+    expect(egress).toEqual({
+      hosts: ['api.acme.example', '*.registry.example'],
+      private_hosts: [
+        { name: 'registry.internal', port: 8443, ca: fs.readFileSync(file, 'utf8') },
+        { name: 'fd00::1', port: 443, ca: null },
+        { name: '10.0.0.1', port: 9443, ca: null },
+      ],
+      proxy: { host: 'fd00::2', port: 3128, secure: false, authorization: `Basic ${btoa('us@er:p:w')}` },
+      exempt: { address: '127.0.0.1', port: 18_443 },
+    })
+    const secure = readConfig({ PROBITY_EGRESS_PROXY: 'https://proxy.internal', PROBITY_EGRESS_HOSTS: 'a.example' })
+    expect(secure.egress.proxy).toEqual({ host: 'proxy.internal', port: 443, secure: true, authorization: null })
+    expect(readConfig({}).egress).toEqual({ hosts: null, private_hosts: [], proxy: null, exempt: null })
+  })
+
+  test('plugins: hosts, publishers and the folder are read, and each bad value is named', () => {
+    const key = Buffer.alloc(32, 7).toString('base64')
+    const { plugins } = readConfig({
+      PROBITY_PLUGIN_HOSTS: 'API.acme.example, *.registry.example',
+      PROBITY_PLUGIN_PUBLISHERS: `acme=${key}`,
+      PROBITY_PLUGIN_REQUIRE_SIGNED: 'on',
+      PROBITY_PLUGINS_DIR: folder,
+    })
+    expect(plugins).toEqual({
+      policy: {
+        hosts: ['api.acme.example', '*.registry.example'],
+        publishers: new Map([['acme', key]]),
+        requires_signature: true,
+      },
+      folder,
+    })
+    const nothing = { hosts: [], publishers: new Map(), requires_signature: false }
+    expect(readConfig({}).plugins).toEqual({ policy: nothing, folder: null })
+    const cases: readonly [env: Record<string, string>, sentence: RegExp][] = [
+      [{ PROBITY_PLUGIN_HOSTS: 'https://a.example' }, /^PROBITY_PLUGIN_HOSTS: https:\/\/a\.example is not a name/],
+      [{ PROBITY_PLUGIN_HOSTS: 'localhost' }, /^PROBITY_PLUGIN_HOSTS: localhost is not a name/],
+      [{ PROBITY_PLUGIN_PUBLISHERS: key }, /^PROBITY_PLUGIN_PUBLISHERS: .* is not name=key/],
+      [{ PROBITY_PLUGIN_PUBLISHERS: 'acme=c2hvcnQ=' }, /is not name=key with the 32 bytes/],
+      [{ PROBITY_PLUGIN_REQUIRE_SIGNED: 'on' }, /PROBITY_PLUGIN_PUBLISHERS names no publisher/],
+      [{ PROBITY_PLUGINS_DIR: '/nowhere' }, /^PROBITY_PLUGINS_DIR \(\/nowhere\) is not a folder/],
+    ]
+    for (const [env, sentence] of cases) expect(faultsOf(env)).toEqual([expect.stringMatching(sentence)])
+  })
+
+  test('outbound requests: each bad value is named with what would be right', () => {
+    const notPem = path.join(folder, 'not.pem')
+    fs.writeFileSync(notPem, 'nothing')
+    const broken = path.join(folder, 'broken.pem')
+    fs.writeFileSync(broken, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')
+    const hosts = { PROBITY_EGRESS_HOSTS: 'a.example' }
+    const cases: readonly [env: Record<string, string>, sentence: RegExp][] = [
+      [{ PROBITY_EGRESS_HOSTS: 'https://a.example' }, /^PROBITY_EGRESS_HOSTS: https:\/\/a\.example is not a name/],
+      [{ PROBITY_EGRESS_HOSTS: '*' }, /^PROBITY_EGRESS_HOSTS: \* is not a name/],
+      [{ PROBITY_EGRESS_HOSTS: 'a.example:443' }, /is not a name/],
+      [{ PROBITY_EGRESS_PRIVATE: 'registry.internal' }, /^PROBITY_EGRESS_PRIVATE: registry\.internal is not name:port/],
+      [{ PROBITY_EGRESS_PRIVATE: 'registry.internal:0' }, /is not name:port/],
+      [{ PROBITY_EGRESS_PRIVATE: 'registry.internal:70000' }, /is not name:port/],
+      [{ PROBITY_EGRESS_PRIVATE: 'a.internal:443=/nowhere.pem' }, /^PROBITY_EGRESS_PRIVATE \(\/nowhere\.pem\): ENOENT/],
+      [{ PROBITY_EGRESS_PRIVATE: `a.internal:443=${notPem}` }, /holds no certificate in PEM format/],
+      [{ PROBITY_EGRESS_PRIVATE: `a.internal:443=${broken}` }, /^PROBITY_EGRESS_PRIVATE \(.*broken\.pem\): /],
+      [{ ...hosts, PROBITY_EGRESS_PROXY: 'proxy:3128' }, /^PROBITY_EGRESS_PROXY must be a URL/],
+      [{ ...hosts, PROBITY_EGRESS_PROXY: 'socks5://secret:secret@proxy:1080' }, /^PROBITY_EGRESS_PROXY must be a URL/],
+      [{ ...hosts, PROBITY_EGRESS_PROXY: 'http://secret:secret@proxy/path' }, /^PROBITY_EGRESS_PROXY must be a URL/],
+      [{ PROBITY_EGRESS_PROXY: 'http://secret:secret@proxy:3128' }, /PROBITY_EGRESS_HOSTS is not: .*List the hosts/],
+      [{ PROBITY_EGRESS_EXEMPT: 'localhost:443' }, /^PROBITY_EGRESS_EXEMPT must be one address and port/],
+      [{ PROBITY_EGRESS_EXEMPT: '127.0.0.1' }, /^PROBITY_EGRESS_EXEMPT must be one address and port/],
+      [
+        { ...production, PROBITY_EGRESS_EXEMPT: '127.0.0.1:18443' },
+        /^PROBITY_EGRESS_EXEMPT is set with NODE_ENV=production/,
+      ],
+    ]
+    for (const [env, sentence] of cases) {
+      const faults = faultsOf(env)
+      expect(faults, JSON.stringify(env)).toEqual([expect.stringMatching(sentence)])
+      expect(faults.join()).not.toContain('secret')
+    }
   })
 
   test('all faults are reported at once, none of them with a password', () => {

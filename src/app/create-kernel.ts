@@ -8,12 +8,18 @@ import { addCacheMetrics } from '#kernel/cache/cache-metrics.ts'
 import { CacheSlots } from '#kernel/cache/caches.ts'
 import { createCursorCodec } from '#kernel/cursor.ts'
 import type { Database } from '#kernel/database/tx.ts'
-import type { IntegrityKeys } from '#kernel/integrity/keys.ts'
+import { createEgress } from '#kernel/egress/egress.ts'
+import { TenantKeys, tenantKeyCache } from '#kernel/encryption/tenant-keys.ts'
+import { createValueEncryption } from '#kernel/encryption/value-encryption.ts'
+import { OperationCaller } from '#kernel/http/operation-caller.ts'
+import { cacheTenantKeys, type IntegrityKeys, integrityKeyCache } from '#kernel/integrity/keys.ts'
 import { JobQueue } from '#kernel/job/queue.ts'
 import { type Kernel, pickCapabilities } from '#kernel/kernel.ts'
 import { Limits } from '#kernel/limits.ts'
 import type { Metrics } from '#kernel/metrics.ts'
 import type { Module } from '#kernel/module.ts'
+import { ModuleMetrics } from '#kernel/module-metrics.ts'
+import { defaultPluginPolicy } from '#kernel/plugin-policy.ts'
 import { type CheckFunction, runChecks } from '#kernel/readiness.ts'
 import { ChangeReviews } from '#kernel/request/change-reviews.ts'
 import type { Route } from '#kernel/route.ts'
@@ -41,9 +47,17 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
   addCacheMetrics(metrics, caches)
   const admission = new ThreadAdmission({ threads: options.heavy_threads ?? defaultThreads() })
   const issuer = createBuiltInIssuer(database, options.keyring)
+  const raiseAlarm = createAlarmReporter(log, metrics)
+  const tenantKeys = new TenantKeys({
+    wrapper: options.keyring,
+    transactions: database,
+    cache: caches.get(tenantKeyCache),
+    raiseAlarm,
+  })
   const routes = modules.flatMap((module) => module.routes)
   const routesById = indexById(routes)
   let document: Promise<Record<string, unknown>> | undefined
+  let caller: OperationCaller | undefined
 
   const kernel: Kernel = {
     transactions: database,
@@ -52,16 +66,32 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     jobs: new JobQueue([...modules.flatMap((module) => module.jobs), ...(options.extra_jobs ?? [])]),
     cursors: createCursorCodec(integrity.current('cursor')),
     auditKeys: createAuditKeys(integrity),
-    integrity,
+    integrity: cacheTenantKeys(integrity, caches.get(integrityKeyCache)),
+    encryption: createValueEncryption({ tenantKeys, transactions: database, raiseAlarm }),
+    egress: createEgress({
+      log,
+      observe: (outcome, duration_s) => metrics.observeEgress(outcome, duration_s),
+      ...(options.egress && { settings: options.egress }),
+    }),
     preview_limits: {
       max_rows: options.preview_max_rows ?? PREVIEW_MAX_ROWS,
       time_limit_ms: options.preview_time_limit_ms ?? PREVIEW_TIME_LIMIT_MS,
     },
+    forced_provider_mode: options.forced_provider_mode ?? null,
+    plugin_policy: options.plugin_policy ?? defaultPluginPolicy,
     log,
-    raiseAlarm: createAlarmReporter(log, metrics),
+    metrics: new ModuleMetrics(
+      metrics.registry,
+      modules.flatMap((module) => module.metrics ?? []),
+    ),
+    raiseAlarm,
     routes,
     modules,
     reviews: new ChangeReviews(modules, (uses) => pickCapabilities(kernel, uses)),
+    call: (operation, actor, inputs, origin) => {
+      caller ??= new OperationCaller(kernel, options.strict)
+      return caller.call(operation, actor, inputs, origin)
+    },
     executeOperation: (operation, input) => {
       const route = routesById.get(operation) as Route
       return route.handle({ ...input, kernel: pickCapabilities(kernel, route.uses) })

@@ -1,5 +1,5 @@
 /**
- * Turns configuration into connections of each role, to the embedded or an external server, and the keyring of the master keys.
+ * Turns configuration into connections of each role, to the embedded or an external server, and the keyring of master keys.
  * It decides which process may start the embedded server; it reads no tenant data.
  */
 import { randomUUID } from 'node:crypto'
@@ -7,7 +7,8 @@ import fs from 'node:fs'
 import path from 'node:path'
 import type pg from 'pg'
 import { type ConnectionConfig, toConnectionConfig } from '#kernel/database/servers.ts'
-import { createKeyring, createMasterKeyFile, type Keyring, loadMasterKeyFile } from '#kernel/encryption.ts'
+import { combineKeyrings, createKeyCommand } from '#kernel/encryption/key-command.ts'
+import { createKeyring, createMasterKeyFile, type Keyring, loadMasterKeyFile } from '#kernel/encryption/keyring.ts'
 import type { Config } from './config.ts'
 import { resolveDataDir } from './embedded/data-dir.ts'
 import { connectEmbedded, EmbeddedInUseError, type EmbeddedServer, startEmbedded } from './embedded/launcher.ts'
@@ -151,13 +152,19 @@ async function connectOrExplain(dir: string): Promise<Omit<EmbeddedServer, 'stop
   }
 }
 
-/** The files in order of use: the first encrypts, the others only decrypt. */
+/** The files in order of use: the first encrypts, the others only decrypt. With a key command there may be none. */
 export function getMasterKeyFiles(config: Config, home: string): readonly string[] {
-  return config.master_key_files.length > 0 ? config.master_key_files : [path.join(home, 'master.key')]
+  if (config.master_key_files.length > 0 || config.key_command) return config.master_key_files
+  return [path.join(home, 'master.key')]
 }
 
+/** Reads the files; the key command is not called. */
 export function loadKeyring(config: Config, home: string): Keyring {
-  return createKeyring(getMasterKeyFiles(config, home).map(readMasterKey))
+  const { key_command } = config
+  const master = getMasterKeyFiles(config, home).map(readMasterKey)
+  const files = master.length > 0 ? createKeyring(master) : null
+  if (!key_command) return combineKeyrings(files, null, 'file')
+  return combineKeyrings(files, createKeyCommand(key_command), key_command.wraps ? 'command' : 'file')
 }
 
 function readMasterKey(file: string): Buffer {

@@ -11,13 +11,19 @@ import { definitions } from '#modules/definitions/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
+import { mcp } from '#modules/mcp/index.ts'
+import { plugins } from '#modules/plugins/index.ts'
+import { providerCredentials } from '#modules/provider-credentials/index.ts'
+import { providers } from '#modules/providers/index.ts'
 import { referenceData } from '#modules/reference-data/index.ts'
 import { riskMatrices } from '#modules/risk-matrices/index.ts'
 import { rules } from '#modules/rules/index.ts'
 import { search } from '#modules/search/index.ts'
+import { sourceContracts } from '#modules/source-contracts/index.ts'
 import { subjects } from '#modules/subjects/index.ts'
 import { system } from '#modules/system/index.ts'
 import { tenant } from '#modules/tenant/index.ts'
+import { toolServers } from '#modules/tool-servers/index.ts'
 
 export const modules: readonly Module[] = [
   // foundation
@@ -33,8 +39,13 @@ export const modules: readonly Module[] = [
 
   // domain
   definitions,
+  sourceContracts,
+  plugins,
   referenceData,
   subjects,
+  providerCredentials,
+  toolServers,
+  providers,
   riskMatrices,
   rules,
   evaluations,
@@ -43,4 +54,5 @@ export const modules: readonly Module[] = [
 
   // views
   analytics,
+  mcp,
 ]

@@ -1,5 +1,5 @@
 /**
- * The readiness checks of a serving process: database, schema, tenant isolation, seed, tool protocol, and whether it is
+ * The readiness checks of a serving process: database, schema, tenant isolation, seed, plugins, tool protocol, and whether it is
  * draining.
  */
 
@@ -10,6 +10,12 @@ import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { findSchemaState, findWriteBlocker } from './queries.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }
+/** Counted over all tenants. */
+export interface PluginCounts {
+  readonly active: number
+  readonly invalid: number
+}
+
 /** The catalogue does not change between two probes. */
 const ISOLATION_CACHE_MS = 10_000
 
@@ -17,8 +23,10 @@ export function createReadinessChecks(options: {
   database: Pick<Database, 'one' | 'read' | 'discardIdle'>
   expected_schema: string
   isDraining: () => boolean
+  countPlugins: () => Promise<PluginCounts>
+  checkToolProtocol: CheckFunction
 }): Record<string, CheckFunction> {
-  const { database, expected_schema, isDraining } = options
+  const { database, expected_schema, isDraining, countPlugins, checkToolProtocol } = options
   let cached: { check: CheckResult; at_ms: number } | undefined
   const checkIsolation = async (): Promise<CheckResult> => {
     if (cached && performance.now() - cached.at_ms < ISOLATION_CACHE_MS) return cached.check
@@ -51,6 +59,12 @@ export function createReadinessChecks(options: {
       const state = await database.one(SCOPE, findSchemaState)
       return (state?.signing_keys ?? 0) > 0 ? { status: 'ok' } : { status: 'failed', detail: 'run "npx probity seed"' }
     },
-    tool_protocol: async () => ({ status: 'not_configured' }),
+    // An invalid plugin fails what runs it, and nothing else: the process stays ready.
+    plugins: async () =>
+      countPlugins().then(
+        ({ active, invalid }): CheckResult => ({ status: 'ok', active, invalid }),
+        (): CheckResult => ({ status: 'not_configured', detail: 'the plugins could not be counted' }),
+      ),
+    tool_protocol: checkToolProtocol,
   }
 }

@@ -4,11 +4,14 @@
  */
 import type { AuditChainWriter } from '#kernel/audit/chain-writer.ts'
 import type { Database, Transactions } from '#kernel/database/tx.ts'
+import { keyCommandOutcomes } from '#kernel/encryption/failures.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { findQueueDepth } from '#kernel/job/queries.ts'
 import type { Log } from '#kernel/log.ts'
 import type { GaugeDefinition, GaugeReading, Metrics } from '#kernel/metrics.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import type { PluginCounts } from './readiness.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:metrics' }
 
@@ -22,12 +25,34 @@ const queueGauges = [
     name: 'probity_queue_oldest_due_seconds',
     help: 'How long the oldest job has been due that any worker could take; 0 when none is.',
   },
+  {
+    name: 'probity_queue_waiting_jobs',
+    help: 'Queued jobs that have begun and wait for their next run: deferred while a provider is down, or after a failed attempt.',
+  },
+  {
+    name: 'probity_queue_oldest_waiting_seconds',
+    help: 'How long ago the oldest of them began; 0 when there is none.',
+  },
   { name: 'probity_audit_unsealed_events', help: 'Audit events that are recorded but not chained yet.' },
   {
     name: 'probity_audit_unsealed_age_seconds',
     help: 'Age of the oldest audit event that is not chained yet; 0 when there is none.',
   },
 ] as const satisfies readonly GaugeDefinition[]
+
+const pluginGauges = [
+  { name: 'probity_plugins_active', help: 'Plugins in force of all tenants, as last checked, without disabled ones.' },
+  {
+    name: 'probity_plugins_invalid',
+    help: 'Plugins in force that cannot run, so that what uses them answers 503; disabled ones are not counted.',
+  },
+] as const satisfies readonly GaugeDefinition[]
+
+const keyCommandCounter: GaugeDefinition = {
+  name: 'probity_key_command_calls_total',
+  help: `Calls of the key command by operation (wrap, unwrap) and outcome: ${keyCommandOutcomes.join(', ')}.`,
+  labels: ['operation', 'outcome'],
+}
 
 type GaugeName = (typeof queueGauges)[number]['name']
 
@@ -41,6 +66,8 @@ async function readQueueGauges(
     { name: 'probity_queue_jobs', labels: { state: 'queued' }, value: depth.queued },
     { name: 'probity_queue_jobs', labels: { state: 'running' }, value: depth.running },
     { name: 'probity_queue_oldest_due_seconds', value: depth.oldest_due_s },
+    { name: 'probity_queue_waiting_jobs', value: depth.waiting },
+    { name: 'probity_queue_oldest_waiting_seconds', value: depth.oldest_waiting_s },
     ...(backlog
       ? ([
           { name: 'probity_audit_unsealed_events', value: backlog.events },
@@ -53,15 +80,17 @@ async function readQueueGauges(
 export interface MetricSources {
   readonly database: Pick<Database, 'semaphore'>
   readonly threads: Pick<ThreadAdmission, 'running' | 'waiting'>
+  readonly keyring: Pick<Keyring, 'listCommandCalls'>
   readonly log: Log
   /** Undefined in a process that runs no jobs. */
   readonly getQueue: () => Pick<Transactions, 'one'> | undefined
+  readonly countPlugins: () => Promise<PluginCounts>
   readonly getChainWriter: () => Pick<AuditChainWriter, 'findBacklog'> | undefined
 }
 
 export function addRuntimeMetrics(metrics: Metrics, sources: MetricSources): void {
   const { semaphore } = sources.database
-  const { threads, log } = sources
+  const { threads, keyring, log } = sources
   metrics.addGauge(
     'probity_database_connections_in_use',
     'Connections held by requests and jobs.',
@@ -70,6 +99,25 @@ export function addRuntimeMetrics(metrics: Metrics, sources: MetricSources): voi
   metrics.addGauge('probity_database_waiting', 'Requests waiting for a connection.', () => semaphore.waiting)
   metrics.addGauge('probity_heavy_threads_running', 'Worker threads that run heavy work.', () => threads.running)
   metrics.addGauge('probity_heavy_threads_waiting', 'Heavy work that waits for a thread.', () => threads.waiting)
+  metrics.addCounters(keyCommandCounter, () =>
+    keyring
+      .listCommandCalls()
+      .map(({ operation, outcome, count }) => ({ labels: { operation, outcome }, value: count })),
+  )
+  metrics.addGauges(pluginGauges, async () => {
+    // One process type reports them, as the other values that are read from the database.
+    if (!sources.getQueue()) return []
+    try {
+      const { active, invalid } = await sources.countPlugins()
+      return [
+        { name: 'probity_plugins_active', value: active },
+        { name: 'probity_plugins_invalid', value: invalid },
+      ]
+    } catch (error) {
+      log.warn({ err: error }, 'failed to count plugins')
+      return []
+    }
+  })
   metrics.addGauges(queueGauges, async () => {
     const queue = sources.getQueue()
     try {

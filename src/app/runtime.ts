@@ -1,11 +1,12 @@
 /** The parts of a running process, put together from configuration and connections. */
 import { AuditChainWriter, SCAN_EVERY_MS } from '#kernel/audit/chain-writer.ts'
+import { getToolResource } from '#kernel/auth/protected-resource.ts'
 import { roles } from '#kernel/auth/roles.ts'
 import { createTokenVerifier, verifiedTokens } from '#kernel/auth/token-verifier.ts'
 import { declareConstraints } from '#kernel/database/failures.ts'
 import type { ConnectionConfig } from '#kernel/database/servers.ts'
 import { Database } from '#kernel/database/tx.ts'
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { createCors } from '#kernel/http/response-headers.ts'
 import { createServer, type HttpServer } from '#kernel/http/server.ts'
 import { type IntegrityKeys, loadIntegrityKeys } from '#kernel/integrity/keys.ts'
@@ -15,12 +16,15 @@ import { Metrics } from '#kernel/metrics.ts'
 import type { Module } from '#kernel/module.ts'
 import type { ProcessKind } from '#kernel/process/queries.ts'
 import { ProcessRegistry } from '#kernel/process/registry.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { createUserProvisioning, UsageCounter } from '#modules/access/index.ts'
+import { createToolProtocolCheck } from '#modules/mcp/index.ts'
+import { countStatuses } from '#modules/plugins/index.ts'
 import { createKernel } from './create-kernel.ts'
 import { tuneGarbageCollector } from './garbage-collection.ts'
 import { buildTrustedIssuers } from './issuers.ts'
 import { modules as allModules } from './modules.ts'
-import { createReadinessChecks } from './readiness.ts'
+import { createReadinessChecks, type PluginCounts } from './readiness.ts'
 import { addRuntimeMetrics } from './runtime-metrics.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
@@ -31,6 +35,8 @@ const WAITING_PER_CONNECTION = 50
 const USAGE_EVERY_MS = 5000
 /** A heartbeat must not wait for a claim: two are needed, and the semaphore gives one tenant, here the system, half of them. */
 const QUEUE_CONNECTIONS = 4
+/** The semaphore gives one tenant half of them. */
+const COUNTING_CONNECTIONS = 2
 
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   tuneGarbageCollector()
@@ -56,6 +62,7 @@ export class Runtime {
   readonly #flushTimer: NodeJS.Timeout
   #server: HttpServer | undefined
   #queue: Database | undefined
+  #counting: Database | undefined
   #processes: ProcessRegistry | undefined
   #chainWriter: AuditChainWriter | undefined
 
@@ -67,14 +74,18 @@ export class Runtime {
       database,
       expected_schema: options.build.schema_version,
       isDraining: () => this.#server?.isDraining ?? false,
+      countPlugins: () => this.#countPlugins(),
+      checkToolProtocol: createToolProtocolCheck(() => this.kernel),
     })
     this.kernel = createKernel(options, { ...parts, metrics: this.metrics, readinessChecks })
     addRuntimeMetrics(this.metrics, {
       database,
       threads: this.kernel.threads.admission,
+      keyring: options.keyring,
       log: options.log,
       getQueue: () => this.#queue,
       getChainWriter: () => this.#chainWriter,
+      countPlugins: () => this.#countPlugins(),
     })
     this.#flushTimer = setInterval(() => {
       this.flushUsage().catch((error) => options.log.warn({ err: error }, 'failed to flush usage of keys and accounts'))
@@ -87,8 +98,14 @@ export class Runtime {
     const { strict, trusted_proxies, cors_origins, pool_size, assets, issuers } = this.#options
     const verifier = createTokenVerifier({
       issuers: buildTrustedIssuers(issuers, () => kernel.issuer.publicKeys()),
+      tool_resource: getToolResource(kernel.public_url),
       knownRoles: new Set<string>(roles),
       cache: kernel.caches.get(verifiedTokens),
+      egress: kernel.egress,
+      on_key_failure: (issuer, error) => {
+        if (issuer !== kernel.issuer.issuer)
+          kernel.log.warn({ issuer, err: error }, 'failed to fetch the keys of an issuer')
+      },
     })
     const { tenantStatusCache, limits } = kernel
     this.#server = await createServer({
@@ -130,6 +147,16 @@ export class Runtime {
     return this.#chainWriter
   }
 
+  /** As the worker role, which counts over all tenants and sees neither keys nor reasons. */
+  async #countPlugins(): Promise<PluginCounts> {
+    const { worker } = this.#options.connections
+    // A process that runs no jobs has no connection of this role yet.
+    this.#counting ??= this.#queue ? undefined : connect(this.#options, worker, COUNTING_CONNECTIONS)
+    const database = this.#queue ?? this.#counting ?? this.#connectQueue()
+    const counts = await database.one({ tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }, countStatuses)
+    return counts ?? { active: 0, invalid: 0 }
+  }
+
   /** Writes what this process has counted since the last time. */
   flushUsage(): Promise<void> {
     return this.#usage.flush(this.database)
@@ -137,9 +164,9 @@ export class Runtime {
 
   async close(): Promise<void> {
     clearInterval(this.#flushTimer)
-    await this.kernel.threads.close()
+    await Promise.all([this.kernel.threads.close(), this.kernel.egress.close()])
     await this.flushUsage().catch(() => {})
-    await Promise.all([this.database.end(), this.#queue?.end()])
+    await Promise.all([this.database.end(), this.#queue?.end(), this.#counting?.end()])
   }
 
   #connectQueue(): Database {

@@ -8,16 +8,24 @@ import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { type Role, roles } from '#kernel/auth/roles.ts'
 import { generateSigningKey } from '#kernel/auth/token-minter.ts'
 import type { Scope, Transactions, Tx } from '#kernel/database/tx.ts'
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring, KeyWrapper } from '#kernel/encryption/keyring.ts'
+import { insertOwnerKey, insertTenantKey } from '#kernel/encryption/queries.ts'
+import { createTenantKey } from '#kernel/encryption/tenant-keys.ts'
+import { createOwnerKey } from '#kernel/encryption/value-encryption.ts'
 import { createTenantKeys } from '#kernel/integrity/keys.ts'
 import { insertIntegrityKeys } from '#kernel/integrity/queries.ts'
 import { insertRecurringSchedules } from '#kernel/job/recurring.ts'
 import type { Module } from '#kernel/module.ts'
+import { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { WorkerThreads } from '#kernel/worker-threads.ts'
 import { insertUser } from '#modules/access/index.ts'
 import { seeding } from '#modules/definitions/index.ts'
 
+import { seedPlugins } from '#modules/plugins/index.ts'
+import { seedProviders } from '#modules/providers/index.ts'
 import { readDefinitionSeeds, seedDefinitions } from '#modules/risk-matrices/index.ts'
+import { readContractSeeds, seedContracts } from '#modules/source-contracts/index.ts'
 import {
   type ApprovalRuleRow,
   CANARY_TENANT,
@@ -43,6 +51,17 @@ export interface SeedContext {
   readonly keyring: Keyring
   readonly modules: readonly Module[]
   readonly project_root: string
+  /** Absent: shared plugins stay as they are. */
+  readonly plugins?: PluginSeedOptions
+}
+
+export interface PluginSeedOptions {
+  /** The operator's folder; null: none. */
+  readonly folder: string | null
+  /** Directory of the scripts of worker threads. */
+  readonly scripts_dir: string
+  /** A package that was not seeded or cannot run; the service starts nevertheless. */
+  readonly onFault: (text: string) => void
 }
 
 const SEED_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'seed:start' }
@@ -104,16 +123,21 @@ export async function seed(
   options: { demo: boolean },
   onStep: (text: string) => void = () => {},
 ) {
+  const isFirst = (await context.steward.write(SEED_SCOPE, countActiveSigningKeys)) === 0
+  const signing = isFirst ? await createSigningKey(context.keyring) : null
   await context.steward.write(SEED_SCOPE, async (tx) => {
     await lockSeeding(tx)
-    if ((await countActiveSigningKeys(tx)) === 0) {
+    if (signing && (await countActiveSigningKeys(tx)) === 0) {
       onStep('creating the signing key of the built-in issuer')
-      await addSigningKey(tx, context.keyring)
+      await insertSigningKey(tx, signing)
     }
     const folder = path.join(context.project_root, 'db/seed')
     await seeding.seedRegistry(tx, seeding.readRegistrySeeds(folder), onStep)
+    await seedContracts(tx, readContractSeeds(folder), onStep)
     await seedDefinitions(tx, readDefinitionSeeds(folder), onStep)
+    await seedProviders(tx, folder, onStep)
   })
+  await seedSharedPlugins(context, onStep)
   await prepareIntegrityKeys(context)
   await seedCanary(context, onStep)
   if (!options.demo) return
@@ -123,6 +147,17 @@ export async function seed(
     await context.app.write({ tenant_id: tenant.tenant_id, actor: 'seed:demo' }, async (tx) => {
       for (const user of tenant.users) await insertDemoUser(tx, tenant.slug, user)
     })
+  }
+}
+
+/** In threads of its own: plugin code runs in the sandbox only, and no transaction is open meanwhile. */
+async function seedSharedPlugins({ steward, plugins }: SeedContext, onStep: (text: string) => void): Promise<void> {
+  if (!plugins) return
+  const threads = new WorkerThreads(new ThreadAdmission({ threads: 1 }), plugins.scripts_dir)
+  try {
+    await seedPlugins({ steward, threads, folder: plugins.folder, onStep, onFault: plugins.onFault })
+  } finally {
+    await threads.close()
   }
 }
 
@@ -144,29 +179,30 @@ const insertDemoUser = (tx: Tx, slug: string, user: DemoUser) =>
     'keep',
   )
 
-export async function addSigningKey(tx: Tx, keyring: Keyring): Promise<string> {
-  const key = await generateSigningKey()
-  const sealed_private = keyring.encrypt(JSON.stringify(key.private_jwk), signingKeyContext(key.kid))
-  await insertSigningKey(tx, { kid: key.kid, alg: key.alg, public_jwk: key.public_jwk, sealed_private })
-  return key.kid
+/** Outside a transaction: wrapping may ask another program. */
+async function createSigningKey(keyring: KeyWrapper) {
+  const { kid, alg, public_jwk, private_jwk } = await generateSigningKey()
+  const sealed_private = await keyring.wrap(Buffer.from(JSON.stringify(private_jwk)), signingKeyContext(kid))
+  return { kid, alg, public_jwk, sealed_private }
 }
 
 /** `record` runs in the same transaction: if it fails nothing is rotated. */
-export function rotateSigningKey(
+export async function rotateSigningKey(
   context: Pick<SeedContext, 'steward' | 'keyring'>,
   record: (tx: Tx, retires: readonly string[]) => Promise<void> = async () => {},
 ): Promise<string> {
-  return context.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:cli' }, async (tx) => {
+  const key = await createSigningKey(context.keyring)
+  await context.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:cli' }, async (tx) => {
     await lockSeeding(tx)
     const active = (await listSigningKeys(tx)).filter(({ state }) => state === 'active')
     await retireSigningKeys(tx)
-    const kid = await addSigningKey(tx, context.keyring)
+    await insertSigningKey(tx, key)
     await record(
       tx,
-      active.map((key) => key.kid),
+      active.map(({ kid }) => kid),
     )
-    return kid
   })
+  return key.kid
 }
 
 export interface NewTenant {
@@ -194,7 +230,8 @@ export async function createTenant(
   )
   const defaults = readTenantDefaults(context.project_root)
   const audit = await loadAuditKeys(context)
-  const integrity = await createTenantKeys(context.keyring, tenant.tenant_id)
+  // Those of an existing tenant that has none are created when they are needed, as its tenant key is.
+  const integrity = inserted === 1 ? await createTenantKeys(context.keyring, tenant.tenant_id) : []
   // Repeated on purpose: a crash between the two transactions is repaired by the next run.
   await context.app.write({ tenant_id: tenant.tenant_id, actor }, async (tx) => {
     const isNew = (await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])) === 1
@@ -229,10 +266,18 @@ async function seedCanary(context: SeedContext, onStep: (text: string) => void):
       state: 'suspended',
     }),
   )
-  const integrity = await createTenantKeys(context.keyring, CANARY_TENANT)
-  await context.app.write({ tenant_id: CANARY_TENANT, actor: 'seed:canary' }, async (tx) => {
+  const scope: Scope = { tenant_id: CANARY_TENANT, actor: 'seed:canary' }
+  const isKeyed = await context.app.write(scope, (tx) => hasRows(tx, 'owner_key'))
+  const integrity = isKeyed ? [] : await createTenantKeys(context.keyring, CANARY_TENANT)
+  const tenantKey = isKeyed ? null : await createTenantKey(context.keyring, CANARY_TENANT, 1)
+  await context.app.write(scope, async (tx) => {
     await lockSeeding(tx)
     await insertIntegrityKeys(tx, integrity)
+    if (tenantKey && (await insertTenantKey(tx, tenantKey)) === 1) {
+      onStep('planting the isolation canary of encryption keys')
+      const owner = { tenant_id: CANARY_TENANT, kind: 'object', id: CANARY_TENANT } as const
+      await insertOwnerKey(tx, createOwnerKey(tenantKey, owner))
+    }
     // A module that was added by an upgrade has no canary rows yet, although the others do.
     for (const module of context.modules) {
       if (module.canary_table === undefined || (await hasRows(tx, module.canary_table))) continue

@@ -7,7 +7,7 @@ import type http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findDemoSignIn } from '#kernel/auth/demo-sign-in.ts'
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import type { HttpServer } from '#kernel/http/server.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import type { Log } from '#kernel/log.ts'
@@ -106,6 +106,7 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
     log,
     build: readBuildInfo(project),
     issuers: config.issuers,
+    egress: config.egress,
     demoSignIn: findDemoSignIn({ ...config, host: http?.host ?? null }, demoTenants),
     public_url: config.public_url,
     cors_origins: config.cors_origins,
@@ -117,6 +118,8 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
     heavy_threads: config.heavy_threads,
     preview_max_rows: config.preview_max_rows,
     preview_time_limit_ms: config.preview_time_limit_ms,
+    forced_provider_mode: config.forced_provider_mode,
+    plugin_policy: config.plugins.policy,
     strict: false,
     ...(http && { assets: (app) => installAssets(app, project.root, config.issuers) }),
   })

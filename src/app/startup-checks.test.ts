@@ -2,7 +2,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readMigrations } from '#kernel/database/migrations.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { projectRoot, TEST_MASTER_KEY } from '#test/support/database.ts'
 import { cloneDatabase } from '#test/support/test-app.ts'
 import { describeCause } from './describe-cause.ts'
@@ -112,6 +112,17 @@ describe('refused, with what to do:', () => {
     expect(lost).toMatch(
       /^The integrity key for audit-checkpoint was encrypted with the master key [0-9a-f]{8}, which is not there\. Add/,
     )
+  })
+
+  test('an integrity key that is damaged, which is not called a missing master key', async () => {
+    const alter = (text: string) =>
+      `begin; select set_config('app.actor', 'operator:test', true), set_config('app.restoring', 'on', true);
+       update app.integrity_key set wrapped = ${text} where purpose = 'cursor'; commit`
+    const said = await whenBroken(alter(`wrapped || 'AAAA'`), alter('left(wrapped, -4)'))
+    expect(said).toMatch(
+      /^The integrity key for cursor is damaged in the database, or the master key [0-9a-f]{8} is not/,
+    )
+    expect(said).not.toContain('which is not there')
   })
 
   test('active demo tenants in production', async () => {

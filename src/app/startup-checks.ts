@@ -9,7 +9,8 @@ import { isConnectionFailure, ReadOnlyServer } from '#kernel/database/failures.t
 import { findIsolationFaults, findRoleFault, type QueryRows } from '#kernel/database/isolation.ts'
 import { latestVersion, type Migration } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
-import type { Keyring } from '#kernel/encryption.ts'
+import { KeyCommandFailed, MasterKeyMissing } from '#kernel/encryption/failures.ts'
+import { DecryptionFailed, type Keyring, needsRewrap } from '#kernel/encryption/keyring.ts'
 import { IntegrityKeyUnavailable, loadIntegrityKeys, systemPurposes } from '#kernel/integrity/keys.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { describeCause } from './describe-cause.ts'
@@ -163,20 +164,34 @@ async function checkSigningKey({ app, keyring }: CheckContext): Promise<CheckRes
   const active = (await app.one(SCOPE, listSigningKeys)).find(({ state }) => state === 'active')
   if (!active) return failed('there is no active signing key', 'Run "npx probity seed".')
   try {
-    keyring.decrypt(active.sealed_private, signingKeyContext(active.kid))
-  } catch {
+    await keyring.unwrap(active.sealed_private, signingKeyContext(active.kid))
+  } catch (error) {
+    if (error instanceof KeyCommandFailed) return failedKeyCommand(error)
+    if (!(error instanceof DecryptionFailed)) throw error
+    if (!(error instanceof MasterKeyMissing)) {
+      return failed(
+        `the signing key of the built-in issuer is damaged in the database: ${error.reason}`,
+        'Restore the row of app.signing_key from a backup, or make a new signing key with "npx probity keys rotate".',
+      )
+    }
     return failed(
       'the signing key of the built-in issuer was sealed with another master key',
-      'Restore that master key file (PROBITY_MASTER_KEY_FILE, or master.key in the data folder), or make a new signing ' +
-        'key with "npx probity keys rotate".',
+      'Restore that master key file (PROBITY_MASTER_KEY_FILE, or master.key in the data folder) or the key of the key ' +
+        'command, or make a new signing key with "npx probity keys rotate".',
     )
   }
   return passed(
-    keyring.needsRewrap(active.sealed_private)
+    needsRewrap(keyring, active.sealed_private)
       ? 'opens with a previous master key; "npx probity keys rewrap" encrypts it under the current one'
       : 'opens with the master key',
   )
 }
+
+const failedKeyCommand = (error: KeyCommandFailed): CheckResult =>
+  failed(
+    error.message.replace(/^The/, 'the'),
+    'Check PROBITY_KEY_COMMAND and the service behind it; "npx probity doctor" tries it.',
+  )
 
 async function checkIntegrityKeys({ app, keyring }: CheckContext): Promise<CheckResult> {
   if (!keyring) return failed('the master key cannot be read', 'Restore the master key file.')
@@ -185,6 +200,7 @@ async function checkIntegrityKeys({ app, keyring }: CheckContext): Promise<Check
     const count = systemPurposes.reduce((sum, purpose) => sum + keys.all(purpose).length, 0)
     return passed(`${count} open with the master key`)
   } catch (error) {
+    if (error instanceof KeyCommandFailed) return failedKeyCommand(error)
     if (!(error instanceof IntegrityKeyUnavailable)) throw error
     const [what, ...remedy] = error.message.split('. ')
     return failed(`${what}`, remedy.join('. '))

@@ -20,6 +20,40 @@ export interface PinnedList {
   readonly overlay_hash: string | null
 }
 
+/** An answer of a provider that the decision was made on. */
+export interface PinnedEvidence {
+  readonly contract_key: string
+  readonly contract_version: number
+  readonly contract_hash: string
+  /** SHA-256 of the salt and the SHA-256 of the payload, hex: it does not reveal a short payload. */
+  readonly payload_hash: string
+  /** `test`: the provider was asked in its test environment. */
+  readonly mode: 'live' | 'test' | 'recorded' | 'fixtures'
+  /** The inputs that it gave, in the order of their names. */
+  readonly inputs: readonly { readonly input: string; readonly fact: string }[]
+}
+
+/** A plugin that scored a factor, and what it said. */
+export interface PinnedPlugin {
+  readonly plugin_key: string
+  /** The owner of its version, as for lists. */
+  readonly via: string | null
+  readonly version: number
+  readonly content_hash: string
+  readonly configuration_hash: string
+  /** The build of the sandbox that it ran in. */
+  readonly sandbox_hash: string
+  /** Key of the factor. */
+  readonly factor: string
+  readonly result: {
+    readonly score_bps: number
+    readonly reason_code: string | null
+    readonly values: Readonly<Record<string, unknown>>
+  }
+  /** What it used, in interrupt callbacks of the interpreter: the same on every machine. */
+  readonly fuel: number
+}
+
 export interface DecisionFacts {
   readonly family: DefinitionFamily
   readonly key: string
@@ -36,6 +70,11 @@ export interface DecisionFacts {
   readonly explanation: Explanation
 }
 
+export type DecidedFacts = DecisionFacts & {
+  readonly evidence?: readonly PinnedEvidence[]
+  readonly plugins?: readonly PinnedPlugin[]
+}
+
 interface UnsaltedContent extends DecisionFacts {
   readonly format: typeof UNSALTED_FORMAT
 }
@@ -44,10 +83,10 @@ interface SaltedContent extends DecisionFacts {
   readonly format: typeof DOCUMENT_FORMAT
   /** Random; stored and deleted with the decision. */
   readonly salt: string
-  /** Provider results used by the decision; none yet. */
-  readonly evidence: readonly unknown[]
-  /** Plugin results used by the decision; none yet. */
-  readonly plugins: readonly unknown[]
+  /** Provider results used by the decision. */
+  readonly evidence: readonly PinnedEvidence[]
+  /** Plugin results used by the decision. */
+  readonly plugins: readonly PinnedPlugin[]
 }
 
 export type DecisionContent = UnsaltedContent | SaltedContent
@@ -61,7 +100,7 @@ export interface DecisionDocument {
 }
 
 /** `salt`: a new one for a new decision, the stored one for a replay; null writes format 1, for replays only. */
-export function buildDecisionDocument(facts: DecisionFacts, salt: string | null): DecisionDocument {
+export function buildDecisionDocument(facts: DecidedFacts, salt: string | null): DecisionDocument {
   const { family, key, version, content_hash, engine, inputs, valid_at, outcome, explanation } = facts
   const lists = toCanonicalLists(facts.lists)
   const decided: DecisionFacts = {
@@ -85,10 +124,57 @@ export function buildDecisionDocument(facts: DecisionFacts, salt: string | null)
   const content: DecisionContent =
     salt === null
       ? { format: UNSALTED_FORMAT, ...decided }
-      : { format: DOCUMENT_FORMAT, salt, evidence: [], plugins: [], ...decided }
+      : {
+          format: DOCUMENT_FORMAT,
+          salt,
+          evidence: toCanonicalEvidence(facts.evidence ?? []),
+          plugins: toCanonicalPlugins(facts.plugins ?? []),
+          ...decided,
+        }
   const text = canonicalJson({ ...content, lists: lists.text })
   return { content, text, hash: hashDocument(text) }
 }
+
+const toCanonicalEvidence = (given: readonly PinnedEvidence[]): readonly PinnedEvidence[] =>
+  given
+    .map(({ contract_key, contract_version, contract_hash, payload_hash, mode, inputs }) => ({
+      contract_key,
+      contract_version,
+      contract_hash,
+      payload_hash,
+      mode,
+      inputs: inputs.map(({ input, fact }) => ({ input, fact })).sort((a, b) => compare(a.input, b.input)),
+    }))
+    .sort((a, b) => compare(a.contract_key, b.contract_key))
+
+const toCanonicalPlugins = (given: readonly PinnedPlugin[]): readonly PinnedPlugin[] =>
+  given
+    .map((plugin) => ({
+      plugin_key: plugin.plugin_key,
+      via: plugin.via,
+      version: plugin.version,
+      content_hash: plugin.content_hash,
+      configuration_hash: plugin.configuration_hash,
+      sandbox_hash: plugin.sandbox_hash,
+      factor: plugin.factor,
+      result: {
+        score_bps: plugin.result.score_bps,
+        reason_code: plugin.result.reason_code,
+        values: plugin.result.values,
+      },
+      fuel: plugin.fuel,
+    }))
+    .sort((a, b) => compare(a.factor, b.factor))
+
+/** The hash of a payload as evidence pins it. */
+export const hashPayload = (salt: string, bytes: Uint8Array): string =>
+  hash('sha256', `${salt}.${hash('sha256', bytes, 'hex')}`, 'hex')
+
+export const getEvidence = (content: DecisionContent): readonly PinnedEvidence[] =>
+  content.format === DOCUMENT_FORMAT ? content.evidence : []
+
+export const getPlugins = (content: DecisionContent): readonly PinnedPlugin[] =>
+  content.format === DOCUMENT_FORMAT ? content.plugins : []
 
 /** Why this release cannot replay the document, or null. */
 export function findFormatFault(document: object): string | null {

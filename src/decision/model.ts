@@ -29,6 +29,8 @@ export interface Input {
   readonly values?: readonly string[]
   /** Allowed values are the keys of a list, or the values of one of its fields. */
   readonly one_of?: { readonly list_key: string; readonly field?: string }
+  /** The fact of a source contract that it comes from, where a decision cites calls of providers. */
+  readonly from?: { readonly contract_key: string; readonly fact: string }
   /** Inclusive; integers, decimals (as strings) and dates. */
   readonly minimum?: number | string
   readonly maximum?: number | string
@@ -115,7 +117,17 @@ export interface ScoreMapFactor extends FactorBase {
   readonly scores: Readonly<Record<string, PolicyValue>>
   readonly on_missing: OnMissing
 }
-export type Factor = LookupFactor | TableFactor | PresenceFactor | ScoreMapFactor
+/** The version in force of a plugin gives the score. The caller runs it; the engine gets its result as data. */
+export interface PluginFactor extends FactorBase {
+  readonly form: 'plugin'
+  readonly plugin_key: string
+  /** Inputs that the plugin is called with, under their own names. */
+  readonly inputs: readonly string[]
+  /** Scores that the plugin may give, both ends included. Proofs hold for every one of them. */
+  readonly score_min_bps: number
+  readonly score_max_bps: number
+}
+export type Factor = LookupFactor | TableFactor | PresenceFactor | ScoreMapFactor | PluginFactor
 
 /** All conditions hold: a unary test on an input, on `factor.<key>`, or on `score`. */
 export interface Trigger {
@@ -204,6 +216,8 @@ export interface FactorOutcome {
   /** Keys of the rows that fired. */
   readonly rows?: readonly string[]
   readonly defaulted?: true
+  /** For a factor that a plugin scores. */
+  readonly plugin?: { readonly plugin_key: string; readonly values: Readonly<Record<string, unknown>> }
 }
 export interface TriggerOutcome {
   readonly key: string
@@ -252,6 +266,26 @@ export interface UsedEntry {
   /** Hash of the entry; null when the key is not on the list. */
   readonly hash: string | null
 }
+/** A plugin that must be run for a decision, with its arguments. */
+export interface PluginCall {
+  /** Key of the factor that it scores. */
+  readonly factor: string
+  readonly pointer: string
+  readonly plugin_key: string
+  readonly inputs: Inputs
+}
+/** What a plugin said in one decision. */
+export interface PluginResult {
+  /** Within the range of the factor: the caller checks it. */
+  readonly score_bps: number
+  readonly reason_code: string | null
+  readonly values: Readonly<Record<string, unknown>>
+  /** Entries that it looked up; the hash is null for a key that is not on the list. */
+  readonly read: readonly { readonly list_key: string; readonly key: string; readonly hash: string | null }[]
+}
+/** By the key of the factor. */
+export type PluginResults = ReadonlyMap<string, PluginResult>
+
 /** `used` holds everything read from lists, each once, in the order of use. Findings coded `input_…` point into the inputs. */
 export type Decision =
   | {
@@ -260,7 +294,12 @@ export type Decision =
       readonly explanation: Explanation
       readonly used: readonly UsedEntry[]
     }
-  | { readonly ok: false; readonly findings: readonly Finding[] }
+  | {
+      readonly ok: false
+      readonly findings: readonly Finding[]
+      /** Present when the decision lacks nothing but the results of these plugins. */
+      readonly needs?: readonly PluginCall[]
+    }
 
 /**
  * The semantics of definitions, by number. Changed semantics are a new engine; old engines stay, so that every decision can be
@@ -274,6 +313,7 @@ export interface Engine {
   compile(definition: Definition): CompiledDefinition
 }
 export interface CompiledDefinition {
+  readonly engine: number
   readonly definition: Definition
   /** Every list the definition may read, sorted. */
   readonly list_keys: readonly string[]
@@ -297,6 +337,9 @@ export interface CompiledDefinition {
   bind(lists: BoundLists): BoundDefinition | readonly Finding[]
 }
 export interface BoundDefinition {
-  /** Takes microseconds and uses no clock, randomness or I/O. `lists` replaces bound lists, for large ones whose keys differ per decision. */
-  decide(inputs: Inputs, lists?: BoundLists): Decision
+  /**
+   * Takes microseconds and uses no clock, randomness or I/O. `lists` replaces bound lists, for large ones whose keys differ per
+   * decision. Without `plugins`, a matrix with plugin factors says which results it needs.
+   */
+  decide(inputs: Inputs, lists?: BoundLists, plugins?: PluginResults): Decision
 }

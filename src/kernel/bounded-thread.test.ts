@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { BoundedThread, type ThreadOptions } from './bounded-thread.ts'
+import { BoundedThread, failThreadUnavailable, type ThreadOptions } from './bounded-thread.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'bounded-thread-'))
 const script = path.join(folder, 'echo.mjs')
@@ -16,6 +16,9 @@ beforeAll(() => {
      parentPort.on('message', (task) => {
        if (task === 'exit') process.exit(1)
        if (task === 'throw') throw new Error('broken')
+       if (task === 'spin') for (;;);
+       const [, pause_ms] = /^pause (\\d+)$/.exec(task) ?? []
+       if (pause_ms) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(pause_ms))
        parentPort.postMessage(task + '!')
      })
      parentPort.postMessage('ready')`,
@@ -50,4 +53,18 @@ test('reports whether a task ended or broke the thread, and starts a new thread 
   expect(await thread.run('1')).toBe('1!')
   await expect(thread.run('throw')).rejects.toMatchObject({ reason: 'crashed', message: 'broken' })
   expect(await thread.run('2')).toBe('2!')
+})
+
+test('counts CPU time against the limit, and calls a task starved that does not get the CPU', async () => {
+  start({ time_limit_ms: 500, elapsed_limit_ms: 60_000 })
+  expect(await thread.run('pause 700')).toBe('pause 700!')
+  await expect(thread.run('spin')).rejects.toMatchObject({ reason: 'time', message: 'it took longer than 0.5 s' })
+  await thread.close()
+  start({ time_limit_ms: 600_000, elapsed_limit_ms: 50 })
+  const starved = await thread.run('pause 600000').catch((error) => error)
+  expect(starved).toMatchObject({ reason: 'starved' })
+  expect(() => failThreadUnavailable(starved, 'Not now.')).toThrow(
+    expect.objectContaining({ code: 'overloaded', cause: starved }),
+  )
+  expect(await thread.run('1')).toBe('1!')
 })

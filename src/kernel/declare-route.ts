@@ -8,16 +8,17 @@ import type { Roles } from './auth/roles.ts'
 import type { Tx, TxMode } from './database/tx.ts'
 import type { Capabilities, Capability } from './kernel.ts'
 import type { ProblemCode } from './problem.ts'
-import type {
-  Actor,
-  Endpoint,
-  Method,
-  ReplySchema,
-  RequestMetadata,
-  Route,
-  RouteOptions,
-  StreamReply,
-  TenantRouteOptions,
+import {
+  type Actor,
+  type Endpoint,
+  type Method,
+  type ReplySchema,
+  type RequestMetadata,
+  type Route,
+  type RouteOptions,
+  type StreamReply,
+  streamReply,
+  type TenantRouteOptions,
 } from './route.ts'
 
 type StaticOf<S> = S extends TSchema ? Static<S> : undefined
@@ -70,6 +71,10 @@ interface SelfTxInput {
   write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
   /** The write that completes the request: `Idempotency-Key` is honoured in its transaction. */
   settle<T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T>
+  /** Names this request and its retries, for rows that are written before `settle`; null without `Idempotency-Key`. */
+  readonly request_key: string | null
+  /** What `settle` stored for an earlier request with the same key: for work before `settle` that must not be done twice. */
+  findSettled<T>(fingerprint: string): Promise<T | undefined>
 }
 
 export type TenantInput<P, Q, B, M extends TxMode, U extends Capability> = RequestInput<P, Q, B> & {
@@ -112,8 +117,11 @@ export interface PublicSpec<P, Q, B, R extends ReplySchema, U extends Capability
   readonly alternateStatus?: { readonly status: number; readonly when: (reply: ReplyValue<R>) => boolean }
 }
 
-function declareRoute(access: 'tenant' | 'public', at: Endpoint, spec: object, handle: unknown): Route {
+function declareRoute(access: Route['access'], at: Endpoint, spec: object, handle: unknown): Route {
   const [method, path] = at.split(' ') as [Method, string]
+  const { secret_body, governed, proposes } = spec as TenantRouteOptions
+  if (secret_body && (governed || proposes))
+    throw new Error(`${at}: a change request would store the secret in its body`)
   return { access, at, method, path, roles: [], tx: null, uses: [], problems: [], ...spec, handle } as unknown as Route
 }
 
@@ -145,4 +153,38 @@ export const publicRoute = <
 ) => ({
   handle: (handle: (input: PublicInput<P, Q, B, U>) => Promise<Immutable<ReplyValue<R>>>): Route =>
     declareRoute('public', at, spec, handle),
+})
+
+/** One message of another protocol, of an authenticated caller whose role and limits were checked. */
+export type ProtocolInput<U extends Capability> = {
+  readonly actor: Actor
+  /** The parsed JSON body. */
+  readonly message: unknown
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly request: RequestMetadata
+} & KernelInput<U>
+
+export interface ProtocolReply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | AsyncIterable<Uint8Array> | undefined
+}
+
+interface ProtocolSpec<U extends Capability> extends RouteOptions {
+  readonly roles: Roles
+  readonly uses?: readonly U[]
+}
+
+/**
+ * An endpoint of another protocol. The kernel checks Host, Origin, token, limits and role, and reads the JSON body; the handler
+ * answers the message. It is not an operation: it is in no OpenAPI document, and a module lists it in `protocols`.
+ */
+export const protocolRoute = <const U extends Capability = never>(at: Endpoint, spec: ProtocolSpec<U>) => ({
+  handle: (handle: (input: ProtocolInput<U>) => Promise<ProtocolReply>): Route =>
+    declareRoute(
+      'protocol',
+      at,
+      { ...spec, reply: [200, streamReply(['application/json', 'text/event-stream'], 'Messages of the protocol.')] },
+      handle,
+    ),
 })

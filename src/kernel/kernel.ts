@@ -11,13 +11,19 @@ import type { TenantStatusCache } from './auth/tenant-status-cache.ts'
 import type { Caches } from './cache/caches.ts'
 import type { CursorCodec } from './cursor.ts'
 import type { Transactions, Tx } from './database/tx.ts'
+import type { Egress } from './egress/egress.ts'
+import type { ValueEncryption } from './encryption/value-encryption.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobQueue } from './job/queue.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
 import type { Module } from './module.ts'
+import type { ModuleMetrics } from './module-metrics.ts'
+import type { PluginPolicy } from './plugin-policy.ts'
 import type { Readiness } from './readiness.ts'
 import type { ChangeReviews } from './request/change-reviews.ts'
+import type { SerializedResponse } from './request/idempotency.ts'
+import type { CallInputs, CallOrigin } from './request/operation-call.ts'
 import type { Actor, RequestMetadata, Route } from './route.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
@@ -45,8 +51,17 @@ export interface Kernel {
   readonly cursors: CursorCodec
   readonly auditKeys: AuditKeys
   readonly integrity: IntegrityKeys
+  readonly encryption: ValueEncryption
+  /** The only way to another system. */
+  readonly egress: Egress
   readonly preview_limits: { readonly max_rows: number; readonly time_limit_ms: number }
+  /** Serves every provider call from recorded answers, whatever the tenant chose; null: as the tenant chose. */
+  readonly forced_provider_mode: 'recorded' | null
+  /** What the operator allows plugins. */
+  readonly plugin_policy: PluginPolicy
   readonly log: Log
+  /** Metrics that modules declare. */
+  readonly metrics: ModuleMetrics
   readonly raiseAlarm: RaiseAlarm
 
   // Operations as data: permissions, change requests and their execution.
@@ -66,6 +81,9 @@ export interface Kernel {
       audit: AuditNotes
     },
   ): Promise<unknown>
+
+  /** Calls an operation as the tool protocol does: limits, role, validation, then dispatch with audit. */
+  call(operation: string, actor: Actor, inputs: CallInputs, origin: CallOrigin): Promise<SerializedResponse>
 
   // Authentication and limits.
   readonly limits: Limits

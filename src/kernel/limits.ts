@@ -15,6 +15,8 @@ export const defaultLimits: Readonly<Record<Bucket | 'anonymous', Limit>> = {
   // For these two only `burst` is used: how many at once.
   in_flight: { per_second: 64, burst: 64 },
   heavy: { per_second: 1000, burst: 1000 },
+  // A person's assistant makes a few calls at once and then thinks.
+  mcp: { per_second: 5, burst: 50 },
 }
 
 /** So many refusals per second of a tenant are routed and logged; the rest is shed. */
@@ -91,6 +93,18 @@ export class Limits {
     failWithoutStack('rate_limited', toRefusal(own, all))
   }
 
+  /** Tool calls of a principal, beside the limits of its requests: one message may carry several calls. */
+  takeToolCall(tenantId: string, principal: string, tenantStatus: TenantStatus): void {
+    const taken = this.#buckets.take(`m:${tenantId}:${principal}`, this.#getProcessLimit(tenantStatus, 'mcp'))
+    if (!taken.allowed) failToolCall(taken)
+  }
+
+  /** Before a message is read that may carry a call. */
+  assertToolCallAllowed(tenantId: string, principal: string, tenantStatus: TenantStatus): void {
+    const state = this.#buckets.peek(`m:${tenantId}:${principal}`, this.#getProcessLimit(tenantStatus, 'mcp'))
+    if (!state.allowed) failToolCall(state)
+  }
+
   /**
    * Whether some tenant floods this process with requests beyond its limit. Called for every request, so it only compares a
    * time.
@@ -142,6 +156,7 @@ export class Limits {
         this.#buckets.peek(`p:${tenantId}:${principal}`, this.#getProcessLimit(tenantStatus, 'principal')),
       ),
       toState('tenant', this.#buckets.peek(`t:${tenantId}`, this.#getProcessLimit(tenantStatus, 'tenant'))),
+      toState('mcp', this.#buckets.peek(`m:${tenantId}:${principal}`, this.#getProcessLimit(tenantStatus, 'mcp'))),
       {
         bucket: 'in_flight',
         limit: inFlight,
@@ -171,6 +186,11 @@ const toRefusal = (own: TakeResult, all: TakeResult): RateLimitRefusal => ({
   retry_after_s: (own.allowed ? all : own).retry_after_s,
   headers: toRateLimitHeaders(own, all),
 })
+
+function failToolCall(state: TakeResult): never {
+  const headers = rateLimitHeaders([toPolicy('mcp', state)])
+  failWithoutStack('rate_limited', { retry_after_s: state.retry_after_s, headers })
+}
 
 function anonymousHeaders(taken: TakeResult): Record<string, string> {
   const headers = rateLimitHeaders([toPolicy('anonymous', taken)])

@@ -17,7 +17,13 @@ export interface GaugeReading<Name extends string = string> {
   readonly value: number
 }
 
-export const alarmReasons = ['policy_violation', 'internal_error', 'audit_broken'] as const
+export const alarmReasons = [
+  'policy_violation',
+  'internal_error',
+  'audit_broken',
+  'key_unavailable',
+  'decryption_failed',
+] as const
 export type AlarmReason = (typeof alarmReasons)[number]
 
 const BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -88,6 +94,13 @@ export class Metrics {
     buckets: [0.01, 0.1, 1, 10, 60, 600],
     registers: [this.registry],
   })
+  readonly #egress = new prom.Histogram({
+    name: 'probity_egress_request_duration_seconds',
+    help: 'Duration of outbound requests by outcome: answered, or the word of the fault.',
+    labelNames: ['outcome'],
+    buckets: [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [this.registry],
+  })
   readonly alarms = new prom.Counter({
     name: 'probity_alarms_total',
     help: `Events that are always a bug or an attack, by reason: ${alarmReasons.join(', ')}.`,
@@ -107,6 +120,9 @@ export class Metrics {
   }
   observeJob(kind: string, outcome: string, seconds: number): void {
     this.#jobs.observe({ kind, outcome }, seconds)
+  }
+  observeEgress(outcome: string, seconds: number): void {
+    this.#egress.observe({ outcome }, seconds)
   }
   addGauge(name: string, help: string, read: () => number): void {
     new prom.Gauge({

@@ -1,10 +1,26 @@
 /** A module as `src/app/modules.ts` lists it: routes, jobs and what other modules need to know of it. */
+import type { Caches } from './cache/caches.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx } from './database/tx.ts'
 import type { JobKind } from './job/kind.ts'
+import type { MetricDeclaration } from './module-metrics.ts'
+import type { PluginPolicy } from './plugin-policy.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
 import type { Route } from './route.ts'
 import type { ModuleSearch } from './search/source.ts'
+import type { WorkerThreads } from './worker-threads.ts'
+
+/** Something that cannot work without a plugin. */
+export interface PluginDependent {
+  /** What it is, such as `matrix` or `provider`. */
+  readonly kind: string
+  readonly key: string
+  /** Null: all versions, or it has none. */
+  readonly version: number | null
+  readonly title: string
+  /** operationIds that answer 503 while the plugin cannot run. */
+  readonly operations: readonly string[]
+}
 
 export interface Module {
   readonly name: string
@@ -13,8 +29,11 @@ export interface Module {
   readonly tier: 'foundation' | 'domain' | 'views'
   readonly summary: string
   readonly routes: readonly Route[]
+  /** Endpoints of other protocols, declared with `protocolRoute`. */
+  readonly protocols?: readonly Route[]
   readonly jobs: readonly JobKind[]
   readonly constraints?: ConstraintProblems
+  readonly metrics?: readonly MetricDeclaration[]
   /**
    * Inserts one row into each table of this module, for the tenant of `tx`. The canary tenant gets these rows, so that isolation
    * can be verified on real data; the isolation tests use it too.
@@ -26,6 +45,18 @@ export interface Module {
   readonly reviews?: Readonly<Record<string, ChangeReview>>
   /** Governed actions whose impact this module measures; a policy may require that before they are approved. */
   readonly measures?: readonly string[]
+  /** Keys of the providers that the tenant can call now. */
+  readonly listReadyProviders?: (
+    kernel: { readonly caches: Caches; readonly forced_provider_mode: 'recorded' | null },
+    tx: Tx,
+  ) => Promise<readonly string[]>
+  /** Keys of the plugins that are in force and can run now. */
+  readonly listRunnablePlugins?: (
+    kernel: { readonly caches: Caches; readonly threads: WorkerThreads; readonly plugin_policy: PluginPolicy },
+    tx: Tx,
+  ) => Promise<readonly string[]>
+  /** What of this module, as it is in force, runs the plugin. */
+  readonly plugin_dependents?: (tx: Tx, plugin_key: string) => Promise<readonly PluginDependent[]>
   /** The kinds of object that search finds; required of a module that reads objects by id. */
   readonly search?: ModuleSearch
 }

@@ -45,13 +45,17 @@ export function listProblemCodes(route: Route): ReadonlySet<ProblemCode> {
   const add = (more: readonly ProblemCode[]) => {
     for (const code of more) codes.add(code)
   }
-  if (route.access === 'tenant') add(authenticationCodes)
+  if (route.access !== 'public') add(authenticationCodes)
+  if (route.access === 'protocol') add(['origin_not_allowed'])
   if (route.method !== 'GET') add(bodyCodes)
   if (route.body && hasFreeFormParts(route.body)) add(['content_unstorable'])
   if (route.method === 'POST' && route.access === 'tenant') add(idempotencyCodes)
   if (isRevisionedChange(route)) add(['precondition_failed', 'revision_stale'])
   if (route.governed || route.proposes) add(['approvers_missing'])
+  if (route.needs === 'provider') add(['provider_credential_missing'])
+  if (route.executes === 'plugin') add(['plugin_invalid', 'plugin_failed'])
   if (route.governed?.breakGlass) add(['person_required'])
+  if ((route.uses as readonly string[]).includes('encryption')) add(['content_corrupt', 'conflict'])
   if ((route.query as { properties?: Json } | undefined)?.properties?.['cursor']) add(['cursor_not_found'])
   return codes
 }

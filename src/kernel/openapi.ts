@@ -110,6 +110,18 @@ function describeRoute(route: Route): string {
       'Starts long work: poll the job named by Location until its state is terminal. ' +
         'Answers 429 `concurrency_limited` while the tenant has as many unfinished jobs as its limit `heavy` allows.',
     )
+  if (route.needs === 'provider')
+    lines.push(
+      'Needs a credential of the provider: answers 424 `provider_credential_missing`, before anything is stored, and names in ' +
+        '`missing` every credential that is absent, disabled, expired or rejected.',
+    )
+  if (route.executes === 'plugin')
+    lines.push(
+      'May run a plugin: answers 503 `plugin_invalid` with every reason, or `plugin_failed`, and nothing is decided without the ' +
+        'plugin or by another version of it. Neither is worth repeating: `retryable` is false and there is no `Retry-After`.',
+    )
+  if (route.secret_body)
+    lines.push('The body holds a secret. It is encrypted at once; no answer, log line or record contains it.')
   if (route.uses.includes('threads'))
     lines.push('Computed in a worker thread: answers 429 or 503 with `Retry-After` while the threads are taken.')
   if (route.method === 'POST' && route.access === 'tenant') lines.push('Send `Idempotency-Key` to make retries safe.')
@@ -234,6 +246,9 @@ function buildOperation(module: Module, route: Route, context: DocumentContext):
     ...(route.access === 'tenant' && { 'x-roles': route.roles, 'x-tx': route.tx }),
     ...(route.governed && { 'x-governed': route.governed.action }),
     ...(route.audited && { 'x-audited': true }),
+    ...(route.needs && { 'x-needs': route.needs }),
+    ...(route.executes && { 'x-executes': route.executes }),
+    ...(route.secret_body && { 'x-secret-body': true }),
     ...(route.starts && { 'x-starts': route.starts }),
   }
 }

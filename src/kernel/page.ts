@@ -15,19 +15,19 @@ interface PageInput {
 }
 
 /**
- * `order` names the members of a row that form its position, unique together. `fetch` gets the position to continue after (null
+ * `order` names the members of a row that form its position, unique together. `readRows` gets the position to continue after (null
  * for the first page) and the number of rows to read.
  */
 export async function paginate<Row extends object>(
   input: PageInput,
   route: string,
   order: readonly (keyof Row & string)[],
-  fetch: (after: PagePosition, count: number) => Promise<Row[]>,
+  readRows: (after: PagePosition, count: number) => Promise<Row[]>,
 ): Promise<{ items: Row[]; next_cursor: string | null }> {
   const { limit = 50, cursor, ...binding } = input.query
   const bound = { tenant_id: input.actor.tenant_id, route, binding }
   const after = cursor === undefined ? null : input.kernel.cursors.decode(cursor, bound)
-  const rows = await fetch(after, limit + 1)
+  const rows = await readRows(after, limit + 1)
   if (rows.length <= limit) return { items: rows, next_cursor: null }
   const items = rows.slice(0, limit)
   const last = items.at(-1) as Row

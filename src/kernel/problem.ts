@@ -2,13 +2,11 @@
  * The catalogue of errors that a client can see, each with status, title and advice; modules throw them by code.
  * Codes are never renamed; titles are constant per code; `detail` says what to do and never echoes secrets or SQL.
  */
+import { pluginProblems } from './plugin-problems.ts'
+import type { ProblemType } from './problem-type.ts'
+import { providerProblems } from './provider-problems.ts'
 
-export interface ProblemType {
-  readonly status: number
-  readonly title: string
-  readonly advice: string
-  readonly retryable?: true
-}
+export type { ProblemType } from './problem-type.ts'
 
 export const problems = {
   malformed_request: {
@@ -55,6 +53,29 @@ export const problems = {
     status: 403,
     title: 'The caller lacks a required role',
     advice: 'The answer names the roles that may call this operation. GET /api/auth/permissions explains more.',
+  },
+  origin_not_allowed: {
+    status: 403,
+    title: 'The request comes from another site',
+    advice:
+      'Call the server by its public name, its address or localhost. Pages of other origins must be listed by the operator.',
+  },
+  tool_forbidden: {
+    status: 403,
+    title: 'The tool policy of the tenant forbids this',
+    advice: 'The answer names the tool. GET /api/mcp/tool-policy shows the policy; a compliance officer can change it.',
+  },
+  tool_approval_required: {
+    status: 409,
+    title: 'A person must approve this tool call',
+    advice:
+      'The answer names the approval. When somebody else has approved it, the same call with the same arguments returns its result.',
+  },
+  tool_confirmation_required: {
+    status: 409,
+    title: 'The tool call must be confirmed',
+    advice:
+      'Show the person what would be proposed, and repeat the call with the argument confirm as the answer gives it.',
   },
   person_required: {
     status: 403,
@@ -193,6 +214,12 @@ export const problems = {
     title: 'The definition cannot be used',
     advice: 'Each entry of errors names the place and what is wrong with it. Nothing was stored.',
   },
+  contract_violated: {
+    status: 409,
+    title: 'The payload breaks its source contract',
+    advice:
+      'GET /source-contracts/quarantine/{payload_id} names each place. Nothing is decided on a payload in quarantine.',
+  },
   inputs_refused: {
     status: 409,
     title: 'Nothing can be decided on these inputs',
@@ -276,11 +303,7 @@ export const problems = {
     title: 'Some rows of the source are not valid',
     advice: 'Nothing was imported. The rejects of the import name each row, its place and what is wrong with it.',
   },
-  provider_credential_missing: {
-    status: 424,
-    title: "The tenant's credential for an external provider is not configured",
-    advice: 'Store a credential for the named provider and repeat the request.',
-  },
+  ...providerProblems,
   rate_limited: {
     status: 429,
     title: 'Too many requests',
@@ -308,11 +331,7 @@ export const problems = {
     title: 'Stored content does not match its hash',
     advice: 'The content is not used. Tell the operator: the database was altered or damaged, and must be restored.',
   },
-  plugin_invalid: {
-    status: 503,
-    title: 'A plugin failed validation',
-    advice: 'The operation fails closed. Correct or deactivate the named plugin.',
-  },
+  ...pluginProblems,
   dependency_unavailable: {
     status: 503,
     title: 'A dependency is unavailable',

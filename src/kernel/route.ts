@@ -1,6 +1,6 @@
 /**
  * A declared route with its types erased, as the server, the OpenAPI document and the tests see it. Routes are declared with
- * tenantRoute and publicRoute of declare-route.ts.
+ * tenantRoute, publicRoute and protocolRoute of declare-route.ts.
  */
 import type { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
@@ -69,6 +69,22 @@ export interface GovernedChange {
   readonly body: unknown
 }
 
+/** How a route is offered as a tool of the Model Context Protocol. A route without it is not offered. */
+export interface ToolMark {
+  readonly name: string
+  readonly title: string
+  /** Read by a language model: when to use it and what comes back, in at most 400 characters. */
+  readonly description: string
+  /** `read` changes nothing; `work` computes or stores a decision; `propose` creates a change request for another person to approve. */
+  readonly effect: 'read' | 'work' | 'propose'
+  /** Parameters of the request that have another name as an argument. */
+  readonly rename?: Readonly<Record<string, string>>
+  /** Optional members of the request that cannot be given as arguments. */
+  readonly omit?: readonly string[]
+  /** What a caller of a `propose` tool repeats to confirm it, with arguments in braces: `{list_key}@{version}`. */
+  readonly confirm?: string
+}
+
 /** Members of a declaration whose types do not depend on its schemas. */
 export interface RouteOptions {
   readonly id: string
@@ -88,6 +104,8 @@ export interface TenantRouteOptions extends RouteOptions {
   readonly governed?: {
     readonly action: string
     readonly head: (tx: Tx, params: Record<string, string>) => Promise<string | null>
+    /** False: it changes no rating, so a rule that requires an impact run does not require one of it. */
+    readonly has_impact?: boolean
     /** What this operation does without approval whatever the policy says, such as a dry run. */
     readonly skipApprovalIf?: (body: unknown) => boolean
     /** The reason of a break-glass change: a person makes it immediately, and somebody else reviews it. */
@@ -97,6 +115,15 @@ export interface TenantRouteOptions extends RouteOptions {
     /** Called inside the transaction when a rule requires approvers; false when this change does not need them. */
     readonly requiresApproval?: (tx: Tx, rule: ApprovalRule, change: GovernedChange) => Promise<boolean>
   }
+  /**
+   * The body holds a secret: it is encrypted or discarded, never stored for a repeated request, returned, logged or recorded. Such
+   * a route is not governed, because a change request stores its body, and every free text of the body is `writeOnly`.
+   */
+  readonly secret_body?: true
+  /** Calls a provider: answers 424 before any row or job is created while a credential is missing. */
+  readonly needs?: 'provider'
+  /** Runs a plugin: answers 503, and decides and stores nothing, while the plugin is invalid or fails. */
+  readonly executes?: 'plugin'
   /** Always creates a change request for this governed action, whatever the policy says. The reply is the change request. */
   readonly proposes?: string
   /** A POST that only computes: nothing is stored, and nothing is recorded. */
@@ -111,10 +138,12 @@ export interface TenantRouteOptions extends RouteOptions {
   readonly cacheable?: true
   /** The reply has `revision`: strong ETag, If-None-Match on reads, If-Match on changes. */
   readonly revisioned?: true
+  readonly tool?: ToolMark
 }
 
 export interface Route extends TenantRouteOptions {
-  readonly access: 'tenant' | 'public'
+  /** `protocol`: the body is a message of another protocol, which the handler answers itself. */
+  readonly access: 'tenant' | 'public' | 'protocol'
   readonly at: Endpoint
   readonly method: Method
   /** Path below /api with `:name` parameters. */
@@ -142,5 +171,6 @@ export interface Route extends TenantRouteOptions {
 /** The same declaration at a second path, because the specification names both. */
 export const aliasRoute = (route: Route, at: Endpoint, id: string): Route => {
   const [method, path] = at.split(' ') as [Method, string]
-  return { ...route, at, method, path, id }
+  const { tool: _, ...declaration } = route
+  return { ...declaration, at, method, path, id }
 }

@@ -12,13 +12,20 @@ const { values } = parseArgs({ options: { only: { type: 'string' } } })
 const { root } = readProject()
 const sampling = /from '[^']*support\/sampling\.ts'/
 
+/** The file itself, or one of the files that hold its tests. */
+function hasSampledMatrix(file: string): boolean {
+  const text = fs.readFileSync(path.join(root, file), 'utf8')
+  const parts = [...text.matchAll(/^import '(\.\/[^']+)'$/gm)].map(([, name = '']) => name)
+  return sampling.test(text) || parts.some((name) => hasSampledMatrix(path.posix.join(path.posix.dirname(file), name)))
+}
+
 const files = ['test', 'src']
   .flatMap((folder) =>
     fs
       .readdirSync(path.join(root, folder), { recursive: true, encoding: 'utf8' })
       .map((file) => path.posix.join(folder, file.replaceAll(path.sep, '/'))),
   )
-  .filter((file) => file.endsWith('.test.ts') && sampling.test(fs.readFileSync(path.join(root, file), 'utf8')))
+  .filter((file) => file.endsWith('.test.ts') && hasSampledMatrix(file))
   .filter((file) => values.only === undefined || file === values.only)
 
 const { passed, failed } = await runVitest({ root, files, env: { PROBITY_TEST_WHOLE: '1' } })

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChainVerification } from '#kernel/audit/chain-verifier.ts'
 import { verifyExport } from '#kernel/audit/export-verifier.ts'
 import { recordEvent } from '#kernel/audit/record.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import { chainAllEvents } from '../support/audit-chain.ts'
@@ -75,7 +75,8 @@ describe('verification', () => {
   })
 
   test('raises an alarm with tenant and place for a broken record only', async () => {
-    const alarms = async () => (await w.runtime.metrics.alarms.get()).values.at(-1)
+    const alarms = async () =>
+      (await w.runtime.metrics.alarms.get()).values.find(({ labels }) => labels.reason === 'audit_broken')
     await sealAll()
     const before = (await alarms())?.value ?? Number.NaN
     lines.length = 0

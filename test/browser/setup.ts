@@ -5,6 +5,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
+import type { EgressSettings } from '#kernel/egress/settings.ts'
 import { checkBrowser, getBrowser } from '../support/browser.ts'
 import { buildConsole } from '../support/console-build.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
@@ -37,17 +38,25 @@ export const jobWorker = {
 interface BrowserTestOptions {
   readonly jobs?: NonNullable<Parameters<typeof startTestApp>[0]>['jobs']
   readonly four_eyes?: boolean
+  /** Starts what outgoing requests may reach. */
+  readonly startEgress?: () => Promise<EgressSettings>
   /** Makes the people and what they look at. */
   readonly prepare: () => Promise<void>
   /** Before the server goes. */
   readonly end?: () => Promise<void> | undefined
 }
 
-export function setUpBrowserTests({ jobs = [], four_eyes = false, prepare, end }: BrowserTestOptions): void {
+export function setUpBrowserTests({
+  jobs = [],
+  four_eyes = false,
+  startEgress,
+  prepare,
+  end,
+}: BrowserTestOptions): void {
   beforeAll(async () => {
     if (!availability.ok) return
     buildConsole()
-    w = await startTestApp({ jobs })
+    w = await startTestApp({ jobs, ...(startEgress && { egress: await startEgress() }) })
     base = await w.listen()
     jobWorker.start()
     tenant_id = await w.makeTenant({ four_eyes })

@@ -1,6 +1,7 @@
 /** Retries against the real server through a faulty proxy. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '#client/index.ts'
+import { createSimplePlugin } from '../support/example-plugin.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { assertCreated } from './assert-created.ts'
 import { startFaultyProxy } from './faulty-proxy.ts'
@@ -42,6 +43,20 @@ test('Retry-After may be a date', async () => {
   front.expect(busy(new Date(Date.now() - 5000).toUTCString()))
   await probity.GET('/api/auth/me')
   expect(front.seen).toHaveLength(2)
+})
+
+test('a 503 that is not worth repeating is not repeated', async () => {
+  const plugin_key = 'disabled-plugin'
+  const calls = { token: await w.token() }
+  await w.call('POST /plugins', { ...calls, body: { plugin_key, package: createSimplePlugin(plugin_key) } })
+  await w.call(`POST /plugins/${plugin_key}/disable`, { ...calls, body: { reason: 'Wrong scores' } })
+  front.expect()
+  const run = probity.POST('/api/plugins/{plugin_key}/versions/{version}/run', {
+    params: { path: { plugin_key, version: '1' } },
+    body: { input: {} },
+  })
+  await expect(run).rejects.toMatchObject({ status: 503, code: 'plugin_invalid', retryable: false })
+  expect(front.seen).toHaveLength(1)
 })
 
 test('broken connections are retried without Retry-After', async () => {

@@ -1,7 +1,7 @@
 /** Alerts, dashboard and the documents about them name metrics that exist. */
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import { createRuntime } from '#app/runtime.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { deriveIntegrityKeys } from '#kernel/integrity/keys.ts'
 import { createSilentLog } from '#kernel/log.ts'
 import { alarmReasons } from '#kernel/metrics.ts'

@@ -19,7 +19,7 @@ import { recordEvent } from '#kernel/audit/record.ts'
 import { migrate, readMigrations } from '#kernel/database/migrations.ts'
 import { type ConnectionConfig, toConnectionConfig } from '#kernel/database/servers.ts'
 import { Database } from '#kernel/database/tx.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { createSilentLog } from '#kernel/log.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
@@ -185,7 +185,13 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
 
     await primary.stop('kill')
     await started(standby)
-    const checks = createReadinessChecks({ database: process.app, expected_schema: '0001', isDraining: () => false })
+    const checks = createReadinessChecks({
+      database: process.app,
+      expected_schema: '0001',
+      isDraining: () => false,
+      countPlugins: async () => ({ active: 0, invalid: 0 }),
+      checkToolProtocol: async () => ({ status: 'ok' }),
+    })
     await expect
       .poll(() => checks['database']?.().catch(() => null))
       .toEqual({ status: 'failed', detail: 'the server is a standby and takes no writes' })

@@ -35,7 +35,8 @@ describe('probes', () => {
       schema: { status: 'ok', current: schema_version, expected: schema_version },
       tenant_isolation: { status: 'ok' },
       seed: { status: 'ok' },
-      tool_protocol: { status: 'not_configured' },
+      plugins: { status: 'ok' },
+      tool_protocol: { status: 'ok' },
     })
     for (const check of Object.values(json.checks)) expect(check).toMatchObject({ latency_ms: expect.any(Number) })
   })
@@ -54,7 +55,7 @@ describe('probes', () => {
       checks: {
         database: { status: 'failed' },
         schema: { status: 'failed' },
-        tool_protocol: { status: 'not_configured' },
+        tool_protocol: { status: 'ok' },
       },
     })
     expect(JSON.stringify(ready.json)).not.toContain('no_such_database')

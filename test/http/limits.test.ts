@@ -317,6 +317,7 @@ describe('GET /limits', () => {
       buckets: [
         { bucket: 'principal', limit: 20, remaining: 18, reset_s: 2 },
         { bucket: 'tenant', limit: 30, remaining: 28, reset_s: 1 },
+        { bucket: 'mcp', limit: 50, remaining: 50, reset_s: 0 },
         { bucket: 'in_flight', limit: 8, remaining: 7, reset_s: 0 },
       ],
     })

@@ -10,6 +10,8 @@ import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
+import { createPluginTriggers } from '../support/plugin-problem-triggers.ts'
+import { createProviderTriggers } from '../support/provider-problem-triggers.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
 import { EXAMPLES_STALE, ExampleRecorder, toProblemExample } from '../support/recorded-examples.ts'
 import {
@@ -20,6 +22,7 @@ import {
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { createTestModule } from '../support/test-module.ts'
 import { type ForgeryContext, goodToken } from '../support/token-forge.ts'
+import { createToolTriggers } from '../support/tool-problem-triggers.ts'
 
 const rehearsal = createTestModule()
 const DEAD_ISSUER = 'https://issuer.example'
@@ -267,6 +270,9 @@ const provocations: ProblemTriggers = {
     return duringMark(token, ['full'], () => call('GET /auth/me', { token }))
   },
   ...createRegistryTriggers(() => w, call),
+  ...createProviderTriggers(() => w, call),
+  ...createPluginTriggers(() => w, call),
+  ...createToolTriggers(() => w),
   headers_too_large: () => raw(formatRequest('GET /api/health HTTP/1.1', { 'X-Long': 'x'.repeat(20_000) })),
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
   dependency_unavailable: () => call('GET /auth/me', { token: goodToken(forgery, { claims: { iss: DEAD_ISSUER } }) }),
@@ -280,8 +286,11 @@ const provocations: ProblemTriggers = {
 
 /** Nothing that exists today can answer these. Whoever builds what can, moves the code up and provokes it. */
 const notYetReachable: Partial<Record<ProblemCode, string>> = {
-  provider_credential_missing: 'there is no operation that calls an external provider yet',
-  plugin_invalid: 'there are no plugins yet',
+  provider_refused: 'the problem of a job: src/modules/providers/calls.test.ts',
+  provider_failed: 'the problem of a job: src/modules/providers/calls.test.ts',
+  not_recorded: 'the problem of a job: src/modules/providers/calls.test.ts',
+  outcome_unknown: 'the problem of a job: src/modules/providers/calls.test.ts',
+  contract_violated: 'no operation decides on payloads yet: src/modules/source-contracts/payloads.test.ts',
   import_rejected: 'the problem of a job, not of an answer: src/modules/reference-data/imports.test.ts',
   shutting_down: 'a draining process serves until it closes; only the tool protocol will have to refuse new sessions',
 }
@@ -329,7 +338,9 @@ describe('provoked', () => {
     expect(body['instance']).toBe(`urn:uuid:${body['request_id']}`)
     const seen = toProblemExample(body)
     expect(Object.keys(examples.record('problems', code, seen) ?? {}), EXAMPLES_STALE).toEqual(Object.keys(seen))
-    if ([429, 503].includes(status)) expect(Number(retry_after)).toBeGreaterThanOrEqual(1)
+    const isWorthWaiting = [429, 503].includes(status) && 'retryable' in known
+    if (isWorthWaiting) expect(Number(retry_after)).toBeGreaterThanOrEqual(1)
+    else if (status === 503) expect(retry_after).toBeUndefined()
     expect((await w.call(`GET ${body['type']}`)).json).toMatchObject({ code, status, title: known.title })
   })
 })

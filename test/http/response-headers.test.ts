@@ -66,7 +66,7 @@ describe('every answer', () => {
     const challenge = async (bearer?: string) =>
       (await w.call('GET /auth/me', bearer === undefined ? {} : { token: bearer })).headers['www-authenticate']
     expect(await challenge()).toBe(
-      'Bearer realm="probity", resource_metadata="/api/.well-known/oauth-protected-resource"',
+      'Bearer realm="probity", resource_metadata="http://localhost/.well-known/oauth-protected-resource/api/mcp"',
     )
     expect(await challenge('bad')).toContain('error="invalid_token"')
     expect((await w.call('GET /.well-known/oauth-protected-resource')).status).toBe(200)

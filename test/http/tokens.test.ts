@@ -121,6 +121,17 @@ describe('forged tokens', () => {
     expect(statuses.filter(([, status]) => status !== 401)).toEqual([])
   })
 
+  test('are all refused with 401 by the tool protocol, before a message is read', async () => {
+    const forgeries = await forgedTokens(forgery)
+    const post = (token: string) =>
+      w.call('POST /mcp', { token, body: { jsonrpc: '2.0', id: 1, method: 'tools/list' }, address: '192.0.2.77' })
+    expect((await post(goodToken(forgery))).status).not.toBe(401)
+    const statuses = await Promise.all(
+      forgeries.map(async ({ name, token }) => [name, (await post(token)).status] as const),
+    )
+    expect(statuses.filter(([, status]) => status !== 401)).toEqual([])
+  })
+
   test.each(['', 'Bearer', 'Bearer ', 'Basic dXNlcjpwYXNz', 'Token x', 'Bearer a b', 'bearer'])(
     'Authorization: %j is 401',
     async (authorization) => {

@@ -33,13 +33,16 @@ interface Schema {
   readonly minimum?: number
   readonly maximum?: number
   readonly additionalProperties?: unknown
+  readonly patternProperties?: Record<string, Schema>
 }
 
 /** Every schema inside a schema, with the path that leads to it. */
 function* parts(schema: Schema, at: string): Generator<[string, Schema]> {
   yield [at, schema]
   for (const [name, inner] of Object.entries(schema.properties ?? {})) yield* parts(inner, `${at}/${name}`)
-  if (schema.items) yield* parts(schema.items, `${at}/*`)
+  for (const inner of [schema.items, ...Object.values(schema.patternProperties ?? {})]) {
+    if (inner) yield* parts(inner, `${at}/*`)
+  }
   for (const inner of schema.anyOf ?? []) yield* parts(inner, at)
 }
 
@@ -57,6 +60,13 @@ describe('every declared input', () => {
 
   /** Their shape is stated elsewhere: by a stored type, by an adapter, by a matrix, or by what JSON Schema itself is. */
   const describedElsewhere = [
+    'convertOdcsContract body/document',
+    'createSourceContract body/definition',
+    'createSourceContractDraft body/definition',
+    'updateSourceContractDraft body/definition',
+    'createPlugin body/package/manifest',
+    'createPluginVersion body/package/manifest',
+    'updatePluginConfiguration body/configuration',
     'createDatasetVersion body/data/*',
     'createDatasetType body/schema',
     'createDatasetType body/examples/*',
@@ -69,6 +79,13 @@ describe('every declared input', () => {
     'createSubject body/attributes',
     'updateSubject body/attributes',
     'startSubjectBulk body/options',
+    'createToolServer body/auth',
+    'updateToolServer body/auth',
+    'callProvider body/input',
+    'testProvider body/input',
+    'createProvider body/definition',
+    'createProviderDraft body/definition',
+    'updateProviderDraft body/definition',
     'createRiskMatrix body/definition',
     'createRiskMatrixDraft body/definition',
     'updateRiskMatrixDraft body/definition',
@@ -83,6 +100,8 @@ describe('every declared input', () => {
     'createRuleCase body/inputs',
     'createEvaluation body/inputs',
     'previewEvaluation body/inputs',
+    'startEvaluation body/inputs',
+    'startEvaluation body/call_inputs/*',
     'exploreEvaluation body/inputs',
     'estimateBatchEvaluation body/items/*/inputs',
     'startBatchEvaluation body/items/*/inputs',

@@ -18,6 +18,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import type { Example } from '../support/operation-fixture.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
+import { blindReads, excludedColumns, excludedTables, unfilledColumns } from './canary-exceptions.ts'
 import {
   connect,
   getExample,
@@ -31,117 +32,6 @@ import {
 } from './support.ts'
 
 const TOKEN = `cnry${randomBytes(5).toString('hex')}`
-
-/** Columns that cannot hold the token, with the constraint that says so. */
-const excludedColumns: Readonly<Record<string, string>> = {
-  'api_key.state': 'api_key_state_ck',
-  'audit_run.kind': 'audit_run_kind_ck',
-  'batch_evaluation.source_kind': 'batch_evaluation_source_ck',
-  'batch_evaluation.stage': 'batch_evaluation_stage_ck',
-  'batch_item.band': 'batch_item_outcome_ck',
-  'batch_item.change': 'batch_item_change_ck',
-  'batch_item.document_hash': 'batch_item_outcome_ck',
-  'batch_item.failure_code': 'batch_item_outcome_ck',
-  'batch_item.state': 'batch_item_outcome_ck',
-  'batch_schedule.filter': 'batch_schedule_filter_ck',
-  'batch_schedule_run.detail': 'batch_schedule_run_outcome_ck',
-  'batch_schedule_run.skipped': 'batch_schedule_run_outcome_ck',
-  'break_glass_review.acknowledged_by': 'break_glass_review_acknowledged_ck',
-  'break_glass_review.created_by': 'break_glass_review_person_ck',
-  'break_glass_review.state': 'break_glass_review_state_ck',
-  'change_approval.approved_by': 'change_approval_person_ck',
-  'change_request.state': 'change_request_state_ck',
-  'activation.hash': 'activation_hash_ck',
-  'activation.kind': 'activation_kind_ck',
-  'activation.layer': 'activation_layer_ck',
-  'activation.prev_hash': 'activation_prev_hash_ck',
-  'dataset.overlay_policy': 'dataset_overlay_policy_ck',
-  'dataset.role': 'dataset_role_ck',
-  'dataset.state': 'dataset_state_ck',
-  'dataset_entry.op': 'dataset_entry_op_ck',
-  'dataset_import.state': 'dataset_import_state_ck',
-  'dataset_tree_block.pairs': 'dataset_tree_block_pairs_ck',
-  'dataset_type.compatibility': 'dataset_type_compatibility_ck',
-  'dataset_type.definition_hash': 'dataset_type_hash_ck',
-  'resolution_receipt.manifest_hash': 'resolution_receipt_hash_ck',
-  'retention_policy.classes': 'retention_policy_classes_ck',
-  'dataset_version.content_hash': 'dataset_version_hash_ck',
-  'dataset_version.origin': 'dataset_version_origin_ck',
-  'dataset_version.state': 'dataset_version_state_ck',
-  'evaluation.document_hash': 'evaluation_hash_ck',
-  'evaluation.receipt_hash': 'evaluation_receipt_hash_ck',
-  'impact_run.content_hash': 'impact_run_content_ck',
-  'impact_run.manifest_hash': 'impact_run_manifest_ck',
-  'impact_run.result': 'impact_run_finished_ck',
-  'integrity_key.state': 'integrity_key_state_ck',
-  'job.state': 'job_state_ck',
-  'name_word.kind': 'name_word_object_ck',
-  'name_word.object_id': 'name_word_object_ck',
-  'rating.cause': 'rating_cause_ck',
-  'rating.matrix_key': 'rating_matrix_ck',
-  'rating.reason_code': 'rating_reason_code_ck',
-  'subject.attributes': 'subject_attributes_ck',
-  'subject.state': 'subject_state_ck',
-  'subject.subject_type': 'subject_type_ck',
-  'subject_bulk.format': 'subject_bulk_format_ck',
-  'subject_version.attributes': 'subject_version_attributes_ck',
-  'subject_version.state': 'subject_version_state_ck',
-  'subject_version.subject_type': 'subject_version_type_ck',
-  'tenant.state': 'tenant_state_ck',
-  'tenant_limit.bucket': 'tenant_limit_bucket_ck',
-  'upload.state': 'upload_state_ck',
-  'user_account.origin': 'user_account_origin_ck',
-  'user_account.state': 'user_account_state_ck',
-}
-/** Names that paths ask for, and the family that goes with them: with these filled, nothing could be asked for any more. */
-const names = ['list_key', 'type_key', 'family']
-/** Tables in which a tenant has no rows, with the constraint that says so. */
-const excludedTables: Readonly<Record<string, string>> = {
-  operator_event: 'operator_event_system_ck',
-  seed_ledger: 'seed_ledger_system_ck',
-  signing_key: 'signing_key_system_ck',
-}
-
-/** Reads of its own rows that do not show the token to its owner, with the reason. */
-const corrupt = 'the stored content no longer fits its hash, and is not given out'
-const blindReads: Readonly<Record<string, string>> = {
-  diffBatchEvaluations: corrupt,
-  diffDatasetVersions: corrupt,
-  diffRiskMatrixVersions: corrupt,
-  diffRuleVersions: corrupt,
-  exportDatasetVersion: corrupt,
-  getAdapter: 'part of the program',
-  getAuditExportContent: 'the stored bytes no longer fit their digest, so the download is broken off',
-  getBatchItemExplanation: corrupt,
-  getBatchSummary: 'counts bands and faults, which cannot be filled',
-  getCertificate: corrupt,
-  getDatasetVersion: corrupt,
-  getEvaluation: corrupt,
-  getEvaluationExplanation: corrupt,
-  getEvaluationInputs: corrupt,
-  getEvaluationPack: corrupt,
-  getExportContent: 'the stored bytes no longer fit their digest, so the download is broken off',
-  getOverlay: corrupt,
-  getProof: corrupt,
-  getReceipt: corrupt,
-  getRiskMatrixCoverage: corrupt,
-  getRuleCoverage: corrupt,
-  getRulePerformance: 'has no free text',
-  getSubjectCount: 'a number',
-  listAuditObjectEvents: 'what names the object is filled too',
-  listBreakGlassInbox: 'the role that may acknowledge is filled too, and nobody holds a role of that name',
-  listChangeRequestGates: 'the gates of a governed operation; the filled request names none',
-  listChangeRequestInbox: 'the role that may decide is filled too, and nobody holds a role of that name',
-  listConfigurationAsOf: 'names what is in force; statements about it cannot be altered',
-  listDatasetEntries: corrupt,
-  listDependents: 'has no free text',
-  listOperatorEvents: 'shared by all tenants',
-  listRiskMatrixDependencies: 'has no free text',
-  listRuleDependencies: 'has no free text',
-  listSeeds: 'shared by all tenants',
-  listTypologies: 'has no free text',
-  resolveEntry: corrupt,
-}
 
 let w: TestApp
 let superuser: pg.Client
@@ -195,7 +85,7 @@ async function fill(narrow: boolean): Promise<void> {
   for (const table of tables) {
     for (const [index, { name, type }] of table.columns.entries()) {
       const filling = fillings[type]
-      if (filling?.narrow === narrow && !names.includes(name))
+      if (filling?.narrow === narrow && !unfilledColumns.includes(name))
         await fillColumn(table, name, filling.values, `${TOKEN}-${index}`)
     }
   }

@@ -56,7 +56,13 @@ describe('start-up guard', () => {
   const checkIsolation = async (connection: pg.ClientConfig = w.clone.app, expected_schema = LATEST_SCHEMA) => {
     const options = { max: 1, prepared: false, statement_timeout_ms: 5000, wait_ms: 2000 }
     const database = new Database({ connection, ...options })
-    const checks = createReadinessChecks({ database, expected_schema, isDraining: () => false })
+    const checks = createReadinessChecks({
+      database,
+      expected_schema,
+      isDraining: () => false,
+      countPlugins: async () => ({ active: 0, invalid: 0 }),
+      checkToolProtocol: async () => ({ status: 'ok' }),
+    })
     const check = await checks['tenant_isolation']?.()
     await database.end()
     return check?.status

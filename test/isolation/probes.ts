@@ -4,7 +4,7 @@
  */
 import type pg from 'pg'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
-import { attempt, buildInsertSql, findRow, type Row, type Table } from './support.ts'
+import { attemptAll, buildInsertSql, findRow, type Row, type Table } from './support.ts'
 
 export interface ProbeTenants {
   /** Has a row in every table a tenant can have rows in. */
@@ -124,12 +124,18 @@ export async function findBreaches(
   tenants: ProbeTenants,
 ): Promise<{ tried: number; breaches: string[] }> {
   const probes = buildProbes(table, row, tenants)
-  const breaches: string[] = []
-  for (const probe of probes) {
-    const { as: tenant_id, actor = 'user:probe' } = probe
-    const observed = await attempt(client, probe.text, probe.values, { tenant_id, actor })
-    if (!probe.safe.includes(observed)) breaches.push(`${table.name}: ${probe.name} → ${observed}`)
-  }
+  const observed = await attemptAll(
+    client,
+    probes.map(({ text, values = [], as: tenant_id, actor = 'user:probe' }) => ({
+      text,
+      values,
+      as: { tenant_id, actor },
+    })),
+  )
+  const breaches = probes.flatMap(({ name, safe }, place) => {
+    const outcome = observed[place] as number | string
+    return safe.includes(outcome) ? [] : [`${table.name}: ${name} → ${outcome}`]
+  })
   return { tried: probes.length, breaches }
 }
 

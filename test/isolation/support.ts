@@ -125,21 +125,36 @@ export async function setTenantContext(
   await client.query(tenantContextSql(tenant_id, actor))
 }
 
-/** Inside a transaction: how many rows a statement gives or touches, or the SQLSTATE that refused it. Undone either way. */
-export async function attempt(
-  client: pg.Client,
-  text: string,
-  values: readonly unknown[] = [],
-  as?: { readonly tenant_id: string | null; readonly actor: string | null },
-): Promise<number | string> {
-  await client.query(`savepoint attempt; ${as ? tenantContextSql(as.tenant_id, as.actor) : ''}`)
-  try {
-    return (await client.query(text, [...values])).rowCount ?? 0
-  } catch (error) {
-    return (error as { code?: string }).code ?? String(error)
-  } finally {
-    await client.query('rollback to savepoint attempt')
+export interface Attempt {
+  readonly text: string
+  readonly values?: readonly unknown[]
+  readonly as?: { readonly tenant_id: string | null; readonly actor: string | null }
+}
+
+/**
+ * Inside a transaction: how many rows each statement gives or touches, or the SQLSTATE that refused it. Every one is undone
+ * before the next; that and its context are one message to the server.
+ */
+export async function attemptAll(client: pg.Client, attempts: readonly Attempt[]): Promise<(number | string)[]> {
+  const observed: (number | string)[] = []
+  let undo = 'savepoint attempt'
+  for (const { text, values = [], as } of attempts) {
+    await client.query(`${undo}; ${as ? tenantContextSql(as.tenant_id, as.actor) : ''}`)
+    undo = 'rollback to savepoint attempt'
+    observed.push(
+      await client.query(text, [...values]).then(
+        ({ rowCount }) => rowCount ?? 0,
+        (error: { code?: string }) => error.code ?? String(error),
+      ),
+    )
   }
+  await client.query(undo)
+  return observed
+}
+
+export async function attempt(client: pg.Client, text: string, values: readonly unknown[] = []) {
+  const [observed] = await attemptAll(client, [{ text, values }])
+  return observed as number | string
 }
 
 /** Runs the body in a transaction that is always rolled back. */

@@ -212,13 +212,15 @@ export const tableMutants: readonly TableMutant[] = [
   {
     name: 'foreign key dropped',
     effect: 'silent',
-    // Where a trigger looks for the row it will refer to before the key does, only triggers write, or a check keeps the scope, the missing key goes unnoticed.
+    // Where a trigger refuses the row before the key does, only triggers write, or a check keeps the scope, the missing key goes unnoticed.
     break: (t) =>
       [
         'activation',
         'dataset',
         'dataset_difference',
         'dataset_version',
+        'provider_attempt',
+        'provider_page',
         'rating',
         'subject_risk',
         'subject_version',

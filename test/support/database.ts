@@ -10,7 +10,7 @@ import { modules } from '#app/modules.ts'
 import { seed } from '#app/seed.ts'
 import { migrate, readMigrations } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { startPgBouncer } from './pgbouncer.ts'
 
 export const TEMPLATE = 'probity_template'

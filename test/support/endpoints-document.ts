@@ -29,8 +29,12 @@ const formatMarks = (route: Route): string =>
     route.starts && '202 job',
     route.governed && `governed \`${route.governed.action}\``,
     route.audited && 'audited',
+    route.needs && `424 ${route.needs}`,
+    route.executes && `503 ${route.executes}`,
     route.secret && 'secret once',
+    route.secret_body && 'secret body',
     route.revisioned && 'ETag',
+    route.tool && `tool \`${route.tool.name}\``,
   ]
     .filter(Boolean)
     .join(', ')
@@ -51,6 +55,9 @@ function declares(text: string, { at, method, path: below }: Route): boolean {
 const sharedFolders: Readonly<Record<string, readonly string[]>> = {
   'risk-matrices': ['definitions'],
   rules: ['risk-matrices', 'definitions'],
+  providers: ['definitions'],
+  plugins: ['definitions'],
+  'source-contracts': ['definitions'],
 }
 
 function findDeclaration(root: string, module: Module, route: Route): string {
@@ -102,6 +109,13 @@ export function renderEndpoints(root: string, all: readonly Module[]): string {
       const at = `\`${route.method} ${route.path.replace(/:([a-z_]+)/g, '{$1}')}\``
       out.push(
         `| ${at} | ${route.id}: ${route.summary} | ${formatRoles(route)} | ${route.tx ?? ''} | ${formatMarks(route)} | ${findDeclaration(root, module, route)} |`,
+      )
+    }
+    for (const { method, path: below, summary, roles: may } of module.protocols ?? []) {
+      const held = formatRoles({ roles: may, access: 'protocol' } as Route)
+      out.push(
+        '',
+        `\`${method} ${below}\` (${held}): ${summary}. Not an operation: its messages are those of the protocol.`,
       )
     }
     out.push('')

@@ -42,7 +42,7 @@ export class ExampleTenant {
     await tenant.write((tx) =>
       tx.run(
         `insert into app.tenant_limit (tenant_id, bucket, per_second, burst)
-         select $1, bucket, 1000000, 10000000 from unnest(array['principal', 'tenant', 'in_flight', 'heavy']) bucket`,
+         select $1, bucket, 1000000, 10000000 from unnest(array['principal', 'tenant', 'in_flight', 'heavy', 'mcp']) bucket`,
         [tenant.tenant_id],
       ),
     )
@@ -70,6 +70,8 @@ export class ExampleTenant {
   async insertCanaryRows(): Promise<void> {
     await this.write(async (tx) => {
       for (const module of this.w.kernel.modules) await module.canary(tx)
+      const at = { table: 'owner_key', row_id: this.tenant_id, column: 'wrapped' }
+      await this.w.kernel.encryption.encrypt(tx, { kind: 'object', id: uuidv7() }, at, Buffer.from('canary'))
     })
   }
 

@@ -4,11 +4,12 @@ import type { Engine } from '#decision/model.ts'
 
 export const engineWithExtraReason: Engine = {
   ...engine1,
-  engine: 2,
+  engine: 3,
   compile: (definition) => {
     const compiled = engine1.compile(definition)
     return {
       ...compiled,
+      engine: 3,
       bind: (lists) => {
         const bound = compiled.bind(lists)
         if (!('decide' in bound)) return bound

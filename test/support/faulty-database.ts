@@ -27,15 +27,17 @@ export class FaultPlan {
   #hasFired = false
   #isRollback = false
   #isDisarmed = false
-  #exemptActors: readonly string[] = []
+  #isOwnAccountExempt = false
+  /** The actor of the transaction that a connection is in. */
+  readonly #actors = new WeakMap<pg.ClientBase, string>()
 
   /**
-   * The `at`th call from now on fails; without arguments none does, and calls are only counted. What the `spared` actors ask
-   * neither fails nor counts: a process asks on its own account too, whenever what it knows is getting old.
+   * The `at`th call from now on fails; without arguments none does, and calls are only counted. What a process asks on its own
+   * account, whenever what it knows is getting old, neither fails nor counts when that is exempt.
    */
-  arm(fault?: Fault, at = 0, spared: readonly string[] = []): void {
+  arm(fault?: Fault, at = 0, isOwnAccountExempt = false): void {
     this.#isDisarmed = false
-    this.#exemptActors = spared
+    this.#isOwnAccountExempt = isOwnAccountExempt
     this.#calls = 0
     this.#at = at
     this.#fault = fault
@@ -56,8 +58,11 @@ export class FaultPlan {
   get isRollback(): boolean {
     return this.#isRollback
   }
-  next(asked: unknown): Fault | undefined {
-    if (this.#isDisarmed || this.#exemptActors.includes(getActor(asked))) return undefined
+  next(asked: unknown, client: pg.ClientBase): Fault | undefined {
+    const set = getActor(asked)
+    if (set !== undefined) this.#actors.set(client, set)
+    const isOwnAccount = /^(operator|job):/.test(this.#actors.get(client) ?? '')
+    if (this.#isDisarmed || (this.#isOwnAccountExempt && isOwnAccount)) return undefined
     if (++this.#calls !== this.#at) return undefined
     this.#hasFired = this.#fault !== undefined
     // A COPY has no statements.
@@ -67,9 +72,9 @@ export class FaultPlan {
 }
 
 /** Known of the batch that sets it: the first of a transaction, and every single read. */
-function getActor(asked: unknown): string {
+function getActor(asked: unknown): string | undefined {
   const setting = (asked as Partial<StatementBatch>).statements?.find(({ text }) => text.includes(`'app.actor', $2`))
-  return String(setting?.values[1])
+  return setting && String(setting.values[1])
 }
 
 type AnyQuery = (query: unknown) => unknown
@@ -78,7 +83,7 @@ function faultyClient(plan: FaultPlan): new () => pg.ClientBase {
   return class extends pg.Client {
     override query(...given: never[]): never {
       const [asked] = given as unknown as [unknown]
-      const fault = plan.next(asked)
+      const fault = plan.next(asked, this)
       const send: AnyQuery = super.query.bind(this) as never
       const cut = () => (this as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
       if (fault === 'lost') cut()

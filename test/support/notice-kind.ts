@@ -33,6 +33,7 @@ export const noticeKind: documentStore.DefinitionKind = {
   example: 'account-closed',
   reserved: [],
   has_profile: false,
+  has_impact: false,
   operations: {
     list: 'listNotices',
     create: 'createNotice',

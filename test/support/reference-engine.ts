@@ -32,6 +32,7 @@ export function decideByReference(
   { definition, cells }: ReferenceMatrix,
   lists: BoundLists,
   given: Inputs,
+  plugin_scores: ReadonlyMap<string, number> = new Map(),
 ): ReferenceOutcome {
   const values = new Map<string, unknown>(
     definition.inputs.map(({ name, default: fallback }) => [name, given[name] ?? fallback]),
@@ -84,6 +85,8 @@ export function decideByReference(
 
   const decideFactor = (factor: Matrix['factors'][number], at: string): number => {
     switch (factor.form) {
+      case 'plugin':
+        return plugin_scores.get(factor.key) as number
       case 'table':
         return decideTable(factor.table, `${at}/table`, at)
       case 'score_map': {

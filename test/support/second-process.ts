@@ -3,7 +3,7 @@ import path from 'node:path'
 import { createRuntime } from '#app/runtime.ts'
 import type { RuntimeOptions } from '#app/runtime-options.ts'
 import { latestVersion, readMigrations } from '#kernel/database/migrations.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { createSilentLog } from '#kernel/log.ts'
 import { projectRoot, TEST_MASTER_KEY } from './database.ts'
 import type { TestApp } from './test-app.ts'
@@ -18,7 +18,7 @@ export async function startSecondProcess(w: TestApp, change: Partial<RuntimeOpti
     log: createSilentLog(),
     issuers: [],
     demoSignIn: w.kernel.demoSignIn,
-    public_url: null,
+    public_url: 'http://localhost',
     cors_origins: [],
     trusted_proxies: 0,
     pool_size: 4,

@@ -12,11 +12,13 @@ import { type DemoSignIn, findDemoSignIn } from '#kernel/auth/demo-sign-in.ts'
 import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
 import { latestVersion, readMigrations } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import type { EgressSettings } from '#kernel/egress/settings.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import type { HttpServer } from '#kernel/http/server.ts'
 import type { JobKind } from '#kernel/job/kind.ts'
 import { createSilentLog, type Log } from '#kernel/log.ts'
 import type { Module } from '#kernel/module.ts'
+import type { PluginPolicy } from '#kernel/plugin-policy.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
 import { updateApprovalRules } from './approval-rules.ts'
@@ -30,6 +32,8 @@ export interface TestAppOptions {
   readonly modules?: readonly Module[]
   readonly log?: Log
   readonly issuers?: readonly ConfiguredIssuer[]
+  readonly egress?: EgressSettings
+  readonly plugin_policy?: PluginPolicy
   readonly pool_size?: number
   readonly wait_ms?: number
   readonly prepared?: boolean
@@ -42,6 +46,8 @@ export interface TestAppOptions {
   /** On, for callers on this machine, unless given. */
   readonly demoSignIn?: DemoSignIn | null
   readonly scripts_dir?: string
+  /** http://localhost unless given; null: the server does not know its own address. */
+  readonly public_url?: string | null
 }
 
 export interface CallOptions {
@@ -100,8 +106,10 @@ export async function startTestApp(options: TestAppOptions = {}) {
     build: { version: '0.0.0-test', commit: null, node: process.version, schema_version: latestVersion(migrations) },
     log: options.log ?? createSilentLog(),
     issuers: options.issuers ?? [],
+    ...(options.egress && { egress: options.egress }),
+    ...(options.plugin_policy && { plugin_policy: options.plugin_policy }),
     demoSignIn: options.demoSignIn === undefined ? localDemoSignIn : options.demoSignIn,
-    public_url: null,
+    public_url: options.public_url === undefined ? 'http://localhost' : options.public_url,
     cors_origins: options.cors_origins ?? [],
     trusted_proxies: options.trusted_proxies ?? 0,
     pool_size: options.pool_size ?? 6,

@@ -12,6 +12,8 @@ export default async function buildThreads(): Promise<void> {
       'import-thread': 'src/registry/import/import-thread.ts',
       'type-worker': 'src/registry/types/type-worker.ts',
       'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
+      'contract-worker': 'src/contract/contract-worker.ts',
+      sandbox: 'src/sandbox/sandbox.ts',
     },
     outdir: threadsDir,
     outExtension: { '.js': '.mjs' },

@@ -4,6 +4,9 @@ import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'rea
 import type { ApiMutation } from './api-mutation.ts'
 import { ProblemNote } from './problem-note.tsx'
 
+/** While `waiting` is set the change has become a change request, and the dialog can only be closed. */
+type SentChange = Pick<ApiMutation<never>, 'isRunning' | 'problem'> & Partial<Pick<ApiMutation<never>, 'waiting'>>
+
 const modalProps: Partial<ModalProps> = {
   centered: true,
   transitionProps: { duration: 120 },
@@ -37,11 +40,9 @@ interface FormDialogProps {
   readonly onClose: () => void
   readonly onSubmit: () => void
   readonly submit: string
-  readonly change: Pick<ApiMutation<never>, 'isRunning' | 'problem'>
+  readonly change: SentChange
   /** Reloads the current state, offered after a concurrent change. */
   readonly onReload?: () => void
-  /** The change waits for approval: the dialog can only be closed. */
-  readonly isRequested?: boolean
   readonly size?: string
   readonly children: ReactNode
 }
@@ -54,11 +55,11 @@ export function FormDialog({
   submit,
   change,
   onReload,
-  isRequested = false,
   size = 'md',
   children,
 }: FormDialogProps) {
   useReturnFocus(isOpen)
+  const isRequested = Boolean(change.waiting)
   function send(event: FormEvent) {
     event.preventDefault()
     if (!isRequested) onSubmit()
@@ -92,7 +93,7 @@ interface ConfirmDialogProps {
   readonly onConfirm: () => void
   /** The label of the confirm button. */
   readonly confirm: string
-  readonly change: Pick<ApiMutation<never>, 'isRunning' | 'problem'>
+  readonly change: SentChange
   readonly isDangerous?: boolean
   readonly children: ReactNode
 }
@@ -100,6 +101,7 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, isOpen, onClose, onConfirm, confirm, change, isDangerous = false, children } = props
   useReturnFocus(isOpen)
+  const isRequested = Boolean(change.waiting)
   return (
     <Modal opened={isOpen} onClose={onClose} title={title} {...modalProps}>
       <Stack gap="sm">
@@ -109,11 +111,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         <ProblemNote problem={change.problem} />
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose} data-autofocus>
-            Cancel
+            {isRequested ? 'Close' : 'Cancel'}
           </Button>
-          <Button {...(isDangerous && { color: 'red' })} loading={change.isRunning} onClick={onConfirm}>
-            {confirm}
-          </Button>
+          {!isRequested && (
+            <Button {...(isDangerous && { color: 'red' })} loading={change.isRunning} onClick={onConfirm}>
+              {confirm}
+            </Button>
+          )}
         </Group>
       </Stack>
     </Modal>

@@ -19,3 +19,13 @@ export function omitUndefined<T extends object>(values: T): { [K in keyof T]?: E
   // Object.fromEntries loses which member has which type.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never
 }
+
+/** `Company registry` → `company-registry`. */
+export const toKey = (title: string): string =>
+  title
+    .toLowerCase()
+    .normalize('NFKD')
+    .replaceAll(/\p{Mark}/gu, '')
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 100)

@@ -11,6 +11,15 @@ export function getGates(problem: ProbityProblem | null): readonly Gate[] {
   return Array.isArray(gates) ? (gates as Gate[]) : []
 }
 
+/** How many stored payloads a version of a source contract would quarantine; 0 without such a gate. */
+export function getLostPayloads(gates: readonly Gate[]): number {
+  const counts = gates.flatMap(({ facts }) => {
+    const { lost } = (facts ?? {}) as { lost?: unknown }
+    return typeof lost === 'number' ? [lost] : []
+  })
+  return Math.max(0, ...counts)
+}
+
 export function Gates({ gates }: { readonly gates: readonly Gate[] }) {
   if (gates.length === 0) return null
   return (

@@ -63,19 +63,30 @@ export function ListTable<Item>({ label, list, head, row, total, empty }: ListTa
           <Table.Tbody>{items.map(row)}</Table.Tbody>
         </Table>
       </div>
-      <Group justify="space-between">
-        <Text size="xs" c="dimmed" role="status">
-          {total && list.hasNextPage
-            ? `${items.length.toLocaleString('en')} of ${total.is_capped ? 'more than ' : ''}${formatCount(total.count, 'row')} shown`
-            : `${formatCount(items.length, 'row')} shown${list.hasNextPage ? '' : ', no more'}`}
-        </Text>
-        {list.hasNextPage && (
-          <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
-            Load more
-          </Button>
-        )}
-      </Group>
+      <ListMore list={list} count={items.length} {...(total && { total })} />
     </Stack>
+  )
+}
+
+interface ListMoreProps<Item> extends Pick<ListTableProps<Item>, 'list' | 'total'> {
+  readonly count: number
+}
+
+/** How many rows are shown, and the button for the next page. */
+export function ListMore<Item>({ list, count, total }: ListMoreProps<Item>) {
+  return (
+    <Group justify="space-between">
+      <Text size="xs" c="dimmed" role="status">
+        {total && list.hasNextPage
+          ? `${count.toLocaleString('en')} of ${total.is_capped ? 'more than ' : ''}${formatCount(total.count, 'row')} shown`
+          : `${formatCount(count, 'row')} shown${list.hasNextPage ? '' : ', no more'}`}
+      </Text>
+      {list.hasNextPage && (
+        <Button size="xs" variant="default" loading={list.isFetchingNextPage} onClick={() => list.fetchNextPage()}>
+          Load more
+        </Button>
+      )}
+    </Group>
   )
 }
 

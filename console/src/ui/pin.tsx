@@ -88,9 +88,8 @@ function PinDialog({
       title={`Pin ${of.title}`}
       isOpen
       onClose={onClose}
-      onSubmit={() => change.waiting === null && change.run(undefined)}
+      onSubmit={() => change.run(undefined)}
       submit="Pin"
-      isRequested={change.waiting !== null}
       change={change}
       size="lg"
     >
@@ -140,9 +139,8 @@ function UnpinDialog({
       title={`Remove the pin of ${of.title}`}
       isOpen
       onClose={onClose}
-      onSubmit={() => change.waiting === null && change.run(undefined)}
+      onSubmit={() => change.run(undefined)}
       submit="Remove pin"
-      isRequested={change.waiting !== null}
       change={change}
       size="lg"
     >

@@ -4,7 +4,10 @@ import { useNetwork } from '@mantine/hooks'
 import type { ProbityProblem } from '@probity/client'
 import { CopyValue } from './copy-value.tsx'
 import { toWords } from './format.ts'
+import { PluginProblem } from './plugin/plugin-problem.tsx'
 import { classifyError, errorTitles, formatLocation, getAdvice, requiredRoles } from './problem-texts.ts'
+import { MissingCredentials } from './provider/missing-credentials.tsx'
+import { ToolProblem } from './tool/tool-problem.tsx'
 
 interface ProblemNoteProps {
   readonly problem: ProbityProblem | null
@@ -17,11 +20,14 @@ export function ProblemNote({ problem, onReload }: ProblemNoteProps) {
   if (problem === null) return null
   const kind = classifyError(problem, online)
   // The title from the server is more specific; the console's own titles are for errors without a response.
-  const title = problem.status > 0 && kind !== 'stale' ? problem.title : errorTitles[kind]
+  const title = problem.status > 0 && !['stale', 'plugin', 'tool'].includes(kind) ? problem.title : errorTitles[kind]
   const roles = requiredRoles(problem)
   return (
     <Alert color={kind === 'stale' ? 'yellow' : 'red'} title={title} role="alert">
       <Text size="sm">{problem.errors.length === 0 ? getAdvice(kind, problem) : problem.detail}</Text>
+      {kind === 'credential' && <MissingCredentials problem={problem} />}
+      {kind === 'plugin' && <PluginProblem problem={problem} />}
+      {kind === 'tool' && <ToolProblem problem={problem} />}
       {problem.errors.map(({ pointer, detail }) => (
         <Text size="sm" key={`${pointer} ${detail}`}>
           {formatLocation(pointer) !== '' && <b>{formatLocation(pointer)}: </b>}

@@ -1,6 +1,15 @@
 import { ProbityProblem, type ProblemCode } from '@probity/client'
 import { expect, test } from 'vitest'
-import { classifyError, errorTitles, faultsByField, formatLocation, getAdvice, requiredRoles } from './problem-texts.ts'
+import {
+  classifyError,
+  errorTitles,
+  faultsByField,
+  formatLocation,
+  getAdvice,
+  isTransient,
+  requiredRoles,
+} from './problem-texts.ts'
+import { getToolProblem } from './tool/tool-texts.ts'
 
 type Fault = ProbityProblem['errors'][number]
 
@@ -20,6 +29,8 @@ test.each([
   ['last_administrator', 409, 'conflict'],
   ['validation_failed', 422, 'refused'],
   ['provider_credential_missing', 424, 'credential'],
+  ['plugin_invalid', 503, 'plugin'],
+  ['plugin_failed', 503, 'plugin'],
   ['rate_limited', 429, 'limited'],
   ['dependency_unavailable', 503, 'busy'],
   ['internal', 500, 'fault'],
@@ -42,6 +53,22 @@ test('classifies an invalid identifier in the address as missing', () => {
     problem('validation_failed', 422, {}, [{ in: place, pointer: '#/user_id', detail: 'must match' }])
   expect(classifyError(faulty('path'), true)).toBe('missing')
   expect(classifyError(faulty('query'), true)).toBe('refused')
+})
+
+test('tells a tool that is in quarantine from a plugin', () => {
+  const refused = problem('plugin_invalid', 503, { kind: 'tool', server_key: 'acme-tools', tool: 'lookup_company' })
+  expect(classifyError(refused, true)).toBe('tool')
+  expect(getToolProblem(refused)).toEqual({ server_key: 'acme-tools', tool: 'lookup_company' })
+  expect(isTransient('tool')).toBe(false)
+})
+
+test('says which plugin cannot run, and that nothing was decided without it', () => {
+  const reasons = [{ code: 'disabled', message: 'Under review' }]
+  const refused = problem('plugin_invalid', 503, { plugin_key: 'shell-signals', version: 2, reasons })
+  expect(getAdvice('plugin', refused)).toBe(
+    'The plugin shell-signals, version 2, cannot run. Nothing was decided or stored without it, and no other version was used. The reason:',
+  )
+  expect(isTransient('plugin')).toBe(false)
 })
 
 test('reads required roles and field errors from the problem', () => {

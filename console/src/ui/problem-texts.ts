@@ -1,6 +1,9 @@
 /** Classifies errors and gives their texts. Pure: no component, no clock. */
 import { isProblem, type ProbityProblem } from '@probity/client'
-import { toWords } from './format.ts'
+import { formatCount, toWords } from './format.ts'
+import { getPluginProblem } from './plugin/plugin-texts.ts'
+import { getMissingCredentials } from './provider/provider-texts.ts'
+import { getToolProblem } from './tool/tool-texts.ts'
 
 export type ErrorKind =
   | 'signed_out'
@@ -10,6 +13,8 @@ export type ErrorKind =
   | 'conflict'
   | 'refused'
   | 'credential'
+  | 'plugin'
+  | 'tool'
   | 'limited'
   | 'busy'
   | 'fault'
@@ -33,6 +38,9 @@ export function classifyError(error: unknown, isOnline: boolean): ErrorKind {
   if (!isProblem(error)) return isOnline ? 'broken' : 'offline'
   if (error.code === 'unreachable') return isOnline ? 'unreachable' : 'offline'
   if (error.code === 'revision_stale') return 'stale'
+  // Answered with 503, but no repetition succeeds.
+  if (getToolProblem(error) !== null) return 'tool'
+  if (error.code === 'plugin_invalid' || error.code === 'plugin_failed') return 'plugin'
   // An invalid identifier in the address is reported as not found.
   if (error.code === 'validation_failed' && error.errors.some((fault) => fault.in === 'path')) return 'missing'
   return kindsByStatus[error.status] ?? (error.status >= 500 ? 'fault' : 'refused')
@@ -46,6 +54,8 @@ export const errorTitles: Readonly<Record<ErrorKind, string>> = {
   conflict: 'Not possible in the current state',
   refused: 'The request was rejected',
   credential: 'A provider credential is missing',
+  plugin: 'A plugin cannot run',
+  tool: 'A tool may not be used',
   limited: 'Too many requests',
   busy: 'The service is busy',
   fault: 'Something went wrong on the server',
@@ -63,8 +73,24 @@ const errorTexts: Partial<Record<ErrorKind, string>> = {
   broken: 'A newer version of the console may have been installed. Reload the page; nothing you saved is lost.',
 }
 
-export const getAdvice = (kind: ErrorKind, problem: ProbityProblem | null): string =>
-  errorTexts[kind] ?? problem?.detail ?? ''
+export function getAdvice(kind: ErrorKind, problem: ProbityProblem | null): string {
+  const missing = kind === 'credential' ? getMissingCredentials(problem).length : 0
+  // The credentials follow as a list, each with a link.
+  if (missing > 0) return `Nothing was started. ${formatCount(missing, 'provider')} cannot be called:`
+  const plugin = kind === 'plugin' ? getPluginProblem(problem) : null
+  if (plugin) return describePluginProblem(problem, plugin)
+  return errorTexts[kind] ?? problem?.detail ?? ''
+}
+
+/** The reasons follow as a list, with a link to the plugin. */
+function describePluginProblem(
+  problem: ProbityProblem | null,
+  { plugin_key, version, reasons }: NonNullable<ReturnType<typeof getPluginProblem>>,
+): string {
+  const name = `The plugin ${plugin_key}${version === null ? '' : `, version ${version},`}`
+  const cause = problem?.code === 'plugin_failed' ? `${name} failed on this input` : `${name} cannot run`
+  return `${cause}. Nothing was decided or stored without it, and no other version was used.${reasons.length === 0 ? '' : reasons.length === 1 ? ' The reason:' : ' The reasons:'}`
+}
 
 /** Whether the same request may succeed later. */
 export const isTransient = (kind: ErrorKind): boolean =>

@@ -9,7 +9,10 @@ import { CopyValue } from './copy-value.tsx'
 import { useCountdown } from './countdown.ts'
 import { ButtonLink } from './link.tsx'
 import { usePageFocus } from './page.tsx'
+import { PluginProblem } from './plugin/plugin-problem.tsx'
 import { classifyError, type ErrorKind, errorTitles, getAdvice, isTransient, requiredRoles } from './problem-texts.ts'
+import { MissingCredentials } from './provider/missing-credentials.tsx'
+import { ToolProblem } from './tool/tool-problem.tsx'
 
 interface ProblemViewProps {
   readonly error: unknown
@@ -35,6 +38,9 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
         {errorTitles[kind]}
       </Title>
       <Text>{getAdvice(kind, problem)}</Text>
+      {kind === 'credential' && <MissingCredentials problem={problem} />}
+      {kind === 'plugin' && <PluginProblem problem={problem} />}
+      {kind === 'tool' && <ToolProblem problem={problem} />}
       {roles.length > 0 && (
         <Group gap="xs">
           <Text size="sm">Required role (one of):</Text>
@@ -72,7 +78,7 @@ function NextSteps({ kind, retry_after_s, onRetry }: NextStepsProps) {
   if (isTransient(kind)) return <RetryCountdown seconds={retry_after_s ?? RETRY_AFTER_S} onRetry={onRetry} />
   return (
     <Group gap="sm" mt="xs">
-      {['stale', 'conflict', 'refused', 'credential', 'broken'].includes(kind) && (
+      {['stale', 'conflict', 'refused', 'credential', 'plugin', 'tool', 'broken'].includes(kind) && (
         <Button onClick={onRetry}>Reload</Button>
       )}
       <ButtonLink to="/" variant="default">

@@ -1,20 +1,24 @@
 /** The dialog that puts a version in force, schedules it or requests its activation, with its changes and a reason. */
-import { Alert, Text, TextInput } from '@mantine/core'
+import { Alert, Checkbox, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useApiMutation } from './api-mutation.ts'
 import { ApprovalNote } from './approval-note.tsx'
 import { useNow } from './date-time.tsx'
 import { FormDialog } from './dialog.tsx'
-import { Gates, getGates } from './gates.tsx'
+import { formatCount } from './format.ts'
+import { Gates, getGates, getLostPayloads } from './gates.tsx'
 import { toInstant } from './local-time.ts'
 import { ReasonField } from './reason-field.tsx'
 
 export type ActivationMode = 'now' | 'later' | 'submit'
+const blank = { reason: '', at: '', acknowledged: 0 }
 const modeLabels = { now: 'Put in force', later: 'Schedule', submit: 'Request activation' } as const
 
 export interface ActivationRequest {
   readonly reason: string
   readonly effective_from?: string
+  /** How many stored payloads a version of a source contract may send into quarantine. */
+  readonly acknowledged_payloads?: number
 }
 
 interface PutInForceDialogProps<Answer> {
@@ -32,10 +36,15 @@ interface PutInForceDialogProps<Answer> {
 export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
   const { title, version, mode: way, onClose, send, invalidates: touches, children } = props
   const now_ms = useNow()
-  const [form, setForm] = useState({ reason: '', at: '' })
+  const [form, setForm] = useState(blank)
   const effective_from = way === 'now' ? undefined : toInstant(form.at)
   const put = useApiMutation(
-    () => send(way ?? 'now', { reason: form.reason, ...(effective_from !== undefined && { effective_from }) }),
+    () =>
+      send(way ?? 'now', {
+        reason: form.reason,
+        ...(effective_from !== undefined && { effective_from }),
+        ...(form.acknowledged > 0 && { acknowledged_payloads: form.acknowledged }),
+      }),
     {
       invalidates: [touches],
       successMessage: `Version ${version} ${way === 'later' ? 'scheduled' : 'in force'}`,
@@ -43,10 +52,12 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
     },
   )
   function close() {
-    setForm({ reason: '', at: '' })
+    setForm(blank)
     put.reset()
     onClose()
   }
+  const gates = getGates(put.problem)
+  const lost = getLostPayloads(gates)
   const isPast = effective_from !== undefined && Date.parse(effective_from) < now_ms
   return (
     <FormDialog
@@ -55,7 +66,6 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
       onClose={close}
       onSubmit={() => put.run(undefined)}
       submit={modeLabels[way ?? 'now']}
-      isRequested={put.waiting !== null}
       change={put}
       size="lg"
     >
@@ -79,7 +89,15 @@ export function PutInForceDialog<Answer>(props: PutInForceDialogProps<Answer>) {
         </Alert>
       )}
       <ReasonField isFirst value={form.reason} onChange={(reason) => setForm({ ...form, reason })} />
-      <Gates gates={getGates(put.problem)} />
+      <Gates gates={gates} />
+      {lost > 0 && (
+        <Checkbox
+          label={`Accept that ${formatCount(lost, 'stored payload')} would be quarantined`}
+          description="Those payloads stay admitted; new ones like them are refused."
+          checked={form.acknowledged >= lost}
+          onChange={(event) => setForm({ ...form, acknowledged: event.currentTarget.checked ? lost : 0 })}
+        />
+      )}
       <ApprovalNote request={put.waiting} />
     </FormDialog>
   )

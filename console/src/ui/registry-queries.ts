@@ -1,8 +1,9 @@
 /** Queries about lists and types that several areas use. */
-import { problemFromResponse, type Schemas } from '@probity/client'
+import type { Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { type Origin, type OwnedVersion, toDiffParams, toOriginParams } from './origin.ts'
+import { readFile } from './read-file.ts'
 
 export type Dataset = Schemas['Dataset']
 export type DatasetType = Schemas['DatasetType']
@@ -63,20 +64,11 @@ export const differenceQuery = (list_key: string, from: OwnedVersion, to: OwnedV
 export const exportFormats = ['json', 'ndjson', 'csv', 'xlsx'] as const
 export type ExportFormat = (typeof exportFormats)[number]
 
-/** Downloads through the client, because a plain link sends no token. */
-export async function readExport(
-  list_key: string,
-  { version, origin }: OwnedVersion,
-  format: ExportFormat,
-): Promise<Blob> {
-  const { data, error, response } = await probity.raw.GET(
-    '/api/reference-data/datasets/{list_key}/versions/{version}/export',
-    {
+export const readExport = (list_key: string, { version, origin }: OwnedVersion, format: ExportFormat): Promise<Blob> =>
+  readFile(
+    probity.raw.GET('/api/reference-data/datasets/{list_key}/versions/{version}/export', {
       params: { path: { list_key, version: String(version) }, query: { origin, format } },
       headers: { accept: '*/*' },
       parseAs: 'blob',
-    },
+    }),
   )
-  if (data === undefined) throw problemFromResponse(response, error)
-  return data as unknown as Blob
-}

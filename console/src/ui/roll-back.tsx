@@ -76,7 +76,6 @@ export function RollBackButton<Answer>(props: RollBackProps<Answer>) {
         onClose={close}
         onSubmit={() => to > 0 && roll()}
         submit="Roll back"
-        isRequested={back.waiting !== null}
         change={back}
         size="lg"
       >

@@ -9,7 +9,7 @@ import fs from 'node:fs'
 import { pipeline } from 'node:stream'
 import { pipeline as pipelineDone } from 'node:stream/promises'
 import { createGunzip, createGzip, type Gzip } from 'node:zlib'
-import type { Keyring } from '#kernel/encryption.ts'
+import { DecryptionFailed, getMasterKeyId, type KeyWrapper } from '#kernel/encryption/keyring.ts'
 import { describeSchemaErrors } from '#kernel/http/validation.ts'
 import { Count, closed, Id, integer, type Static, type TSchema, Type, text } from '#kernel/schema.ts'
 
@@ -118,10 +118,10 @@ export class BackupWriter {
     await this.#write(`${JSON.stringify({ end })}\n`)
   }
 
-  async finish(keyring: Keyring): Promise<BackupCounts> {
+  async finish(wrapper: KeyWrapper): Promise<BackupCounts> {
     const sha256 = this.#hash.digest('hex')
     const totals: BackupCounts = { sections: this.#sections, rows: this.#rows, sha256 }
-    const trailer: Trailer = { ...totals, seal: keyring.encrypt(sha256, SEAL_CONTEXT) }
+    const trailer: Trailer = { ...totals, seal: await wrapper.wrap(Buffer.from(sha256), SEAL_CONTEXT) }
     this.#gzip.end(`${JSON.stringify({ trailer })}\n`)
     await this.#done
     return totals
@@ -274,14 +274,16 @@ function toBackupError(file: string, error: NodeJS.ErrnoException): Error {
   return error
 }
 
-/** Whether the trailer was written with a master key of the keyring. */
-export function isAuthentic(keyring: Keyring, trailer: Trailer): boolean {
+/** Whether the trailer was written with one of these master keys. */
+export async function isAuthentic(wrapper: KeyWrapper, trailer: Trailer): Promise<boolean> {
   try {
-    return keyring.decrypt(trailer.seal, SEAL_CONTEXT).toString() === trailer.sha256
-  } catch {
+    return (await wrapper.unwrap(trailer.seal, SEAL_CONTEXT)).toString() === trailer.sha256
+  } catch (error) {
+    if (!(error instanceof DecryptionFailed)) throw error
     return false
   }
 }
 
 /** The id of the master key that the trailer names. An altered file may contain anything here. */
-export const getSealKeyId = ({ seal }: Trailer): string => /^v1\.([0-9a-f]{8})\./.exec(seal)?.[1] ?? 'unknown'
+export const getSealKeyId = ({ seal }: Trailer): string =>
+  /^[A-Za-z0-9_:-]{1,63}$/.exec(getMasterKeyId(seal))?.[0] ?? 'unknown'

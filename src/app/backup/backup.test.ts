@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainTenantEvents } from '#kernel/audit/chain-writer.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { createSilentLog } from '#kernel/log.ts'
-import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import {
@@ -38,8 +38,12 @@ afterAll(() => b.close())
 describe('a restored backup', () => {
   let file: string
   let target: EmptyDatabase
+  const owner = { kind: 'object', id: uuidv7() } as const
+  const at = { table: 'example', row_id: '1', column: 'secret' }
+  let encrypted: Buffer
 
   beforeAll(async () => {
+    encrypted = await one.write((tx) => w.kernel.encryption.encrypt(tx, owner, at, Buffer.from('hunter2')))
     file = b.newFile()
     const taken = await b.take(file)
     target = await b.newTarget()
@@ -90,6 +94,10 @@ describe('a restored backup', () => {
       expect((await get('/api/users')).items.map((user: { name: string }) => user.name)).toContainEqual(
         expect.stringContaining('漢字'),
       )
+      const scope = { tenant_id: one.tenant_id, actor: 'operator:test' }
+      const decrypt = () =>
+        runtime.database.read(scope, (tx) => runtime.kernel.encryption.decrypt(tx, owner, at, encrypted))
+      expect((await decrypt()).toString()).toBe('hunter2')
     } finally {
       await server.close()
       await runtime.close()

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Connections } from '../environment.ts'
 import { type BackupCounts, BackupError, BackupWriter } from './backup-file.ts'

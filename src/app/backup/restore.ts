@@ -3,7 +3,7 @@
  * are inserted under row-level security; each tenant is compared with the file before it is committed; tenants stay suspended
  * until all of them are restored.
  */
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Connections } from '../environment.ts'
 import { type BackupTotals, iterateRowScopes, type RecordBackup, type RowScope, readSchemaInfo } from './backup.ts'
@@ -71,12 +71,13 @@ async function checkFile({ file, keyring, any_key }: RestoreOptions): Promise<He
         await drain(reader.rows(), () => {})
         continue
       }
-      if (any_key || isAuthentic(keyring, part.trailer)) return header
+      if (any_key || (await isAuthentic(keyring, part.trailer))) return header
       throw new BackupError(
-        `${file} was sealed with a master key that PROBITY_MASTER_KEY_FILE does not name, or was altered. It names the master ` +
-          `key ${getSealKeyId(part.trailer)}; the configured ones are ${keyring.key_ids.join(', ')}. Add the file of that ` +
-          'key; without it the signing keys and credentials in the backup could not be opened either. If the key is ' +
-          'lost for good, --any-key restores what needs no key.',
+        `${file} was sealed with a master key that is not configured, or was altered. It names the master key ` +
+          `${getSealKeyId(part.trailer)}; the configured ones are ${keyring.key_ids.join(', ')}. Add the file of that key to ` +
+          'PROBITY_MASTER_KEY_FILE, or its name to PROBITY_KEY_COMMAND_ID; without it the signing keys, tenant keys and ' +
+          'credentials in the backup could not be opened either. If the key is lost for good, --any-key restores what needs ' +
+          'no key.',
       )
     }
   } finally {

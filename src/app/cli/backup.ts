@@ -4,7 +4,7 @@
  */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { type RecordBackup, backup as writeBackup } from '../backup/backup.ts'
 import { type Connections, loadKeyring } from '../environment.ts'
@@ -12,6 +12,7 @@ import { loadAuditKeys, prepareIntegrityKeys, renewIntegrityKeys } from '../inte
 import { readProjectMigrations } from '../project.ts'
 import { assertChecksPass, type CheckContext, withCheckContext } from '../startup-checks.ts'
 import type { Command, Invocation } from './command.ts'
+import { renewLostTenantKeys } from './master-keys.ts'
 import { OPERATOR, withEnvironment } from './operator.ts'
 import { recordActionForAll } from './operator-actions.ts'
 
@@ -88,7 +89,10 @@ const createBackupRecorder =
   (guarded: CheckContext & { readonly keyring: Keyring }, operation: string): RecordBackup =>
   async (tenant_ids, sha256, any_key) => {
     // The integrity keys of a backup whose master key is lost cannot be decrypted; new events need new keys.
-    if (any_key) await renewIntegrityKeys(guarded, { which: 'lost' })
+    if (any_key) {
+      await renewIntegrityKeys(guarded, { which: 'lost' })
+      await renewLostTenantKeys({ guarded, keyring: guarded.keyring })
+    }
     await prepareIntegrityKeys(guarded)
     const keys = await loadAuditKeys(guarded)
     await guarded.steward.write({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, async (tx) =>

@@ -61,6 +61,9 @@ const masterKeys: readonly CommandEntry[] = [
   entry('keys retire', 'Check that nothing needs a master key any more, and record that it goes', async () => {
     return (await import('./master-keys.ts')).keysRetire
   }),
+  entry('keys rotate-tenant', 'Give a tenant a new key, and destroy the one before', async () => {
+    return (await import('./master-keys.ts')).keysRotateTenant
+  }),
   entry('keys renew', 'Make new integrity keys, after a leak or when the master key was lost', async () => {
     return (await import('./master-keys.ts')).keysRenew
   }),
@@ -102,6 +105,18 @@ const sharedLists: readonly CommandEntry[] = [
   ),
 ]
 
+const plugins: readonly CommandEntry[] = [
+  entry('plugin init', 'Write a new plugin that is valid as it is', async () => {
+    return (await import('./plugin.ts')).pluginInit
+  }),
+  entry('plugin check', 'Validate a plugin as an upload does, without a server', async () => {
+    return (await import('./plugin.ts')).pluginCheck
+  }),
+  entry('plugin pack', 'Write the package of a plugin, signed if wanted', async () => {
+    return (await import('./plugin.ts')).pluginPack
+  }),
+]
+
 const look: readonly CommandEntry[] = [
   entry('openapi', 'Print the OpenAPI 3.1 document', async () => (await import('./openapi.ts')).openapi),
   entry('doctor', 'Check this installation, and say what to do about each fault', async () => {
@@ -126,6 +141,7 @@ export const commandGroups: readonly (readonly [title: string, commands: readonl
   ['Tenants and access', access],
   ['Master and integrity keys', masterKeys],
   ['Shared lists', sharedLists],
+  ['Plugins', plugins],
   ['Look', look],
 ]
 

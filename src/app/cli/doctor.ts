@@ -1,12 +1,12 @@
 /** `doctor`: checks everything that could keep Probity from running, with a remedy for each fault. Changes nothing. */
 import type pg from 'pg'
 import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Config } from '../config.ts'
 import { describeCause } from '../describe-cause.ts'
 import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
-import { listMasterKeyUses } from '../integrity-keys.ts'
+import { listMasterKeyUses, type MasterKeyUse } from '../keys/rewrap.ts'
 import { readProjectMigrations } from '../project.ts'
 import { findServerInfo } from '../queries.ts'
 import { type CheckContext, runStartupCheck, startupChecks, withCheckContext } from '../startup-checks.ts'
@@ -20,6 +20,7 @@ import {
   checkDisk,
   checkEncryption,
   checkIssuers,
+  checkKeyCommand,
   checkMasterKey,
   checkNode,
   checkPorts,
@@ -30,6 +31,7 @@ import {
   getHome,
   okFinding,
   skipFinding,
+  warnFinding,
 } from './machine-checks.ts'
 import { describeUse } from './master-keys.ts'
 import { withEnvironment } from './operator.ts'
@@ -84,6 +86,7 @@ async function runDoctorChecks(invocation: Invocation, show: (finding: Finding) 
   show(checkDisk(config, home))
   for (const finding of await checkPorts(config)) show(finding)
   show(checkMasterKey(config, home))
+  show(await checkKeyCommand(config))
   for (const finding of await checkIssuers(config)) show(finding)
   if (!config.database_urls && !hasDatabase(home)) {
     show(skipFinding('database', 'there is none yet; "npm start" makes it'))
@@ -138,7 +141,7 @@ async function checkDatabase(
       show(verdict.ok ? okFinding(check.name, verdict.detail) : failFinding(check.name, verdict.detail, verdict.remedy))
       if (!verdict.ok) fault = check.name
     }
-    if (fault === null && keyring && keyring.key_ids.length > 1) show(await checkMasterKeyUses(guarded, keyring))
+    if (fault === null && keyring) for (const finding of await checkMasterKeyUses(guarded, keyring)) show(finding)
     if (fault === 'database') return
     show(await checkClock(guarded))
     if (fault === null) show(await checkChains(guarded))
@@ -149,18 +152,25 @@ async function checkDatabase(
   show(await checkMigrator(connections.migrator))
 }
 
-/** Only while a master key is being replaced: whether the earlier ones can be removed. */
-async function checkMasterKeyUses({ steward }: CheckContext, keyring: Keyring): Promise<Finding> {
-  const uses = new Map((await listMasterKeyUses({ steward })).map((use) => [use.key_id, use]))
+/** While a master key is being replaced: whether the earlier ones can be removed. Always: whether one is missing. */
+async function checkMasterKeyUses({ steward }: CheckContext, keyring: Keyring): Promise<Finding[]> {
+  const uses = await listMasterKeyUses({ steward })
+  const describe = (needed: readonly MasterKeyUse[]) =>
+    needed.map((use) => `${use.key_id} is needed by ${describeUse(use)}`).join('; ')
+  const findings: Finding[] = []
+  const missing = uses.filter(({ key_id }) => !keyring.key_ids.includes(key_id))
+  if (missing.length > 0) {
+    const remedy = 'Add its file to PROBITY_MASTER_KEY_FILE, or its name to PROBITY_KEY_COMMAND_ID.'
+    findings.push(warnFinding('missing master keys', `${describe(missing)}, and is not configured`, remedy))
+  }
   const [, ...earlier] = keyring.key_ids
-  const needed = earlier.flatMap((key_id) => uses.get(key_id) ?? [])
-  if (needed.length === 0)
-    return okFinding('earlier master keys', `${earlier.join(', ')}: nothing needs them, their files may go`)
-  const said = needed.map((use) => `${use.key_id} is needed by ${describeUse(use)}`)
-  return okFinding(
-    'earlier master keys',
-    `${said.join('; ')}; "npx probity keys rewrap" encrypts them under ${keyring.key_id}`,
-  )
+  if (earlier.length === 0) return findings
+  const needed = uses.filter(({ key_id }) => earlier.includes(key_id))
+  const detail =
+    needed.length === 0
+      ? `${earlier.join(', ')}: nothing needs them, they may go`
+      : `${describe(needed)}; "npx probity keys rewrap" encrypts them under ${keyring.key_id}`
+  return [...findings, okFinding('earlier master keys', detail)]
 }
 
 const tryOrNull = <T>(body: () => T): T | null => {

@@ -1,10 +1,13 @@
 /** Checks of the doctor on this machine: settings, files, folders, ports, keys, issuers. Changes nothing. */
+import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { createKeySet } from '#kernel/auth/key-sets.ts'
 import { parseDatabaseUrl } from '#kernel/database/database-url.ts'
-import { createKeyring, loadMasterKeyFile } from '#kernel/encryption.ts'
+import { createEgress, type Egress } from '#kernel/egress/egress.ts'
+import { createKeyCommand } from '#kernel/encryption/key-command.ts'
+import { createKeyring, loadMasterKeyFile } from '#kernel/encryption/keyring.ts'
 import { type Config, type EnvironmentVariables, urlVariables } from '../config.ts'
 import { prepareDataDir } from '../embedded/data-dir.ts'
 import { getSocketDir } from '../embedded/postgres-process.ts'
@@ -159,17 +162,41 @@ export async function checkPorts(config: Config): Promise<Finding[]> {
 export function checkMasterKey(config: Config, home: string): Finding {
   const name = 'master key'
   const files = getMasterKeyFiles(config, home)
+  if (files.length === 0) return skipFinding(name, 'behind the key command, not in a file')
   const isNew = config.master_key_files.length === 0 && !hasDatabase(home)
   if (isNew && !config.database_urls && !fs.existsSync(files[0] as string)) {
     return skipFinding(name, 'made by the first start')
   }
   try {
     const { key_id } = createKeyring(files.map(loadMasterKeyFile))
-    return okFinding(name, `${files.join(', ')} (${key_id} seals), closed to other users`)
+    const use = config.key_command?.wraps ? 'unwraps' : 'seals'
+    return okFinding(name, `${files.join(', ')} (${key_id} ${use}), closed to other users`)
   } catch (error) {
     const remedy = 'PROBITY_MASTER_KEY_FILE names it. If it is gone, restore it from a backup, with mode 0600.'
     return failFinding(name, (error as Error).message, remedy)
   }
+}
+
+/** Wraps and unwraps a random key with each name of a key; only the first one wraps otherwise. */
+export async function checkKeyCommand(config: Config): Promise<Finding> {
+  const name = 'key command'
+  const { key_command } = config
+  if (!key_command) return skipFinding(name, 'PROBITY_KEY_COMMAND is not set')
+  const began_ms = performance.now()
+  const key = randomBytes(32)
+  try {
+    for (const key_id of key_command.key_ids) {
+      const command = createKeyCommand({ ...key_command, key_ids: [key_id] })
+      // It unwraps what it has wrapped, and compares.
+      await command.wrap(key, 'doctor')
+    }
+  } catch (error) {
+    const remedy = `Run ${key_command.argv[0]} by hand: docs/operations.md, "Key command", describes its input and output.`
+    return failFinding(name, (error as Error).message, remedy)
+  }
+  const took_ms = Math.round((performance.now() - began_ms) / key_command.key_ids.length / 2)
+  const use = key_command.wraps ? `${key_command.key_ids[0]} wraps` : 'only unwraps'
+  return okFinding(name, `${key_command.argv[0]} answers in ${took_ms} ms (${use})`)
 }
 
 export function checkConsole(project: Project): Finding {
@@ -185,24 +212,29 @@ export function checkConsole(project: Project): Finding {
 
 export async function checkIssuers(config: Config): Promise<Finding[]> {
   if (config.issuers.length === 0) return [skipFinding('token issuers', 'only the built-in one')]
-  return Promise.all(
-    config.issuers.map(async ({ issuer, keys, algorithms }): Promise<Finding> => {
-      const name = `issuer ${issuer}`
-      let failure: unknown
-      try {
-        const set = createKeySet(keys, { on_failure: (error) => (failure = error) })
-        await Promise.all(algorithms.map((algorithm) => set.find(algorithm, undefined)))
-      } catch (error) {
-        failure ??= error
-      }
-      if (failure === undefined) return okFinding(name, 'its keys can be fetched')
-      const reason = failure instanceof Error ? failure.message : String(failure)
-      return failFinding(
-        name,
-        `its keys cannot be fetched: ${reason}`,
-        'Check its address in PROBITY_ISSUERS_FILE and the network.',
-      )
-    }),
+  const egress = createEgress({ settings: config.egress })
+  try {
+    return await Promise.all(config.issuers.map((issuer) => checkIssuer(issuer, egress)))
+  } finally {
+    await egress.close()
+  }
+}
+
+async function checkIssuer({ issuer, keys, algorithms }: Config['issuers'][number], egress: Egress): Promise<Finding> {
+  const name = `issuer ${issuer}`
+  let failure: unknown
+  try {
+    const set = createKeySet(keys, { egress, on_failure: (error) => (failure = error) })
+    await Promise.all(algorithms.map((algorithm) => set.find(algorithm, undefined)))
+  } catch (error) {
+    failure ??= error
+  }
+  if (failure === undefined) return okFinding(name, 'its keys can be fetched')
+  const reason = failure instanceof Error ? failure.message : String(failure)
+  return failFinding(
+    name,
+    `its keys cannot be fetched: ${reason}`,
+    'Check its address in PROBITY_ISSUERS_FILE and the network.',
   )
 }
 

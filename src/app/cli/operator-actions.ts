@@ -12,7 +12,7 @@ import { OPERATOR, type OperatorContext } from './operator.ts'
 export type OperatorAction = Omit<AuditEventInput, 'request_id'>
 
 /** Inside a transaction of the tenant. */
-export const recordAction = (tx: Tx, keys: AuditKeys, act: OperatorAction): void =>
+export const recordAction = (tx: Tx, keys: AuditKeys, act: OperatorAction): string =>
   recordEvent(tx, keys, { ...act, request_id: null })
 
 /** For an action that concerns all of these tenants: an event for each except the canary. */

@@ -1,6 +1,6 @@
 /** Connections as app and steward and the keyring for the duration of one command. */
 import type { AuditKeys } from '#kernel/audit/chain.ts'
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
 import { loadAuditKeys } from '../integrity-keys.ts'
 import { ProcessLifecycle } from '../process-lifecycle.ts'

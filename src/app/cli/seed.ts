@@ -23,7 +23,12 @@ export const seed: Command = {
         await assertChecksPass(guarded, ['database', 'role app', 'role steward', 'schema', 'tenant isolation'])
         const onStep = (text: string) => terminal.note(text)
         const keyring = await ensureKeyring(config, home, { isSealed: () => hasSigningKey(guarded), onStep })
-        const context = { ...guarded, keyring, modules, project_root: project.root }
+        const plugins = {
+          folder: config.plugins.folder,
+          scripts_dir: invocation.host.scripts_dir,
+          onFault: (text: string) => terminal.note(`WARNING: ${text}`),
+        }
+        const context = { ...guarded, keyring, modules, project_root: project.root, plugins }
         await runSeed(context, { demo: config.demo }, onStep)
         await assertChecksPass({ ...guarded, keyring }, ['seed', 'signing key', 'integrity keys'])
       })

@@ -2,7 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { migrate } from '#kernel/database/migrations.ts'
-import type { Keyring } from '#kernel/encryption.ts'
+import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { createLog, type Log } from '#kernel/log.ts'
 import type { Config } from '../config.ts'
 import { startDemoData } from '../demo/start-demo-data.ts'
@@ -31,7 +31,7 @@ Ctrl-C or SIGTERM stops everything, the embedded database included. "npx probity
 Examples:
   npm start
   PORT=8080 PROBITY_DATA_DIR=/var/lib/probity/data npx probity start`,
-  run: async ({ config: read, project, terminal, by_npm }) => {
+  run: async ({ config: read, project, terminal, by_npm, host }) => {
     const config = read()
     const say = createProgressPrinter(terminal)
     let log: Log | undefined
@@ -56,7 +56,7 @@ Examples:
       })
       life.onEnd(config.database_urls ? null : 'Stopping PostgreSQL', DATABASE_STOP_MS, () => environment.close())
       life.proceed()
-      const keyring = await prepareDatabase({ config, project, environment, say, life })
+      const keyring = await prepareDatabase({ config, project, environment, say, life, scripts_dir: host.scripts_dir })
       life.proceed()
       const log_file = path.join(environment.home, 'service.log')
       log = openLog(config, log_file)
@@ -98,8 +98,9 @@ async function prepareDatabase(options: {
   environment: Environment
   say: (text: string) => void
   life: ProcessLifecycle
+  scripts_dir: string
 }): Promise<Keyring> {
-  const { config, project, environment, say, life } = options
+  const { config, project, environment, say, life, scripts_dir } = options
   const { connections } = environment
   const migrations = readProjectMigrations(project)
   const facts = { connections, migrations, production: config.production }
@@ -124,7 +125,9 @@ async function prepareDatabase(options: {
     ])
     const isSealed = () => hasSigningKey(guarded)
     const keyring = await ensureKeyring(config, environment.home, { isSealed, onStep: say })
-    const context = { ...guarded, keyring, modules, project_root: project.root }
+    const onFault = (text: string) => say(`Warning: ${text}`)
+    const plugins = { folder: config.plugins.folder, scripts_dir, onFault }
+    const context = { ...guarded, keyring, modules, project_root: project.root, plugins }
     let seeded = 0
     const onSeed = () => seeded++ === 0 && say('Seeding types, lists, matrices and rules')
     await seed(context, { demo: config.demo }, onSeed)

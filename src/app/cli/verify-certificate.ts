@@ -64,6 +64,7 @@ interface SignedDecision {
   readonly outcome?: { readonly band?: string; readonly score_bps?: number; readonly hit?: boolean }
   readonly explanation?: { readonly summary?: readonly string[] }
   readonly lists?: readonly { readonly list_key: string; readonly version: number }[]
+  readonly plugins?: readonly { readonly plugin_key: string; readonly version: number; readonly factor: string }[]
 }
 
 /** The signature has been verified: the content shown is the signed one. */
@@ -76,6 +77,7 @@ function formatDecision(certificate: Certificate): string[] {
     outcome = {},
     explanation = {},
     lists = [],
+    plugins = [],
   } = certificate.document as SignedDecision
   const said =
     outcome.band === undefined ? (outcome.hit ? 'hit' : 'no hit') : `${outcome.band}, ${outcome.score_bps} basis points`
@@ -85,6 +87,9 @@ function formatDecision(certificate: Certificate): string[] {
     `${family} ${key}, version ${version}: ${said}`,
     ...(explanation.summary ?? []).map((sentence) => `- ${sentence}`),
     `Lists: ${lists.map((list) => `${list.list_key} version ${list.version}`).join(', ')}`,
+    ...plugins.map(
+      ({ plugin_key, ...plugin }) => `Plugin ${plugin_key} version ${plugin.version} scored ${plugin.factor}`,
+    ),
     `Document hash ${certificate.document_hash}`,
     `Document format ${format}`,
   ]

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import type { Role } from '#kernel/auth/roles.ts'
+import type { Egress } from '#kernel/egress/egress.ts'
 import type { DemoTenant } from '../seed.ts'
 
 const TOKEN_LIFETIME_S = 3600
@@ -9,9 +10,12 @@ const MAX_ATTEMPTS = 20
 const JOB_WAIT_S = 8
 const PAGE = 200
 const RETRIED = new Set([429, 503])
+const TIMEOUT_MS = 120_000
+const MAX_REPLY_BYTES = 64 * 1024 * 1024
 
 export interface CallerOptions {
   readonly url: string
+  readonly egress: Pick<Egress, 'request'>
   readonly issuer: Pick<BuiltInIssuer, 'mint'>
   readonly tenant: DemoTenant
   readonly signal: AbortSignal
@@ -111,12 +115,16 @@ export class DemoCaller {
 
   /** Waits until the job has succeeded. */
   async waitForJob(who: Role, job_id: string): Promise<JobView> {
+    const job = await this.waitForJobEnd(who, job_id)
+    if (job.state === 'succeeded') return job
+    throw new Error(`Job ${job_id} is ${job.state}: ${job.problem?.detail ?? 'no detail'}`)
+  }
+
+  /** Waits until the job has ended, however it ended. */
+  async waitForJobEnd(who: Role, job_id: string): Promise<JobView> {
     for (;;) {
       const job = await this.get<JobView>(who, `/api/jobs/${job_id}?wait=${JOB_WAIT_S}`)
-      if (job.state === 'succeeded') return job
-      if (job.state === 'failed' || job.state === 'cancelled') {
-        throw new Error(`Job ${job_id} is ${job.state}: ${job.problem?.detail ?? 'no detail'}`)
-      }
+      if (job.state !== 'queued' && job.state !== 'running') return job
     }
   }
 
@@ -130,19 +138,30 @@ export class DemoCaller {
   }
 
   async #send<T>(who: Role, method: string, path: string, body?: { type: string; content: string }): Promise<T> {
-    const { url, signal } = this.#options
+    const { url, egress, signal } = this.#options
     const headers = {
       authorization: `Bearer ${await this.#getToken(who)}`,
       ...(body && { 'content-type': body.type }),
     }
     for (let attempt = 1; ; attempt++) {
-      const reply = await fetch(`${url}${path}`, { method, headers, signal, ...(body && { body: body.content }) })
-      const text = await reply.text()
-      if (reply.ok) return (text === '' ? undefined : JSON.parse(text)) as T
+      const reply = await egress.request({
+        pool_key: 'demo-data',
+        url: `${url}${path}`,
+        method,
+        headers,
+        allowed_hosts: [],
+        trust: 'operator',
+        timeout_ms: TIMEOUT_MS,
+        max_bytes: MAX_REPLY_BYTES,
+        signal,
+        ...(body && { body: Buffer.from(body.content) }),
+      })
+      const text = reply.body.toString('utf8')
+      if (reply.status >= 200 && reply.status < 300) return (text === '' ? undefined : JSON.parse(text)) as T
       if (!RETRIED.has(reply.status) || attempt === MAX_ATTEMPTS) {
         throw new UnexpectedReply(`${method} ${path}`, reply.status, parseProblem(text))
       }
-      await sleep(Number(reply.headers.get('retry-after') ?? 1) * 1000, undefined, { signal })
+      await sleep(Number(reply.headers['retry-after'] ?? 1) * 1000, undefined, { signal })
     }
   }
 

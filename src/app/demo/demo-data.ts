@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { BuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'
 import type { Scope, Transactions } from '#kernel/database/tx.ts'
+import type { Egress } from '#kernel/egress/egress.ts'
 import type { Log } from '#kernel/log.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { demoTenants } from '../seed.ts'
@@ -14,6 +15,8 @@ import { DemoCaller } from './demo-caller.ts'
 import { readDemoFiles } from './demo-files.ts'
 import {
   assertOwnPolicy,
+  hasOwnPolicy,
+  renewImpact,
   seedApprovalPolicy,
   seedAuditVerification,
   seedDrafts,
@@ -21,6 +24,8 @@ import {
   seedSchedule,
 } from './demo-governance.ts'
 import { seedLists } from './demo-lists.ts'
+import { seedDemoPlugins } from './demo-plugins.ts'
+import { seedContractsAndProviders, seedFactReaders, seedProviderCalls } from './demo-providers.ts'
 import {
   planFirstPortfolio,
   planLastNight,
@@ -40,6 +45,7 @@ const CONNECT_MS = 10_000
 export interface DemoDataOptions {
   /** Where this process serves the API. */
   readonly url: string
+  readonly egress: Pick<Egress, 'request'>
   readonly issuer: Pick<BuiltInIssuer, 'mint'>
   /** As steward: the seed ledger. */
   readonly steward: Pick<Transactions, 'write'>
@@ -49,7 +55,7 @@ export interface DemoDataOptions {
   readonly signal: AbortSignal
   readonly log: Pick<Log, 'info'>
   /** Called when data is going to be added. */
-  readonly onBegin?: () => void
+  readonly onBegin?: (() => void) | undefined
   readonly now_ms?: number
 }
 
@@ -68,21 +74,56 @@ export async function seedDemoData(options: DemoDataOptions): Promise<DemoDataRe
 
 const [tenant] = demoTenants as [(typeof demoTenants)[number]]
 
+/** The first part is added to an empty tenant only. The others follow it, also where an earlier release added the first. */
 async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {
-  const { steward, log } = options
-  const outcome = await steward.write(SCOPE, (tx) => findDemoDataOutcome(tx, tenant.slug))
-  if (outcome === 'applied') return 'kept'
   const caller = new DemoCaller({ ...options, tenant })
+  const first = await addPart(options, {
+    name: tenant.slug,
+    canBegin: () => isTenantEmpty(caller),
+    refusal: 'demo data not added: the tenant has data of its own',
+    run: () => runSteps(caller, options),
+  })
+  if (first === 'refused') return 'kept'
+  const begun = first === 'added' ? { ...options, onBegin: undefined } : options
+  const second = await addPart(begun, {
+    name: `${tenant.slug}/providers`,
+    canBegin: () => hasOwnPolicy(caller, readDemoFiles(options.project_root).policy),
+    refusal: 'demo providers not added: the approval policy of the tenant was changed',
+    run: () => runProviderSteps(caller, options),
+  })
+  const third = await addPart(second === 'added' ? { ...options, onBegin: undefined } : begun, {
+    name: `${tenant.slug}/plugins`,
+    canBegin: () => hasOwnPolicy(caller, readDemoFiles(options.project_root).policy),
+    refusal: 'demo plugins not added: the approval policy of the tenant was changed',
+    run: () => runPluginSteps(caller, options),
+  })
+  return [first, second, third].includes('added') ? 'added' : 'kept'
+}
+
+interface DemoPart {
+  /** Of its entry in the seed ledger: an upgrade adds a new part to data that is complete. */
+  readonly name: string
+  readonly canBegin: () => Promise<boolean>
+  readonly refusal: string
+  readonly run: () => Promise<void>
+}
+
+async function addPart(
+  { steward, log, onBegin }: DemoDataOptions,
+  { name, canBegin, refusal, run }: DemoPart,
+): Promise<DemoDataResult | 'refused'> {
+  const outcome = await steward.write(SCOPE, (tx) => findDemoDataOutcome(tx, name))
+  if (outcome === 'applied') return 'kept'
   if (outcome === undefined) {
-    if (!(await isTenantEmpty(caller))) {
-      log.info({ tenant: tenant.slug }, 'demo data not added: the tenant has data of its own')
-      return 'kept'
+    if (!(await canBegin())) {
+      log.info({ tenant: tenant.slug }, refusal)
+      return 'refused'
     }
-    await steward.write(SCOPE, (tx) => insertDemoDataBegun(tx, tenant.slug))
+    await steward.write(SCOPE, (tx) => insertDemoDataBegun(tx, name))
   }
-  options.onBegin?.()
-  await runSteps(caller, options)
-  await steward.write(SCOPE, (tx) => updateDemoDataComplete(tx, tenant.slug))
+  onBegin?.()
+  await run()
+  await steward.write(SCOPE, (tx) => updateDemoDataComplete(tx, name))
   return 'added'
 }
 
@@ -115,6 +156,21 @@ async function runSteps(caller: DemoCaller, options: DemoDataOptions): Promise<v
   await step('drafts', () => seedDrafts(caller, policy.drafts))
   await step('schedule', () => seedSchedule(caller, policy.schedule))
   await step('audit verification', () => seedAuditVerification(caller))
+}
+
+async function runProviderSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
+  const { providers, policy } = readDemoFiles(options.project_root)
+  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
+  await step('source contracts and providers', () => seedContractsAndProviders(caller, providers))
+  await step('matrix and rule on facts', () => seedFactReaders(caller, providers))
+  await step('provider calls', () => seedProviderCalls(caller, providers))
+  await step('impact of the pending change', () => renewImpact(caller, policy.lists))
+}
+
+async function runPluginSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
+  const { plugins, policy } = readDemoFiles(options.project_root)
+  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
+  await step('plugins', () => seedDemoPlugins(caller, plugins))
 }
 
 /** When the youngest of the shared lists came into force: decisions cannot be made for an earlier instant. */

@@ -1,4 +1,4 @@
-/** The files in db/seed/demo: invented customers, subjects with stated outcomes, and the policy of the demo tenant. */
+/** The files in db/seed/demo: invented customers, subjects with stated outcomes, policy, providers and plugins of the demo tenant. */
 import fs from 'node:fs'
 import path from 'node:path'
 
@@ -107,10 +107,72 @@ export interface PolicyFile {
   readonly schedule: Record<string, unknown>
 }
 
+/** A versioned definition: every version was in force, the last one still is. */
+export interface DemoDefinition {
+  readonly title: string
+  readonly description: string
+  readonly owner: string
+  readonly versions: readonly {
+    readonly label: string
+    readonly note: string
+    readonly reason: string
+    readonly definition: unknown
+  }[]
+}
+
+export interface DemoProvider extends DemoDefinition {
+  readonly provider_key: string
+  /** Absent: called live. */
+  readonly mode?: { readonly mode: 'recorded'; readonly reason: string }
+  readonly credential?: {
+    readonly label: string
+    readonly members: Readonly<Record<string, string>>
+    readonly reason: string
+  }
+}
+
+export interface ProviderSubject {
+  readonly external_id: string
+  readonly name: string
+  readonly attributes: SubjectInputs
+  /** Absent: no provider has been called for it. */
+  readonly capability?: string
+  /** A decision cites the answer. */
+  readonly decided?: boolean
+}
+
+type SingleVersion = Omit<DemoDefinition, 'versions'> & { readonly note: string; readonly reason: string }
+
+export interface ProvidersFile {
+  readonly contracts: readonly (DemoDefinition & { readonly contract_key: string })[]
+  /** The first one is asked. */
+  readonly providers: readonly DemoProvider[]
+  readonly matrix: SingleVersion & {
+    readonly matrix_key: string
+    /** The shared matrix it is made from. */
+    readonly from: string
+    /** By input. */
+    readonly facts: Readonly<Record<string, { readonly contract_key: string; readonly fact: string }>>
+  }
+  readonly rule: SingleVersion & { readonly rule_key: string; readonly definition: unknown }
+  readonly subjects: readonly ProviderSubject[]
+}
+
+export interface PluginsFile {
+  readonly plugins: readonly {
+    readonly plugin_key: string
+    /** Why it was put in force. */
+    readonly reason: string
+    readonly package: unknown
+  }[]
+}
+
 export interface DemoFiles {
   readonly portfolio: PortfolioFile
   readonly magic: MagicFile
   readonly policy: PolicyFile
+  readonly providers: ProvidersFile
+  readonly plugins: PluginsFile
 }
 
 export function readDemoFiles(project_root: string): DemoFiles {
@@ -120,5 +182,7 @@ export function readDemoFiles(project_root: string): DemoFiles {
     portfolio: read<PortfolioFile>('portfolio.json'),
     magic: read<MagicFile>('magic.json'),
     policy: read<PolicyFile>('policy.json'),
+    providers: read<ProvidersFile>('providers.json'),
+    plugins: read<PluginsFile>('plugins.json'),
   }
 }

@@ -1,5 +1,6 @@
 /** Overlay, approval policy, an approved and a pending change with measured impact, drafts, and a verification of the audit record. */
 import { ApprovalRequired, type DemoCaller, type JobView } from './demo-caller.ts'
+import { measureImpact } from './demo-definitions.ts'
 import type { DemoList, PolicyFile } from './demo-files.ts'
 import { ignoreDuplicate } from './demo-lists.ts'
 
@@ -9,10 +10,6 @@ interface ChangeRequest {
   readonly params: Readonly<Record<string, string>>
   readonly state: 'open' | 'approved' | 'rejected' | 'withdrawn'
   readonly impact_run_id: string | null
-}
-interface ImpactRun {
-  readonly state: JobView['state']
-  readonly job_id: string
 }
 
 interface ApprovalRule {
@@ -25,13 +22,17 @@ const toKey = ({ action, approvers, role, require_impact = false }: ApprovalRule
   JSON.stringify([action, approvers, role, require_impact])
 
 /** The policy has no rules yet, or those of the demo data. With others the data would wait for approval, or mean something else. */
-export async function assertOwnPolicy(
+export async function hasOwnPolicy(
   caller: DemoCaller,
   { approval_rules }: Pick<PolicyFile, 'approval_rules'>,
-): Promise<void> {
+): Promise<boolean> {
   const { rules } = await caller.get<{ rules: ApprovalRule[] }>('tenant_admin', '/api/tenant/approval-policy')
   const own = approval_rules.map(toKey).toSorted()
-  if (rules.length > 0 && rules.map(toKey).toSorted().join() !== own.join()) throw new ApprovalRequired(caller.tenant)
+  return rules.length === 0 || rules.map(toKey).toSorted().join() === own.join()
+}
+
+export async function assertOwnPolicy(caller: DemoCaller, policy: Pick<PolicyFile, 'approval_rules'>): Promise<void> {
+  if (!(await hasOwnPolicy(caller, policy))) throw new ApprovalRequired(caller.tenant)
 }
 
 /** The overlay comes first, because it then needs no approval. */
@@ -66,18 +67,23 @@ export async function seedProposals(caller: DemoCaller, lists: readonly DemoList
   }
 }
 
+/** Measured again where something came into force since: an approver is shown what holds now. */
+export async function renewImpact(caller: DemoCaller, lists: readonly DemoList[]): Promise<void> {
+  const open = await caller.listAll<ChangeRequest>('policy_editor', '/api/change-requests?state=open')
+  for (const { list_key } of lists) {
+    const request = open.find(({ params }) => params['list_key'] === list_key)
+    if (!request || request.impact_run_id === null) continue
+    const { stale } = await caller.get<{ stale: boolean }>(
+      'policy_editor',
+      `/api/change-requests/${request.cr_id}/impact`,
+    )
+    if (stale) await measureImpact(caller, { ...request, impact_run_id: null })
+  }
+}
+
 function submitVersion(caller: DemoCaller, list_key: string, version: number, reason: string): Promise<ChangeRequest> {
   const at = `/api/reference-data/datasets/${list_key}/versions/${version}/submit`
   return caller.propose<ChangeRequest>('policy_editor', at, { reason })
-}
-
-async function measureImpact(caller: DemoCaller, { cr_id, impact_run_id }: ChangeRequest): Promise<void> {
-  const at = `/api/change-requests/${cr_id}/impact`
-  const { job_id } =
-    impact_run_id === null
-      ? await caller.post<JobView>('policy_editor', at, {})
-      : await caller.get<ImpactRun>('policy_editor', at)
-  await caller.waitForJob('policy_editor', job_id)
 }
 
 /** A draft of the policy editor for each kind, made from the shared definition. */

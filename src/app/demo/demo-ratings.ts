@@ -134,7 +134,7 @@ export async function seedOnboardings(
   return planned.length
 }
 
-async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values()
   const worker = async () => {
     for (const item of queue) await work(item)

@@ -12,24 +12,24 @@ export const tryLockDemoData = async (client: Pick<pg.Client, 'query'>): Promise
 }
 
 /** `pending` while it is being added, `applied` when it is complete; undefined when it was never begun. */
-export const findDemoDataOutcome = async (tx: Tx, slug: string): Promise<'pending' | 'applied' | undefined> =>
+export const findDemoDataOutcome = async (tx: Tx, part: string): Promise<'pending' | 'applied' | undefined> =>
   (
     await tx.find<{ outcome: 'pending' | 'applied' }>(
       'select outcome from app.seed_ledger where tenant_id = app.system_tenant() and subject = $1 and seed_hash = $2',
-      [SUBJECT, slug],
+      [SUBJECT, part],
     )
   )?.outcome
 
-export const insertDemoDataBegun = (tx: Tx, slug: string) =>
+export const insertDemoDataBegun = (tx: Tx, part: string) =>
   tx.run(
     `insert into app.seed_ledger (tenant_id, subject, seed_hash, version, outcome)
      values (app.system_tenant(), $1, $2, null, 'pending')`,
-    [SUBJECT, slug],
+    [SUBJECT, part],
   )
 
-export const updateDemoDataComplete = (tx: Tx, slug: string) =>
+export const updateDemoDataComplete = (tx: Tx, part: string) =>
   tx.run(
     `update app.seed_ledger set outcome = 'applied', applied_at = now()
       where tenant_id = app.system_tenant() and subject = $1 and seed_hash = $2`,
-    [SUBJECT, slug],
+    [SUBJECT, part],
   )

@@ -39,7 +39,7 @@ export function startDemoData(options: StartDemoDataOptions): void {
       if (result === 'kept') return
       await countPortfolio(options.serving)
       const took_s = ((performance.now() - from_ms) / 1000).toFixed(1)
-      say(`Demo data is complete after ${took_s} s: 500 customers of the tenant demo, rated over a year`)
+      say(`Demo data is complete after ${took_s} s: 510 customers of the tenant demo, rated over a year`)
       log.info({ duration_ms: Math.round(performance.now() - from_ms) }, 'demo data is complete')
     },
     (error) => {
@@ -80,6 +80,7 @@ async function addDemoData({ config, project, environment, serving, host, log, l
   try {
     return await seedDemoData({
       url: `http://${host}:${serving.port}`,
+      egress: serving.kernel.egress,
       issuer: serving.kernel.issuer,
       steward,
       connection,

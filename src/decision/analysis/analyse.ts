@@ -3,13 +3,13 @@
  * row, no allowed value without a score. Every fault has example inputs. A definition that is too large to enumerate is reported as
  * not provable.
  */
-import { buildBoundLayout } from '../engine-1/bound-layout.ts'
 import type { BoundDefinition, BoundLists, CompiledDefinition, Finding } from '../model.ts'
 import { NotAnalysable } from './atoms.ts'
 import { analyseDefaults } from './default-findings.ts'
 import { ExampleFinder } from './examples.ts'
 import { analyseFactor } from './factor-findings.ts'
 import { analyseSum, analyseTriggers } from './matrix-findings.ts'
+import { bindWithScores, buildScoredLayout } from './plugin-scores.ts'
 import { MAX_BOXES } from './sweep.ts'
 import { analyseTable } from './table-findings.ts'
 
@@ -18,10 +18,10 @@ const MAX_BOXES_OF_DEFINITION = 5 * MAX_BOXES
 
 /** When binding finds unsuitable lists, only those findings are returned. */
 export function analyseDefinition(compiled: CompiledDefinition, lists: BoundLists): Finding[] {
-  const bound = compiled.bind(lists)
+  const bound = bindWithScores(compiled, lists)
   if (!isBound(bound)) return [...bound]
   const { definition } = compiled
-  const layout = buildBoundLayout(definition, lists)
+  const layout = buildScoredLayout(definition, lists)
   const examples = new ExampleFinder(layout, lists, bound)
   const budget = { boxes_left: MAX_BOXES_OF_DEFINITION }
   const table = (pointer: string, scores: boolean): Finding[] => {

@@ -22,9 +22,8 @@ export interface AnalysisRequest {
 }
 
 export function buildAnalysisRequest(
-  { definition, references }: CompiledDefinition,
+  { definition, references, engine }: CompiledDefinition,
   lists: BoundLists,
-  engine: number,
 ): AnalysisRequest {
   const plain = ({ get, all, ...facts }: BoundList): ListSnapshot => {
     const named = references.flatMap(({ list_key, key }) => (list_key === facts.list_key && key !== null ? [key] : []))

@@ -33,8 +33,7 @@ beforeAll(() =>
 afterEach(() => analyst?.close())
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const order = (definition: Definition, to: BoundLists = lists) =>
-  buildAnalysisRequest(engine1.compile(definition), to, 1)
+const order = (definition: Definition, to: BoundLists = lists) => buildAnalysisRequest(engine1.compile(definition), to)
 
 const numbers = (count: number): Input[] =>
   Array.from({ length: count }, (_, n) => ({ ...age, name: `n${n}`, maximum: 9 }))
@@ -122,7 +121,9 @@ describe('search for changes', () => {
       const here = findMinimalChanges({ bound: bindOrThrow(matrix), compiled: engine1.compile(matrix), lists }, given, {
         band,
       })
-      expect(JSON.stringify(await analyst.search(order(matrix), given, band, 'a'))).toBe(JSON.stringify(here))
+      expect(JSON.stringify(await analyst.search(order(matrix), { inputs: given, band }, 'a'))).toBe(
+        JSON.stringify(here),
+      )
     },
   )
 
@@ -130,7 +131,7 @@ describe('search for changes', () => {
     analyst = createAnalysisRunner({ script })
     const { since: _, ...fewer } = given
     const here = findMinimalChanges({ bound: bindOrThrow(matrix), compiled: engine1.compile(matrix), lists }, fewer)
-    expect(await analyst.search(order(matrix), fewer, undefined, 'a')).toEqual(here)
+    expect(await analyst.search(order(matrix), { inputs: fewer }, 'a')).toEqual(here)
   })
 })
 
@@ -141,7 +142,7 @@ describe('attribution', () => {
 
   test('names the list that changes the outcome, and a definition that contributes', async () => {
     analyst = createAnalysisRunner({ script })
-    const young = buildAnalysisRequest(engine1.compile(doubled), new Map([['jurisdiction-risk', risky]]), 1)
+    const young = buildAnalysisRequest(engine1.compile(doubled), new Map([['jurisdiction-risk', risky]]))
     const names = [DEFINITION, toListName('jurisdiction-risk')]
     const found = await analyst.attribute({ names, old: order(scored), young, inputs: { country: 'DE' } }, 'a')
     const reported = found.alone.map(({ name, outcome, whole }) => [name, outcome.outcome?.reason_codes, whole])
@@ -184,7 +185,7 @@ describe('limits', () => {
 
   test('time of a search and of an attribution: reports what was not tried', async () => {
     analyst = createAnalysisRunner({ script: silent, time_limit_ms: 50 })
-    expect(await analyst.search(order(matrix), given, undefined, 'a')).toEqual(NOT_SEARCHED)
+    expect(await analyst.search(order(matrix), { inputs: given }, 'a')).toEqual(NOT_SEARCHED)
     const both = { old: order(matrix), young: order(matrix), inputs: given }
     const found = await analyst.attribute({ names: [DEFINITION], ...both }, 'a')
     expect(found).toEqual({ alone: [], joint: [], untried: [DEFINITION] })

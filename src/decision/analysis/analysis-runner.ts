@@ -4,9 +4,9 @@
  */
 import { BoundedThread, ThreadFailure } from '#kernel/bounded-thread.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
-import type { Finding, Inputs } from '../model.ts'
+import type { Finding, Inputs, PluginResults } from '../model.ts'
 import { type AnalysisRequest, listTransferables, serializeRequest } from './analysis-request.ts'
-import type { AnalysisTask, DecisionAttempt, TaskResults } from './analysis-task.ts'
+import type { AnalysisTask, DecisionAttempt, SidedResult, TaskResults } from './analysis-task.ts'
 import type { AnalysisWorkerReply } from './analysis-worker.ts'
 import type { Attribution } from './attribution.ts'
 import { type MinimalChanges, NOT_SEARCHED } from './minimal-changes.ts'
@@ -31,13 +31,23 @@ export interface AttributionRequest {
   readonly old: AnalysisRequest
   readonly young: AnalysisRequest
   readonly inputs: Inputs
+  readonly plugins?: readonly SidedResult[]
+}
+
+/** Where a search starts from, and the band it is for. */
+export interface SearchStart {
+  readonly inputs: Inputs
+  /** Any other band than now when absent. */
+  readonly band?: string | undefined
+  /** What the plugins say for these inputs. */
+  readonly plugins?: PluginResults | undefined
 }
 
 /** Callers are served in turn. All methods throw when the thread fails. */
 export interface AnalysisRunner {
   analyse(order: AnalysisRequest, caller: string): Promise<Analysis>
   /** For a definition without binding faults; `truncated` when a limit was exceeded. */
-  search(order: AnalysisRequest, inputs: Inputs, band: string | undefined, caller: string): Promise<MinimalChanges>
+  search(order: AnalysisRequest, start: SearchStart, caller: string): Promise<MinimalChanges>
   /** Names in `untried` what a limit prevented from being tried. */
   attribute(order: AttributionRequest, caller: string): Promise<AttributionResult>
   close(): Promise<void>
@@ -79,18 +89,18 @@ export function createAnalysisRunner(options: AnalysisRunnerOptions): AnalysisRu
         return { findings: [limitFinding(assertLimitFailure(error).message)], is_cut_short: true }
       }
     },
-    async search(order, inputs, band, caller) {
+    async search(order, { inputs, band, plugins }, caller) {
       try {
-        return await run({ op: 'search', of: await serializeRequest(order), inputs, band, limit_ms }, caller)
+        return await run({ op: 'search', of: await serializeRequest(order), inputs, band, plugins, limit_ms }, caller)
       } catch (error) {
         assertLimitFailure(error)
         return NOT_SEARCHED
       }
     },
-    async attribute({ names, old, young, inputs }, caller) {
+    async attribute({ names, old, young, inputs, plugins = [] }, caller) {
       try {
         const packed = { old: await serializeRequest(old), young: await serializeRequest(young) }
-        return await run({ op: 'attribute', names, inputs, limit_ms, ...packed }, caller)
+        return await run({ op: 'attribute', names, inputs, plugins, limit_ms, ...packed }, caller)
       } catch (error) {
         assertLimitFailure(error)
         return { alone: [], joint: [], untried: names }

@@ -8,7 +8,7 @@ import type { BoundLists, CompiledDefinition } from '../model.ts'
 import { toWireValue } from './atoms.ts'
 import { collectInputUsage } from './examples.ts'
 
-/** Ascending for numbers and dates. Throws NotAnalysable when the values cannot be enumerated. */
+/** Ascending for numbers and dates. Throws NotAnalysable when the values cannot be enumerated. Knows nothing of plugins. */
 export function findBreakPoints(compiled: CompiledDefinition, lists: BoundLists, input_name: string): unknown[] {
   const input = compiled.definition.inputs.find(({ name }) => name === input_name)
   if (!input) throw new RangeError(`There is no input "${input_name}"`)

@@ -39,8 +39,10 @@ export function analyseFactor(index: number, layout: Layout, lists: BoundLists, 
   })
 }
 
-/** Whether a factor on a list too large to enumerate always has a score. */
+/** Whether a factor of a plugin, or on a list too large to enumerate, always has a score. */
 function isAlwaysScored(factor: Factor, inputs: Layout['definition']['inputs'], lists: BoundLists): boolean {
+  // A plugin that does not give a score of its range is a failure of the plugin, not a gap of the matrix.
+  if (factor.form === 'plugin') return true
   if (!('list_key' in factor) || lists.get(factor.list_key)?.all) return false
   // Present or absent, both have a score, which binding has checked; only an unlimited sum could become too large.
   if (factor.form === 'presence') return !factor.count || factor.at_most !== undefined

@@ -2,22 +2,27 @@
  * The score of one factor for given inputs, computed by the engine with a matrix of that factor and the factors it reads. So the
  * analysis has no second implementation of factors.
  */
-import { engine1 } from '../engine-1/engine.ts'
+import { compileDefinition } from '../engines.ts'
 import type { BoundDefinition, BoundLists, Definition, Factor, Finding, Input, Inputs } from '../model.ts'
+import { bindWithScores, listPluginFactors, omitScores, toScoreInput } from './plugin-scores.ts'
 
 type Matrix = Extract<Definition, { family: 'matrix' }>
 
 /** The factor's score, or why it has none. */
 export type FactorResult = { readonly score_bps: number } | { readonly findings: readonly Finding[] }
 
+/** `definition` has an input for the score of each plugin factor: see plugin-scores.ts. */
 export function compileFactorScore(
   definition: Matrix,
   key: string,
   lists: BoundLists,
 ): (inputs: Inputs) => FactorResult {
-  const bound = engine1.compile({ ...definition, ...isolateFactor(definition, key) }).bind(lists)
+  const isolated = { ...definition, ...isolateFactor(definition, key) }
+  const bound = bindWithScores(compileDefinition(isolated), lists)
   if (!('decide' in bound)) return () => ({ findings: bound })
-  return (inputs) => scoreFactor(bound, inputs)
+  const kept = new Set(isolated.factors.map((factor) => factor.key))
+  const left_out = listPluginFactors(definition).filter((factor) => !kept.has(factor.key))
+  return (inputs) => scoreFactor(bound, omitScores(inputs, left_out))
 }
 
 function scoreFactor(bound: BoundDefinition, inputs: Inputs): FactorResult {
@@ -28,19 +33,22 @@ function scoreFactor(bound: BoundDefinition, inputs: Inputs): FactorResult {
 
 /** Weights, triggers and other inputs do not affect the score of one factor. */
 function isolateFactor(
-  { inputs, factors }: Matrix,
+  definition: Matrix,
   key: string,
 ): Pick<Matrix, 'inputs' | 'factors' | 'aggregation' | 'triggers'> {
+  const scores = new Set(listPluginFactors(definition).map(toScoreInput))
   const wanted = new Set([`factor.${key}`])
   const kept: Factor[] = []
-  for (const factor of factors.toReversed()) {
+  for (const factor of definition.factors.toReversed()) {
     if (!wanted.has(`factor.${factor.key}`)) continue
     const { weight_bps: _, ...rest } = factor
     kept.unshift(rest as Factor)
     for (const name of listFactorInputs(factor)) wanted.add(name)
   }
   return {
-    inputs: inputs.map((input) => (wanted.has(input.name) ? input : withoutAllowedList(input))),
+    inputs: definition.inputs
+      .filter(({ name }) => !scores.has(name))
+      .map((input) => (wanted.has(input.name) ? input : withoutAllowedList(input))),
     factors: kept,
     aggregation: 'max',
     triggers: [],
@@ -49,7 +57,7 @@ function isolateFactor(
 
 function listFactorInputs(factor: Factor): readonly string[] {
   if (factor.form === 'table') return factor.table.columns
-  return factor.form === 'lookup' ? factor.inputs : [factor.input]
+  return 'inputs' in factor ? factor.inputs : [factor.input]
 }
 
 /** Without the list, no value of the input is refused. */

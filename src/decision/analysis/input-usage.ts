@@ -7,6 +7,7 @@ import { formatValue } from '../engine-1/inputs.ts'
 import type { Layout, ParsedTable, Subject } from '../engine-1/layout.ts'
 import { type Column, findListKeys, type Scalar, toColumn, type UnaryTest } from '../engine-1/unary.ts'
 import type { BoundLists, Factor, Input, LookupFactor, PresenceFactor } from '../model.ts'
+import { toScoreInput } from './plugin-scores.ts'
 import { computeTestBits, unionTestBits } from './unary-test-bits.ts'
 import { buildDimension, type Dimension, type Probe } from './value-classes.ts'
 
@@ -46,7 +47,8 @@ export class InputUsage {
     const { input, tests, list_keys, named, probes, counted } = this.about(name)
     const by = { tests, list_keys: [...list_keys], named: [...named] }
     const all = counted.size === 0 ? probes : [...probes, this.countProbe(toColumn(input), [...counted])]
-    return buildDimension(input, { by, probes: all }, this.lists)
+    const dimension = buildDimension(input, { by, probes: all }, this.lists)
+    return parseFactorKey(name) === undefined ? dimension : representByHighest(dimension)
   }
 
   /** For each column that is an input: the indexes of its distinct tests among the probes of that input. */
@@ -86,6 +88,12 @@ export class InputUsage {
       case 'presence':
         this.presence(factor)
         break
+      case 'plugin': {
+        // The score is an input of its own, whatever the inputs of the plugin are.
+        const name = toScoreInput(factor)
+        if (this.layout.definition.inputs.some((input) => input.name === name)) this.about(name)
+        break
+      }
       case 'score_map': {
         const about = this.about(factor.input)
         const label = (value: Scalar) => JSON.stringify(factor.scores[String(value)] ?? null)
@@ -173,6 +181,15 @@ export class InputUsage {
     return fresh
   }
 }
+
+/** Of scores that pass the same tests the highest is shown: what it does not exceed, no other one does. */
+const representByHighest = ({ input, classes }: Dimension): Dimension => ({
+  input,
+  classes: classes.map((each) => {
+    const highest = Math.max(...each.atoms.map(({ to }) => to as number))
+    return { ...each, held: highest, wire: highest }
+  }),
+})
 
 /** The distinct results of the items, which is enough for "any item". */
 const distinct = (labels: readonly string[]): string => [...new Set(labels)].sort().join(' ')

@@ -71,12 +71,13 @@ function canHold(together: readonly Condition[], definition: Matrix, layout: Lay
   }
   const factor = definition.factors.find((each) => each.key === key)
   const possible = factor && getPossibleScores(factor, definition.inputs, lists)
-  const values = possible?.values ?? listScoresToTry(together, possible?.highest ?? MAX_SCORE_BPS)
+  const values =
+    possible?.values ?? listScoresToTry(together, possible?.lowest ?? 0, possible?.highest ?? MAX_SCORE_BPS)
   return values.some(all)
 }
 
-function listScoresToTry(together: readonly Condition[], highest: number): number[] {
-  const score: Input = { name: SCORE, title: 'Score', type: 'integer', minimum: 0, maximum: highest }
+function listScoresToTry(together: readonly Condition[], lowest: number, highest: number): number[] {
+  const score: Input = { name: SCORE, title: 'Score', type: 'integer', minimum: lowest, maximum: highest }
   const by = { tests: together.map(({ test }) => test), list_keys: [], named: [] }
   return buildAtoms(score, by, new Map()).map(({ value }) => value as number)
 }

@@ -6,9 +6,18 @@
 import { buildBoundLayout } from '../engine-1/bound-layout.ts'
 import { compileInput } from '../engine-1/inputs.ts'
 import { toColumn } from '../engine-1/unary.ts'
-import type { BoundDefinition, BoundLists, CompiledDefinition, Decision, Input, Inputs } from '../model.ts'
+import type {
+  BoundDefinition,
+  BoundLists,
+  CompiledDefinition,
+  Decision,
+  Input,
+  Inputs,
+  PluginResults,
+} from '../model.ts'
 import { NotAnalysable, toWireValue } from './atoms.ts'
 import { collectInputUsage } from './examples.ts'
+import { listPluginFactors } from './plugin-scores.ts'
 import type { Dimension, ValueClass } from './value-classes.ts'
 
 export const MAX_DECISIONS = 20_000
@@ -28,6 +37,8 @@ export interface MinimalChanges {
     readonly inputs: readonly string[]
     /** Inputs whose values cannot be gone through; they were left as they are. */
     readonly not_searched: readonly string[]
+    /** Factors that a plugin scores. What they would score for other inputs is unknown, so their inputs were left as they are. */
+    readonly plugin_factors: readonly string[]
     /** Values tried, by input and in total. */
     readonly candidates: number
     readonly decisions: number
@@ -54,22 +65,33 @@ export interface SearchOptions {
 /** The result when there was no time to search. */
 export const NOT_SEARCHED: MinimalChanges = {
   changes: [],
-  searched: { inputs: [], not_searched: [], candidates: 0, decisions: 0, together: 0, truncated: true },
+  searched: {
+    inputs: [],
+    not_searched: [],
+    plugin_factors: [],
+    candidates: 0,
+    decisions: 0,
+    together: 0,
+    truncated: true,
+  },
 }
 
 export interface SearchedDefinition {
   readonly bound: BoundDefinition
   readonly compiled: CompiledDefinition
   readonly lists: BoundLists
+  /** For the inputs that the search starts from; they hold as long as the inputs of the plugins do not change. */
+  readonly plugins?: PluginResults | undefined
 }
 
 /** Inputs that cannot be decided have no changes. */
 export function findMinimalChanges(
-  { bound, compiled, lists }: SearchedDefinition,
+  searched: SearchedDefinition,
   inputs: Inputs,
   options: SearchOptions = {},
 ): MinimalChanges {
-  const search = new ChangeSearch(bound, lists, inputs, options)
+  const { compiled, lists } = searched
+  const search = new ChangeSearch(searched, inputs, options)
   const { candidates, not_searched, truncated } = collectCandidates(compiled, lists, inputs)
   const together = search.isDecidable ? search.run(candidates) : 0
   return {
@@ -77,6 +99,7 @@ export function findMinimalChanges(
     searched: {
       inputs: candidates.map(({ name }) => name),
       not_searched,
+      plugin_factors: listPluginFactors(compiled.definition).map(({ key }) => key),
       candidates: candidates.reduce((sum, { values }) => sum + values.length, 0),
       decisions: search.decisions,
       together,
@@ -91,6 +114,7 @@ class ChangeSearch {
   truncated = false
   private readonly bound: BoundDefinition
   private readonly lists: BoundLists
+  private readonly plugins: PluginResults | undefined
   private readonly inputs: Inputs
   private readonly now: string | null
   private readonly wanted: string | undefined
@@ -98,17 +122,17 @@ class ChangeSearch {
   private readonly seen = new Set<string>()
 
   constructor(
-    bound: BoundDefinition,
-    lists: BoundLists,
+    { bound, lists, plugins }: SearchedDefinition,
     inputs: Inputs,
     { band, isOver = () => false }: SearchOptions,
   ) {
     this.bound = bound
     this.lists = lists
+    this.plugins = plugins
     this.inputs = inputs
     this.wanted = band
     this.isOver = isOver
-    this.now = toResult(bound.decide(inputs, lists))
+    this.now = toResult(bound.decide(inputs, lists, plugins))
   }
 
   get isDecidable(): boolean {
@@ -142,7 +166,7 @@ class ChangeSearch {
     this.decisions += 1
     const changed = changing.map(({ name, from }, n) => ({ name, from, to: values[n] }))
     const inputs = { ...this.inputs, ...Object.fromEntries(changed.map(({ name, to }) => [name, to])) }
-    const result = toResult(this.bound.decide(inputs, this.lists))
+    const result = toResult(this.bound.decide(inputs, this.lists, this.plugins))
     if (result === null || result === this.now || (this.wanted !== undefined && result !== this.wanted)) return
     const way = JSON.stringify([result, ...changing.map(({ name }) => name)])
     if (this.seen.has(way)) return
@@ -160,9 +184,11 @@ function toResult(decision: Decision): string | null {
 function collectCandidates(compiled: CompiledDefinition, lists: BoundLists, inputs: Inputs) {
   const questions = collectInputUsage(buildBoundLayout(compiled.definition, lists), lists)
   const candidates: Candidates[] = []
-  const not_searched: string[] = []
+  const of_plugins = new Set(listPluginFactors(compiled.definition).flatMap((factor) => factor.inputs))
+  const not_searched = [...of_plugins]
   let truncated = false
   for (const name of questions.inputs()) {
+    if (of_plugins.has(name)) continue
     const input = compiled.definition.inputs.find((each) => each.name === name) as Input
     try {
       const from = inputs[name] ?? input.default

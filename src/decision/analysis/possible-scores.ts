@@ -10,6 +10,8 @@ import { resolveValue, resolveValues } from './policy-values.ts'
 export interface PossibleScores {
   /** Null when they were not enumerated. */
   readonly values: readonly number[] | null
+  /** 0 when absent. */
+  readonly lowest?: number
   readonly highest: number
 }
 
@@ -35,6 +37,8 @@ export function getPossibleScores(factor: Factor, inputs: readonly Input[], list
     }
     case 'table':
       return getTableScores(factor.table, lists)
+    case 'plugin':
+      return { values: null, lowest: factor.score_min_bps, highest: factor.score_max_bps }
   }
 }
 

@@ -6,9 +6,11 @@ import { MAX_SCORE_BPS } from '../engine-1/definition-shape.ts'
 import { listTables } from '../engine-1/layout.ts'
 import type { BoundLists, DecisionTable, Definition, Factor, Input } from '../model.ts'
 import { parseFactorKey } from './input-usage.ts'
+import { addScoreInputs, toScoreInput } from './plugin-scores.ts'
 import { getPossibleScores } from './possible-scores.ts'
 
-export function estimateCombinations(definition: Definition, lists: BoundLists): number {
+export function estimateCombinations(written: Definition, lists: BoundLists): number {
+  const definition = addScoreInputs(written)
   const spreads = new Map(definition.inputs.map((input) => [input.name, estimateClasses(input, definition, lists)]))
   const product = (names: Iterable<string>): number =>
     [...new Set(names)].reduce((boxes, name) => boxes * (spreads.get(name) ?? 1), 1)
@@ -27,6 +29,7 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
 /** Inputs of a factor, direct or through scores that its table tests; a factor tests earlier factors only. */
 function collectInputs(factor: Factor, factors: ReadonlyMap<string, Factor>): string[] {
   if (factor.form === 'lookup') return [...factor.inputs]
+  if (factor.form === 'plugin') return [toScoreInput(factor)]
   if (factor.form !== 'table') return [factor.input]
   return factor.table.columns.flatMap((column) => {
     const tested = factors.get(parseFactorKey(column) ?? '')

@@ -66,7 +66,9 @@ export function buildTableSpace(parsed: ParsedTable, context: DefinitionContext,
   })
   const scores = parsed.subjects.flatMap((subject, n) => {
     const key = parseFactorKey(subject.reference)
-    if (key === undefined) return []
+    // The score of a plugin is a dimension itself.
+    const is_input = dimensions.some(({ input }) => input.name === subject.reference)
+    if (key === undefined || is_input) return []
     const tests = columnTests(n)
     const groups = groupRowsByTest(tests)
     const asked = distinctTests(tests)

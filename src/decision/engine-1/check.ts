@@ -4,6 +4,7 @@
  */
 import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
 import type { DecisionTable, DefinitionFamily, Factor, Finding, Input, Trigger } from '../model.ts'
+import { type AddedForm, isAdded } from './added-form.ts'
 import { checkInput, checkSentence, checkTest, DeclaredNames } from './check-parts.ts'
 import { checkScore, checkTable } from './check-table.ts'
 import {
@@ -40,7 +41,7 @@ const RuleShape = object(
   { family: any, required_actions: ActionsShape },
 )
 
-export function check(definition: unknown, family: DefinitionFamily): Finding[] {
+export function check(definition: unknown, family: DefinitionFamily, added?: AddedForm): Finding[] {
   const findings = new FindingCollector()
   ;(family === 'matrix' ? MatrixShape : RuleShape)(definition, '', findings)
   if (!isObject(definition)) return findings.list
@@ -48,7 +49,7 @@ export function check(definition: unknown, family: DefinitionFamily): Finding[] 
     findings.error('family_wrong', '/family', `This is to be a ${family}.`)
   }
   const names = checkInputs(definition['inputs'], findings)
-  if (family === 'matrix') checkMatrix(definition, names, findings)
+  if (family === 'matrix') checkMatrix(definition, names, findings, added)
   else checkRule(definition, names, findings)
   return findings.list
 }
@@ -71,7 +72,13 @@ function checkInputs(inputs: unknown, findings: FindingCollector): DeclaredNames
   return names
 }
 
-function checkMatrix(definition: Record<string, unknown>, names: DeclaredNames, findings: FindingCollector): void {
+function checkMatrix(
+  definition: Record<string, unknown>,
+  names: DeclaredNames,
+  findings: FindingCollector,
+  added: AddedForm | undefined,
+): void {
+  const shape = added?.factor_shape ?? FactorShape
   const { aggregation } = definition
   const factors = elements(definition['factors'], MAX_FACTORS)
   const keys = factors.map((factor) => (isObject(factor) ? factor['key'] : undefined))
@@ -79,10 +86,11 @@ function checkMatrix(definition: Record<string, unknown>, names: DeclaredNames, 
   const good: Factor[] = []
   factors.forEach((given, index) => {
     const pointer = `/factors/${index}`
-    if (FactorShape(given, pointer, findings)) {
+    if (shape(given, pointer, findings)) {
       const factor = given as Factor
       good.push(factor)
       checkFactor(factor, pointer, names, findings)
+      if (isAdded(factor)) added?.check(factor, pointer, names, findings)
       checkWeight(factor, aggregation, pointer, findings)
     }
     const key = keys[index]

@@ -29,6 +29,7 @@ const MAX_VALUES = 2000
 const Title = text(200)
 const Reason = text(1000)
 const ListKey = text(100, LIST_KEY, 'the key of a list: small letters, digits, "-" and "_"')
+const ContractKey = text(100, LIST_KEY, 'the key of a source contract: small letters, digits, "-" and "_"')
 const Key = text(60, /^[a-z][a-z0-9_-]*$/, 'a key: small letters, digits, "-" and "_", at most 60, a letter first')
 const Name = text(60, /^[A-Za-z][A-Za-z0-9_]*$/, 'a name: letters, digits and "_", at most 60, a letter first')
 const RowKey = text(100, /^[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'a key: letters, digits, "-", "_" and ".", at most 100')
@@ -99,6 +100,7 @@ export const InputShape = object(
     scale: integer(0, MAX_SCALE),
     values: listOf(text(200), 1, MAX_VALUES),
     one_of: object({ list_key: ListKey }, { field: Field }),
+    from: object({ contract_key: ContractKey, fact: Name }),
     minimum: Bound,
     maximum: Bound,
     max_items: integer(1, MAX_ITEMS),
@@ -124,20 +126,25 @@ export const TableShape = object(
   },
 )
 
-const base = { key: Key, title: Title, form: anything }
-const also = { weight_bps: Weight, reason: Reason, reason_code: ReasonCode }
-export const FactorShape = tagged('form', {
-  lookup: object({ ...base, list_key: ListKey, inputs: listOf(Name, 1, 5), field: Field, on_missing: OnMissing }, also),
-  table: object({ ...base, table: TableShape }, also),
+/** Members of every form of factors: required ones, and others. */
+export const factorMembers = { key: Key, title: Title, form: anything }
+export const optionalFactorMembers = { weight_bps: Weight, reason: Reason, reason_code: ReasonCode }
+export const factorForms = {
+  lookup: object(
+    { ...factorMembers, list_key: ListKey, inputs: listOf(Name, 1, 5), field: Field, on_missing: OnMissing },
+    optionalFactorMembers,
+  ),
+  table: object({ ...factorMembers, table: TableShape }, optionalFactorMembers),
   presence: object(
-    { ...base, list_key: ListKey, input: Name, present: Value, absent: Value },
-    { ...also, count: boolean, at_most: Value },
+    { ...factorMembers, list_key: ListKey, input: Name, present: Value, absent: Value },
+    { ...optionalFactorMembers, count: boolean, at_most: Value },
   ),
   score_map: object(
-    { ...base, input: Name, scores: recordOf(text(200), Value, MAX_VALUES), on_missing: OnMissing },
-    also,
+    { ...factorMembers, input: Name, scores: recordOf(text(200), Value, MAX_VALUES), on_missing: OnMissing },
+    optionalFactorMembers,
   ),
-})
+}
+export const FactorShape = tagged('form', factorForms)
 
 export const TriggerShape = object(
   {
@@ -155,3 +162,4 @@ export const AggregationShape = oneOf('weighted_sum', 'sum', 'max')
 export const ActionsShape = listOf(Action, 0, 20)
 export const ReasonShape = Reason
 export const ReasonCodeShape = ReasonCode
+export const NameShape = Name

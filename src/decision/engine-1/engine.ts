@@ -3,6 +3,7 @@
  * are another engine.
  */
 import type { CompiledDefinition, Definition, Engine } from '../model.ts'
+import type { AddedForm } from './added-form.ts'
 import { Binder } from './binder.ts'
 import { check } from './check.ts'
 import { findInputFaults } from './inputs.ts'
@@ -11,14 +12,24 @@ import { collectListReads, resolveListNeeds } from './list-reads.ts'
 import { bindMatrix } from './matrix.ts'
 import { bindRule } from './rule.ts'
 
-export const engine1: Engine = { engine: 1, check, compile }
+export const engine1: Engine = createEngine(1)
 
-function compile(definition: Definition): CompiledDefinition {
-  const [fault] = check(definition, definition.family)
+/** Later engines may add a form of factors; everything else means the same. */
+export function createEngine(engine: number, added?: AddedForm): Engine {
+  return {
+    engine,
+    check: (definition, family) => check(definition, family, added),
+    compile: (definition) => compile(definition, engine, added),
+  }
+}
+
+function compile(definition: Definition, engine: number, added: AddedForm | undefined): CompiledDefinition {
+  const [fault] = check(definition, definition.family, added)
   if (fault) throw new TypeError(`${fault.pointer}: ${fault.message}`)
   const layout = buildLayout(definition)
   const reads = collectListReads(layout)
   return {
+    engine,
     definition,
     list_keys: [...new Set(reads.map(({ list_key }) => list_key))].sort(),
     references: reads.map(({ asks: _, ...reference }) => reference),
@@ -27,7 +38,7 @@ function compile(definition: Definition): CompiledDefinition {
     bind(lists) {
       const binder = new Binder(lists)
       return definition.family === 'matrix'
-        ? bindMatrix(definition, layout, binder)
+        ? bindMatrix(definition, layout, binder, added)
         : bindRule(definition, layout, binder)
     },
   }

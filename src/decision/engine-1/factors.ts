@@ -1,6 +1,7 @@
 /** The factors of a matrix bound to lists: each returns its score in basis points with values and reasons. */
 import { escapeStep } from '#registry/content/json-pointer.ts'
 import type { Factor, FactorOutcome, OnMissing, UsedEntry } from '../model.ts'
+import type { AddedForm, FactorContext, ScoredFactor, ScoreFunction } from './added-form.ts'
 import { type Binder, type BoundScore, createFieldReader, isScore } from './binder.ts'
 import { type BoundRow, bindTable, type Otherwise } from './decision-table.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
@@ -22,30 +23,18 @@ export interface BoundFactor {
   decide(run: Run): FactorOutcome | null
 }
 
-/** The part of the outcome that depends on the kind of factor. */
-interface ScoredFactor {
-  readonly score_bps: number
-  readonly reason: string
-  readonly reason_code: string | null
-  readonly found?: FactorOutcome['found']
-  readonly rows?: readonly string[]
-  readonly defaulted?: true
-}
-type ScoreFunction = (run: Run) => ScoredFactor | null
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
-interface FactorContext {
+interface MatrixContext {
   readonly layout: UnboundLayout
   readonly binder: Binder
-  readonly pointer: string
-  /** The inputs of the factor, in order. */
-  readonly subjects: readonly Subject[]
+  readonly added: AddedForm | undefined
 }
 
-export function bindFactor(factor: Factor, index: number, layout: UnboundLayout, binder: Binder): BoundFactor {
+export function bindFactor(factor: Factor, index: number, { layout, binder, added }: MatrixContext): BoundFactor {
   const pointer = `/factors/${index}`
   const subjects = listSubjects(factor, pointer, layout)
-  const score = bindForm(factor, { layout, binder, pointer, subjects })
+  const score = bindForm(factor, { layout, binder, pointer, subjects }, added)
   const weight =
     factor.weight_bps === undefined ? null : binder.bindScore(factor.weight_bps, `${pointer}/weight_bps`, 'weight')
   const { key, title } = factor
@@ -77,6 +66,7 @@ export function bindFactor(factor: Factor, index: number, layout: UnboundLayout,
     if (scored.found) outcome.found = scored.found
     if (scored.rows) outcome.rows = scored.rows
     if (scored.defaulted) outcome.defaulted = true
+    if (scored.plugin) outcome.plugin = scored.plugin
     return outcome
   }
   return { slots: subjects.map(({ slot }) => slot), decide }
@@ -85,6 +75,7 @@ export function bindFactor(factor: Factor, index: number, layout: UnboundLayout,
 function listSubjects(factor: Factor, pointer: string, layout: UnboundLayout): readonly Subject[] {
   switch (factor.form) {
     case 'lookup':
+    case 'plugin':
       return factor.inputs.map(layout.subject)
     case 'table':
       return layout.tables.get(`${pointer}/table`)?.subjects ?? []
@@ -93,7 +84,7 @@ function listSubjects(factor: Factor, pointer: string, layout: UnboundLayout): r
   }
 }
 
-function bindForm(factor: Factor, place: FactorContext): ScoreFunction {
+function bindForm(factor: Factor, place: FactorContext, added: AddedForm | undefined): ScoreFunction {
   switch (factor.form) {
     case 'lookup':
       return bindLookup(factor, place)
@@ -103,11 +94,14 @@ function bindForm(factor: Factor, place: FactorContext): ScoreFunction {
       return bindPresence(factor, place)
     case 'score_map':
       return bindScoreMap(factor, place)
+    case 'plugin':
+      if (!added) throw new Error(`${place.pointer}: the definition was not checked`)
+      return added.bind(factor, place)
   }
 }
 
 /** The sentence of the factor, or a minimal one. */
-const compileReason = (
+export const compileReason = (
   factor: Factor,
   { layout, subjects }: FactorContext,
   otherwise: string,

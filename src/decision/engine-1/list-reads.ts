@@ -107,6 +107,9 @@ class ListReadCollector {
         for (const member of ['present', 'absent', 'at_most'] as const)
           this.value(factor[member], `${pointer}/${member}`)
         break
+      case 'plugin':
+        // The manifest of the version in force says which lists it may read.
+        break
       case 'score_map':
         for (const [name, score] of Object.entries(factor.scores)) {
           this.value(score, `${pointer}/scores/${escapeStep(name)}`)

@@ -8,6 +8,7 @@ import type {
   MatrixDefinition,
   TriggerOutcome,
 } from '../model.ts'
+import type { AddedForm } from './added-form.ts'
 import { type BoundBand, bindBands } from './bands.ts'
 import type { Binder } from './binder.ts'
 import { MAX_SCORE_BPS } from './definition-shape.ts'
@@ -25,9 +26,10 @@ export function bindMatrix(
   definition: Extract<Definition, { family: 'matrix' }>,
   layout: UnboundLayout,
   binder: Binder,
+  added?: AddedForm,
 ): BoundDefinition | readonly Finding[] {
   const readInputs = bindInputs(layout, binder)
-  const factors = definition.factors.map((factor, index) => bindFactor(factor, index, layout, binder))
+  const factors = definition.factors.map((factor, index) => bindFactor(factor, index, { layout, binder, added }))
   const bands = bindBands(definition.bands, binder)
   const triggers = definition.triggers.map((trigger, index) => bindTrigger(trigger, index, bands, { layout, binder }))
   checkWeights(definition, binder)
@@ -37,11 +39,12 @@ export function bindMatrix(
   const scoreSlot = layout.subject(SCORE).slot
 
   return {
-    decide(inputs, lists): Decision {
+    decide(inputs, lists, plugins): Decision {
       const run = readInputs(inputs, lists)
       if (!(run instanceof Run)) return { ok: false, findings: run }
+      run.plugins = plugins
       const outcomes = evaluateFactors(factors, first, run)
-      if (run.findings.length > 0) return { ok: false, findings: run.findings }
+      if (run.findings.length > 0) return run.refuse()
       const score_bps = aggregate(outcomes)
       if (score_bps > MAX_SCORE_BPS) {
         const message = `The scores sum to ${score_bps}, but a score is from 0 to ${MAX_SCORE_BPS}.`

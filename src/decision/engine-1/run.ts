@@ -1,7 +1,19 @@
 /** The state of one decision: inputs, results so far, entries read from lists, and faults. */
-import type { BoundList, BoundLists, Finding, ListEntry, UsedEntry } from '../model.ts'
+import type {
+  BoundList,
+  BoundLists,
+  Decision,
+  Finding,
+  ListEntry,
+  PluginCall,
+  PluginResults,
+  UsedEntry,
+} from '../model.ts'
 import type { InputValue } from './inputs.ts'
 import { MAX_FINDINGS } from './shape.ts'
+
+/** Code of the finding that a plugin has not been run. */
+export const RESULT_MISSING = 'plugin_result_missing'
 
 /** Above this number a set is faster than pairwise comparison. */
 const FEW_USED = 48
@@ -18,6 +30,9 @@ export class Run {
   readonly reason_codes: string[] = []
   /** The current value of {score_bps}. */
   score_bps = 0
+  /** Results of plugins, for engines that have plugin factors. */
+  plugins: PluginResults | undefined
+  readonly needs: PluginCall[] = []
   private readonly lists: BoundLists | undefined
 
   constructor(slots: number, lists: BoundLists | undefined) {
@@ -46,6 +61,16 @@ export class Run {
   fail(code: string, pointer: string, message: string): null {
     if (this.findings.length < MAX_FINDINGS) this.findings.push({ code, pointer, message, severity: 'error' })
     return null
+  }
+
+  /** Faults come before missing results of plugins: no plugin is run for what cannot be decided anyway. */
+  refuse(): Extract<Decision, { ok: false }> {
+    if (this.needs.length === 0) return { ok: false, findings: this.findings }
+    const places = new Set(this.needs.map(({ pointer }) => pointer))
+    const faults = this.findings.filter(({ code, pointer }) => code !== RESULT_MISSING || !places.has(pointer))
+    return faults.length > 0
+      ? { ok: false, findings: faults }
+      : { ok: false, findings: this.findings, needs: this.needs }
   }
 
   addReasonCode(code: string | null | undefined): void {

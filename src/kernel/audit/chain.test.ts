@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createKeyring } from '../encryption.ts'
+import { createKeyring } from '../encryption/keyring.ts'
 import { deriveIntegrityKeys } from '../integrity/keys.ts'
 import { uuidv7 } from '../uuid.ts'
 import {

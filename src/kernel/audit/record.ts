@@ -80,7 +80,8 @@ export interface AuditEventInput {
   readonly detail: Record<string, unknown>
 }
 
-export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): void {
+/** Returns the id of the event. */
+export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): string {
   const now = new Date()
   const event: AuditEvent = {
     tenant_id: tx.tenant_id,
@@ -96,6 +97,7 @@ export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): vo
     detail: canonicalJson(facts.detail),
   }
   deferEvent(tx, event, keys.computeEventMac(event))
+  return event.event_id
 }
 
 /** The object of a request: the resource its path names, the one it created, or the tenant. */
@@ -106,7 +108,9 @@ export function getAuditedObject(
   tenant_id: string,
 ): { object_type: string; object_id: string } {
   const object_type = route.path.split('/')[1] as string
-  const [named] = Object.values((params ?? {}) as Record<string, string>)
+  // The order of the path, not of `params`: a change request returns those in the order of the database.
+  const [, first] = /:([a-z_]+)/.exec(route.path) ?? []
+  const named = first === undefined ? undefined : ((params ?? {}) as Record<string, string>)[first]
   if (named !== undefined) return { object_type, object_id: named }
   return { object_type, object_id: findId(reply) ?? tenant_id }
 }

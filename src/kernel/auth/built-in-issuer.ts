@@ -4,7 +4,7 @@
  */
 import type { JWK } from 'jose'
 import type { Transactions } from '../database/tx.ts'
-import type { Keyring } from '../encryption.ts'
+import type { KeyWrapper } from '../encryption/keyring.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { listSigningKeys, type SigningKeyRow } from './queries.ts'
 import { createTokenMinter, type SigningKey, type TokenMinter } from './token-minter.ts'
@@ -22,9 +22,12 @@ export interface BuiltInIssuer extends TokenMinter {
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:issuer' }
 const CACHE_TTL_MS = 5000
+/** How long the unwrapped private key is used without asking the master key again. */
+const PRIVATE_KEY_TTL_MS = 3_600_000
 
-export function createBuiltInIssuer(transactions: Pick<Transactions, 'one'>, keyring: Keyring): BuiltInIssuer {
+export function createBuiltInIssuer(transactions: Pick<Transactions, 'one'>, wrapper: KeyWrapper): BuiltInIssuer {
   let cached: { loadKeys: SigningKeyRow[]; at_ms: number } | undefined
+  let opened: { key: SigningKey; at_ms: number } | undefined
   const rows = async (): Promise<SigningKeyRow[]> => {
     if (cached && performance.now() - cached.at_ms < CACHE_TTL_MS) return cached.loadKeys
     const at_ms = performance.now()
@@ -34,10 +37,11 @@ export function createBuiltInIssuer(transactions: Pick<Transactions, 'one'>, key
   const activeKey = async (): Promise<SigningKey> => {
     const active = (await rows()).find((row) => row.state === 'active')
     if (!active) throw new Error('the built-in issuer has no active signing key; run "probity seed"')
-    const private_jwk = JSON.parse(
-      keyring.decrypt(active.sealed_private, signingKeyContext(active.kid)).toString(),
-    ) as JWK
-    return { kid: active.kid, alg: active.alg, private_jwk }
+    if (opened?.key.kid === active.kid && performance.now() - opened.at_ms < PRIVATE_KEY_TTL_MS) return opened.key
+    const at_ms = performance.now()
+    const text = (await wrapper.unwrap(active.sealed_private, signingKeyContext(active.kid))).toString()
+    opened = { key: { kid: active.kid, alg: active.alg, private_jwk: JSON.parse(text) as JWK }, at_ms }
+    return opened.key
   }
   return {
     issuer: BUILT_IN_ISSUER,

@@ -2,15 +2,23 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { compactVerify, type JWK } from 'jose'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { createCertificate } from '#test/support/certificates.ts'
+import { startFaultyProvider } from '#test/support/faulty-provider.ts'
 import { CountingCache } from '../cache/caches.ts'
+import { createEgress, type Egress } from '../egress/egress.ts'
+import { defaultEgressSettings, type PrivateHost } from '../egress/settings.ts'
 import { createKeySet, type KeySetOptions, type KeySource } from './key-sets.ts'
 import { createTokenMinter, generateSigningKey } from './token-minter.ts'
 import { createTokenVerifier, verifiedTokens } from './token-verifier.ts'
 
 type Handler = (response: ServerResponse) => void
-const stops: (() => void)[] = []
+const egress = createEgress()
+afterAll(() => egress.close())
+
+const stops: (() => unknown)[] = []
 afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
@@ -38,7 +46,7 @@ function keySet(source: KeySource, options: KeySetOptions = {}) {
   const clock = { now_ms: 1000 }
   const failures: string[] = []
   const on_failure = (error: unknown) => failures.push(error instanceof Error ? error.message : String(error))
-  const set = createKeySet(source, { now: () => clock.now_ms, on_failure, ...options })
+  const set = createKeySet(source, { now: () => clock.now_ms, on_failure, egress, ...options })
   const knows = async (kid: string | undefined) => (await set.find('ES256', kid)) !== undefined
   return { set, knows, clock, failures }
 }
@@ -189,17 +197,80 @@ describe('a JWKS address', () => {
 
   test('only https is asked, and http on this machine', async () => {
     const asked: string[] = []
-    const fetch = async (url: string) => {
-      asked.push(url)
-      return Response.json({ keys: [first.public_jwk] })
+    const recording: Pick<Egress, 'request'> = {
+      async request({ url }) {
+        asked.push(url)
+        const body = Buffer.from(JSON.stringify({ keys: [first.public_jwk] }))
+        return { status: 200, headers: {}, body, duration_ms: 0 }
+      },
     }
     const allowed = ['https://a.example/k', 'http://localhost:1/k', 'http://127.8.9.1/k', 'http://[::1]:1/k']
-    for (const url of allowed) expect(await keySet({ kind: 'jwks', url }, { fetch }).knows(first.kid)).toBe(true)
+    for (const url of allowed) {
+      expect(await keySet({ kind: 'jwks', url }, { egress: recording }).knows(first.kid)).toBe(true)
+    }
     expect(asked).toEqual(allowed)
     const refused = ['http://a.example/k', 'http://127.0.0.1.a.example/k', 'http://localhost.a.example/k', 'ftp://a/k']
     for (const url of [...refused, 'file:///etc/passwd', 'data:,{}']) {
-      expect(() => createKeySet({ kind: 'jwks', url }, { fetch }), url).toThrow('https only')
+      expect(() => createKeySet({ kind: 'jwks', url }, { egress: recording }), url).toThrow('https only')
     }
+  })
+})
+
+describe('what an issuer may be', () => {
+  test('an issuer of the configuration may have a private address, any port and an authority of its own', async () => {
+    const authority = createCertificate({ common_name: 'Test authority', is_authority: true })
+    const certificate = createCertificate({ common_name: 'id.internal', names: ['id.internal'], issuer: authority })
+    const answers = {
+      '/keys': (_request: unknown, response: ServerResponse) =>
+        response.end(JSON.stringify({ keys: [first.public_jwk] })),
+    }
+    const server = await startFaultyProvider({ certificate, answers })
+    const open = (private_hosts: readonly PrivateHost[], hosts: readonly string[] | null) => {
+      const client = createEgress({
+        settings: { ...defaultEgressSettings, hosts, private_hosts },
+        resolve: async () => ['127.0.0.1'],
+      })
+      stops.push(
+        () => client.close(),
+        () => server.close(),
+      )
+      return keySet({ kind: 'jwks', url: `https://id.internal:${server.port}/keys` }, { egress: client })
+    }
+    const listed = [{ name: 'id.internal', port: server.port, ca: authority.cert }]
+    expect(await open(listed, ['other.example']).knows(first.kid)).toBe(true)
+    // Without its authority the address is reached, and the certificate refused.
+    const unknown = open([], null)
+    await expect(unknown.knows(first.kid)).rejects.toMatchObject({ code: 'dependency_unavailable' })
+    expect(unknown.failures).toEqual([expect.stringMatching(/^tls_invalid: /)])
+  })
+
+  test('plain http reaches addresses of this machine only', async () => {
+    const requestLocal = (resolved: string) => {
+      const client = createEgress({ resolve: async () => [resolved] })
+      stops.push(() => client.close())
+      const request = { pool_key: 'k', method: 'GET', headers: {}, allowed_hosts: [], trust: 'operator' as const }
+      return client.request({ ...request, url: 'http://localhost:1/', timeout_ms: 5000, max_bytes: 1 })
+    }
+    await expect(requestLocal('127.0.0.1')).rejects.toMatchObject({ fault: 'connect_failed' })
+    await expect(requestLocal('93.184.216.34')).rejects.toMatchObject({
+      fault: 'egress_refused',
+      reason: 'address_not_local',
+    })
+    await expect(requestLocal('169.254.169.254')).rejects.toMatchObject({ fault: 'egress_refused' })
+  })
+
+  test('a compressed answer is read, and what the server sent is not in the message', async () => {
+    const issuer = await startIssuer()
+    issuer.pages.set('/gzip', (response) =>
+      response
+        .writeHead(200, { 'content-encoding': 'gzip' })
+        .end(gzipSync(JSON.stringify({ keys: [first.public_jwk] }))),
+    )
+    issuer.pages.set('/text', (response) => response.end('<html>secret text of the server</html>'))
+    expect(await keySet({ kind: 'jwks', url: `${issuer.url}/gzip` }).knows(first.kid)).toBe(true)
+    const { knows, failures } = keySet({ kind: 'jwks', url: `${issuer.url}/text` })
+    await expect(knows(first.kid)).rejects.toMatchObject({ code: 'dependency_unavailable' })
+    expect(failures).toEqual(['token issuer keys: the document is not JSON'])
   })
 })
 
@@ -214,6 +285,7 @@ describe('discovery', () => {
     const tenant_id = '0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b'
     const verifier = createTokenVerifier({
       cache: new CountingCache(verifiedTokens),
+      egress,
       knownRoles: new Set(['viewer']),
       issuers: [
         {

@@ -3,6 +3,8 @@
  * may verify which algorithm; it never sees a token.
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose'
+import type { Egress } from '../egress/egress.ts'
+import { EgressFailed } from '../egress/faults.ts'
 import { fail, Problem } from '../problem.ts'
 
 export type TokenAlgorithm = 'RS256' | 'ES256' | 'EdDSA'
@@ -12,10 +14,9 @@ export type KeySource =
   | { readonly kind: 'jwks'; readonly url: string }
   | { readonly kind: 'oidc'; readonly issuer_url: string }
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
-
 export interface KeySetOptions {
-  readonly fetch?: Fetch
+  /** Needed unless the source is static. */
+  readonly egress?: Pick<Egress, 'request'>
   readonly timeout_ms?: number
   /** Milliseconds of a monotonic clock: only differences are used. */
   readonly now?: () => number
@@ -149,8 +150,9 @@ function inferAlgorithm(jwk: Readonly<Record<string, unknown>>): TokenAlgorithm 
 }
 
 function createJwksReader(source: KeySource, options: KeySetOptions): () => Promise<readonly unknown[]> {
+  const { egress, timeout_ms = FETCH_TIMEOUT_MS } = options
   const fetchObject = (url: string) =>
-    fetchJsonObject(url, options.fetch ?? fetch, options.timeout_ms ?? FETCH_TIMEOUT_MS)
+    fetchJsonObject(url, egress ?? failKeySet('there is no client to fetch them with'), timeout_ms)
   const fetchKeys = async (url: string) => {
     const { keys } = await fetchObject(url)
     return Array.isArray(keys) ? keys : failKeySet('the key set has no list of keys')
@@ -182,33 +184,43 @@ function requireSecureUrl(text: unknown): string {
   return url.href
 }
 
-async function fetchJsonObject(url: string, get: Fetch, timeout_ms: number): Promise<Record<string, unknown>> {
-  const response = await get(url, {
-    headers: { accept: 'application/json' },
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeout_ms),
-  })
-  const bytes = response.status === 200 ? await readBoundedBody(response) : await discardBody(response)
-  const document: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+async function fetchJsonObject(
+  url: string,
+  egress: Pick<Egress, 'request'>,
+  timeout_ms: number,
+): Promise<Record<string, unknown>> {
+  const { status, body } = await requestDocument(url, egress, timeout_ms)
+  if (status !== 200) failKeySet(`the server answered with status ${status}`)
+  const document = parseJson(body)
   return isObject(document) ? document : failKeySet('the document is not an object')
 }
 
-async function readBoundedBody(response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size_bytes = 0
-  // Leaving the loop by an exception cancels the stream, and with it the transfer.
-  for await (const chunk of response.body ?? []) {
-    size_bytes += chunk.byteLength
-    if (size_bytes > MAX_BODY_BYTES) failKeySet('the document is too large')
-    chunks.push(chunk)
+/** The issuer is named in the operator's configuration, so it may have a private address. */
+async function requestDocument(url: string, egress: Pick<Egress, 'request'>, timeout_ms: number) {
+  try {
+    return await egress.request({
+      pool_key: 'issuer',
+      url,
+      method: 'GET',
+      headers: { accept: 'application/json' },
+      allowed_hosts: [],
+      trust: 'operator',
+      timeout_ms,
+      max_bytes: MAX_BODY_BYTES,
+    })
+  } catch (error) {
+    if (error instanceof EgressFailed && error.fault === 'too_large') failKeySet('the document is too large')
+    throw error
   }
-  return Buffer.concat(chunks)
 }
 
-/** An unread body would hold its connection until the garbage collector finds it. */
-async function discardBody(response: Response): Promise<never> {
-  await response.body?.cancel()
-  return failKeySet(`the server answered with status ${response.status}`)
+/** The message of the parser would repeat what the server sent. */
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch {
+    return failKeySet('the document is not JSON')
+  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,8 +1,9 @@
 /** What every process reads of a tenant to authenticate a request, in that tenant's transaction; and the keys of the issuer. */
 import type { Tx } from '../database/tx.ts'
+import type { ToolRule } from './tool-policy.ts'
 
 /** What a tenant can have a limit of its own for. */
-export type Bucket = 'principal' | 'tenant' | 'in_flight' | 'heavy'
+export type Bucket = 'principal' | 'tenant' | 'in_flight' | 'heavy' | 'mcp'
 
 export interface TenantStatusRow {
   readonly state: 'active' | 'suspended'
@@ -13,6 +14,7 @@ export interface TenantStatusRow {
     readonly limits: readonly { bucket: Bucket; per_second: number; burst: number }[]
     /** The current roles of principals whose roles changed within the life of a token. */
     readonly roles: readonly (readonly [principal: string, roles: readonly string[]])[]
+    readonly tool_rules: readonly ToolRule[]
   } | null
 }
 
@@ -32,7 +34,8 @@ export const findTenantStatus = (tx: Tx, known_epoch: number) =>
                  select 'user:' || user_id as principal, roles from app.user_account
                   where tenant_id = $1 and roles_changed_at > now() - interval '25 hours'
                  union all select 'key:' || key_id, roles from app.api_key
-                  where tenant_id = $1 and roles_changed_at > now() - interval '25 hours') r)) end as details
+                  where tenant_id = $1 and roles_changed_at > now() - interval '25 hours') r),
+              'tool_rules', coalesce((select p.rules from app.mcp_tool_policy p where p.tenant_id = $1), '[]')) end as details
        from app.tenant t where t.tenant_id = $1`,
     [tx.tenant_id, known_epoch],
   )

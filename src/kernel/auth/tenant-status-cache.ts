@@ -6,6 +6,7 @@
 import { type Cache, declareCache } from '../cache/caches.ts'
 import type { Limit } from '../token-bucket.ts'
 import type { Bucket, TenantStatusRow } from './queries.ts'
+import type { ToolRule } from './tool-policy.ts'
 
 export interface TenantStatus {
   readonly state: 'active' | 'suspended'
@@ -13,6 +14,7 @@ export interface TenantStatus {
   readonly limits: ReadonlyMap<Bucket, Limit>
   /** The current roles of principals of the built-in issuer whose roles changed within the life of a token. */
   readonly roles: ReadonlyMap<string, readonly string[]>
+  readonly tool_rules: readonly ToolRule[]
 }
 
 const REFRESH_AFTER_MS = 2000
@@ -90,7 +92,8 @@ export class TenantStatusCache {
     } else if (row.details) {
       const limits = new Map(row.details.limits.map(({ bucket, ...limit }) => [bucket, limit]))
       const roles = new Map(row.details.roles)
-      entry.status = { state: row.state, denied: new Set(row.details.denied), limits, roles }
+      const { denied, tool_rules } = row.details
+      entry.status = { state: row.state, denied: new Set(denied), limits, roles, tool_rules }
       entry.epoch = row.access_epoch
     } else if (entry.status) {
       entry.status = { ...entry.status, state: row.state }

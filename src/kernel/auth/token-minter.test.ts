@@ -46,6 +46,7 @@ describe('minting', () => {
       expires_at_s: minted.expires_at_s,
       principal: request.principal,
       display_name: 'Nightly import',
+      is_for_tools: false,
       built_in: true,
     })
     expect(decodeProtectedHeader(minted.token)).toEqual({ alg: 'ES256', kid: key.kid, typ: 'JWT' })

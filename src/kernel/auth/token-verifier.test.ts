@@ -130,6 +130,7 @@ describe('good tokens', () => {
       expires_at_s: NOW_S + 900,
       principal: world.subject,
       display_name: 'Ada',
+      is_for_tools: false,
       built_in: true,
     })
   })

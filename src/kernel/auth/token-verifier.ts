@@ -5,10 +5,11 @@
 import { createHash, hash } from 'node:crypto'
 import { compactVerify } from 'jose'
 import { type Cache, declareCache } from '../cache/caches.ts'
+import type { Egress } from '../egress/egress.ts'
 import { fail } from '../problem.ts'
 import { parseStrictJson } from '../strict-json.ts'
 import { isUuid, SYSTEM_TENANT } from '../uuid.ts'
-import { createKeySet, type Fetch, type KeySet, type KeySource, type TokenAlgorithm } from './key-sets.ts'
+import { createKeySet, type KeySet, type KeySource, type TokenAlgorithm } from './key-sets.ts'
 
 export interface TrustedIssuer {
   /** Compared with `iss` character by character. */
@@ -38,15 +39,19 @@ export interface VerifiedToken {
   readonly principal: Principal
   readonly display_name: string | null
   readonly built_in: boolean
+  /** Its audience is the address of the tool protocol (RFC 8707), not the API. */
+  readonly is_for_tools: boolean
 }
 
 export interface TokenVerifierOptions {
   readonly issuers: readonly TrustedIssuer[]
+  /** The address of the tool protocol, an audience of every issuer; null where the server does not know its own address. */
+  readonly tool_resource?: string | null
   readonly knownRoles: ReadonlySet<string>
   readonly now?: () => number
   readonly cache: Cache<CachedToken>
-  readonly fetch?: Fetch
-  readonly fetch_timeout_ms?: number
+  /** Needed for issuers whose keys are fetched. */
+  readonly egress?: Pick<Egress, 'request'>
   readonly on_key_failure?: (issuer: string, error: unknown) => void
 }
 
@@ -99,7 +104,7 @@ interface IssuerKeys {
 type JsonObject = ReadonlyMap<string, unknown>
 
 export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifier {
-  const { knownRoles, now = Date.now } = options
+  const { knownRoles, tool_resource = null, now = Date.now } = options
   const authorities = new Map<unknown, IssuerKeys>()
   for (const issuer of options.issuers) {
     checkConfiguration(issuer, knownRoles)
@@ -127,7 +132,7 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     const { header, payload } = readCompactJws(token)
     const authority = authorities.get(payload.get('iss')) ?? fail('token_invalid')
     await checkSignature(token, header, authority)
-    const { verified, validity } = readClaims(payload, authority.issuer, knownRoles)
+    const { verified, validity } = readClaims(payload, authority.issuer, { knownRoles, tool_resource })
     const now_ms = now()
     const when = compareWithNow(validity, now_ms / 1000)
     if (when !== 'current') fail(when === 'past' ? 'token_expired' : 'token_invalid')
@@ -151,11 +156,10 @@ export function isPlainText(value: unknown): value is string {
 }
 
 function createIssuerKeySet(issuer: TrustedIssuer, options: TokenVerifierOptions): KeySet {
-  const { now, fetch, fetch_timeout_ms, on_key_failure } = options
+  const { now, egress, on_key_failure } = options
   return createKeySet(issuer.keys, {
     ...(now && { now }),
-    ...(fetch && { fetch }),
-    ...(fetch_timeout_ms && { timeout_ms: fetch_timeout_ms }),
+    ...(egress && { egress }),
     ...(on_key_failure && { on_failure: (error: unknown) => on_key_failure(issuer.issuer, error) }),
   })
 }
@@ -233,7 +237,7 @@ async function checkSignature(token: string, header: JsonObject, { issuer, keys 
 function readClaims(
   payload: JsonObject,
   issuer: TrustedIssuer,
-  knownRoles: ReadonlySet<string>,
+  { knownRoles, tool_resource }: { knownRoles: ReadonlySet<string>; tool_resource: string | null },
 ): { verified: VerifiedToken; validity: Validity } {
   const subject = requirePlainText(payload.get('sub'))
   const token_id = requirePlainText(payload.get('jti'))
@@ -243,7 +247,9 @@ function readClaims(
   const name = payload.get('name')
   const lifetime_s = expires_at_s - issued_at_s
   if (lifetime_s <= 0 || lifetime_s > MAX_LIFETIME_S) fail('token_invalid')
-  if (!matchesAudience(issuer.audience, payload.get('aud'))) fail('token_invalid')
+  const is_for_api = matchesAudience(issuer.audience, payload.get('aud'))
+  const is_for_tools = tool_resource !== null && matchesAudience(tool_resource, payload.get('aud'))
+  if (!is_for_api && !is_for_tools) fail('token_invalid')
   const verified: VerifiedToken = Object.freeze({
     issuer: issuer.issuer,
     subject,
@@ -256,6 +262,7 @@ function readClaims(
     // A name is only displayed: an unusable one is left out.
     display_name: isPlainText(name) ? name : null,
     built_in: issuer.built_in,
+    is_for_tools: !is_for_api,
   })
   const not_before_s = Math.max(issued_at_s, nbf === undefined ? 0 : requireSeconds(nbf))
   return { verified, validity: { not_before_s, expires_at_s } }

@@ -4,18 +4,21 @@
  */
 import { fail } from '../problem.ts'
 
+/** The state may have changed when the transaction is retried; after this many attempts it fails. */
+const ATTEMPTS = 8
+
 /** Thrown inside a transaction. The work must not use the transaction, which has ended by then. */
 export class NeedsPrecompute extends Error {
   readonly work: () => Promise<unknown>
-  constructor(work: () => Promise<unknown>) {
+  /** How often the transaction may be attempted; more than usual where each attempt comes a known step further. */
+  readonly attempts: number
+  constructor(work: () => Promise<unknown>, options: { readonly attempts?: number } = {}) {
     super('There is work to be done before this transaction')
     this.name = 'NeedsPrecompute'
     this.work = work
+    this.attempts = options.attempts ?? ATTEMPTS
   }
 }
-
-/** The state may have changed when the transaction is retried; after this many attempts it fails. */
-const ATTEMPTS = 8
 
 export async function retryAfterPrecompute<T>(attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1; ; attempts++) {
@@ -23,7 +26,7 @@ export async function retryAfterPrecompute<T>(attempt: () => Promise<T>): Promis
       return await attempt()
     } catch (error) {
       if (!(error instanceof NeedsPrecompute)) throw error
-      if (attempts === ATTEMPTS) {
+      if (attempts >= error.attempts) {
         fail('overloaded', { detail: 'The data changed during every attempt. Repeat the request.', retry_after_s: 1 })
       }
       await error.work()
@@ -47,9 +50,13 @@ export async function mapWithPrecompute<Item, Result>(
     }
   }
   if (needed.length > 0) {
-    throw new NeedsPrecompute(async () => {
-      for (const { work } of needed) await work()
-    })
+    const attempts = Math.max(...needed.map((one) => one.attempts))
+    throw new NeedsPrecompute(
+      async () => {
+        for (const { work } of needed) await work()
+      },
+      { attempts },
+    )
   }
   return results
 }

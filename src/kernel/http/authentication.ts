@@ -12,6 +12,8 @@ import type { Actor, Route } from '../route.ts'
 export interface AuthenticatedCaller {
   readonly actor: Actor
   readonly tenantStatus: TenantStatus
+  /** Whether the token was issued for the tool protocol: it is then good for nothing else. */
+  readonly isForTools: boolean
 }
 
 export interface AuthenticatorOptions {
@@ -107,7 +109,7 @@ export class Authenticator {
       issued_at_s: token.issued_at_s,
       expires_at_s: token.expires_at_s,
     }
-    return { actor, tenantStatus: status }
+    return { actor, tenantStatus: status, isForTools: token.is_for_tools }
   }
 
   /** A failed authentication counts against the limit of the address. */

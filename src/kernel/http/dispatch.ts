@@ -4,11 +4,13 @@
  */
 import { AuditNotesCollector, getAuditedObject, recordEvent } from '../audit/record.ts'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
+import type { ProtocolInput, ProtocolReply } from '../declare-route.ts'
 import { type Kernel, pickCapabilities } from '../kernel.ts'
 import { ChangeRequestView, proposeIfGoverned } from '../request/approval.ts'
 import { findBreakGlass, requestBreakGlassReview } from '../request/break-glass.ts'
 import {
   computeFingerprint,
+  findReplay,
   type Idempotency,
   isReplayed,
   runIdempotent,
@@ -23,6 +25,23 @@ export interface RequestInputs {
   readonly query: unknown
   readonly body: unknown
   readonly request: RequestMetadata
+}
+
+/** What is recorded of a request that did not come as an HTTP request of its own. */
+export interface CallRecord {
+  /** Members of the event. */
+  readonly detail: Readonly<Record<string, unknown>>
+  /** Stores what the caller of the operation keeps of it, in the transaction of the event. */
+  onEvent(tx: Tx, event: { readonly event_id: string; readonly value: unknown }): void
+  /** Set when a transaction that records the event was committed. */
+  isRecorded: boolean
+  /** Set while a transaction that records the event runs. */
+  isNoted: boolean
+}
+
+export interface DispatchOptions {
+  readonly idempotencyKey?: string | undefined
+  readonly record?: CallRecord | undefined
 }
 
 export interface DispatcherOptions {
@@ -42,6 +61,7 @@ interface Execution {
   readonly kernel: object
   readonly notes: AuditNotesCollector
   readonly idempotency: Idempotency | undefined
+  readonly record: CallRecord | undefined
 }
 
 /** For whom a reply is redacted. */
@@ -63,7 +83,14 @@ export class Dispatcher {
     this.#transactions = kernel.transactions
     this.#fingerprint_key = fingerprint_key
     this.#responses = new ResponseBuilder(strict_replies)
-    this.#capabilities = new Map(kernel.routes.map((route) => [route, pickCapabilities(kernel, route.uses)]))
+    const protocols = kernel.modules.flatMap((module) => module.protocols ?? [])
+    this.#capabilities = new Map(
+      [...kernel.routes, ...protocols].map((route) => [route, pickCapabilities(kernel, route.uses)]),
+    )
+  }
+
+  dispatchProtocol(route: Route, input: ProtocolInput<never>): Promise<ProtocolReply> {
+    return route.handle({ ...input, kernel: this.#capabilities.get(route) }) as Promise<ProtocolReply>
   }
 
   async dispatchPublic(route: Route, inputs: RequestInputs): Promise<DispatchResult> {
@@ -76,7 +103,7 @@ export class Dispatcher {
     route: Route,
     actor: Actor,
     inputs: RequestInputs,
-    idempotencyKey: string | undefined,
+    { idempotencyKey, record }: DispatchOptions,
   ): Promise<DispatchResult> {
     const kernel = this.#capabilities.get(route) as object
     const execution: Execution = {
@@ -87,6 +114,7 @@ export class Dispatcher {
       kernel,
       notes: new AuditNotesCollector(this.#kernel.auditKeys),
       idempotency: this.#createIdempotency(route, actor, idempotencyKey),
+      record,
     }
     if (route.beforeTransaction) {
       const { params, query, body, request } = inputs
@@ -107,7 +135,7 @@ export class Dispatcher {
     const { route, scope } = execution
     const value = await this.#transactions[mode](scope, (tx) => this.#handle(execution, tx))
     // A read of something sensitive is itself recorded, before anything of it is sent.
-    if (route.audited) await this.#transactions.write(scope, async (tx) => this.#recordChange(execution, tx, value))
+    if (route.audited) await this.#write(execution, async (tx) => this.#recordChange(execution, tx, value))
     if (!route.redact) return this.#responses.toResult(route, value)
     return this.#redact(route, value, this.#createReader(execution))
   }
@@ -118,10 +146,10 @@ export class Dispatcher {
   }
 
   async #runWrite(execution: Execution): Promise<DispatchResult> {
-    const { route, inputs, idempotency, scope } = execution
+    const { route, inputs, idempotency } = execution
     const { params = null, query = null, body = null } = inputs
     const fingerprint = idempotency ? computeFingerprint(this.#fingerprint_key, { params, query, body }) : ''
-    const response = await this.#transactions.write(scope, async (tx) => {
+    const response = await this.#write(execution, async (tx) => {
       const reader = this.#createReader(execution, tx)
       const settled = await runIdempotent(tx, idempotency, fingerprint, () => this.#runEffect(execution, tx, reader))
       return this.#redactReplayed(route, settled, reader)
@@ -162,6 +190,7 @@ export class Dispatcher {
     const reader = this.#createReader(execution)
     // A settled response may be the stored one of an earlier request; it then replaces what the handler returns.
     let settled: SerializedResponse | undefined
+    const parse = <T>({ body }: SerializedResponse) => (body === undefined ? undefined : JSON.parse(body)) as T
     const value = await route.handle({
       actor,
       kernel,
@@ -170,19 +199,37 @@ export class Dispatcher {
       write: <T>(body: (tx: Tx) => Promise<T>) => transactions.write(scope, body),
       settle: async <T>(fingerprint: string, body: (tx: Tx) => Promise<T>): Promise<T> => {
         settled = await this.#settle(execution, fingerprint, body)
-        return (settled.body === undefined ? undefined : JSON.parse(settled.body)) as T
+        return parse<T>(settled)
+      },
+      request_key: this.#getRequestKey(execution),
+      findSettled: async <T>(fingerprint: string): Promise<T | undefined> => {
+        settled = await this.#findSettled(execution, fingerprint)
+        return settled && parse<T>(settled)
       },
       // Last: V8 creates a new hidden class for every object that gets members after a spread.
       ...inputs,
     })
     if (settled) return this.#redactReplayed(route, settled, reader)
+    if (route.audited) await this.#write(execution, async (tx) => this.#recordChange(execution, tx, value))
     return route.redact ? this.#redact(route, value, reader) : this.#responses.toResult(route, value)
   }
 
+  #getRequestKey({ idempotency }: Execution): string | null {
+    if (!idempotency) return null
+    const { principal, operation, key } = idempotency
+    return computeFingerprint(this.#fingerprint_key, { principal, operation, key })
+  }
+
+  #findSettled({ idempotency, scope }: Execution, fingerprint: string): Promise<SerializedResponse | undefined> {
+    if (!idempotency) return Promise.resolve(undefined)
+    const keyed = computeFingerprint(this.#fingerprint_key, fingerprint)
+    return this.#transactions.write(scope, (tx) => findReplay(tx, idempotency, keyed))
+  }
+
   #settle(execution: Execution, fingerprint: string, body: (tx: Tx) => Promise<unknown>): Promise<SerializedResponse> {
-    const { route, idempotency, scope } = execution
+    const { route, idempotency } = execution
     const fingerprintOrNone = idempotency ? computeFingerprint(this.#fingerprint_key, fingerprint) : ''
-    return this.#transactions.write(scope, (tx) =>
+    return this.#write(execution, (tx) =>
       runIdempotent(tx, idempotency, fingerprintOrNone, async () => {
         const value = await body(tx)
         this.#recordChange(execution, tx, value)
@@ -191,19 +238,33 @@ export class Dispatcher {
     )
   }
 
+  /** A transaction that may record the event of this request; it may run more than once. */
+  async #write<T>({ scope, record }: Execution, body: (tx: Tx) => Promise<T>): Promise<T> {
+    if (!record) return this.#transactions.write(scope, body)
+    const result = await this.#transactions.write(scope, (tx) => {
+      record.isNoted = false
+      return body(tx)
+    })
+    record.isRecorded ||= record.isNoted
+    return result
+  }
+
   /** One change, one event, in the transaction of the change. */
   #recordChange(
-    { route, inputs, notes }: Execution,
+    { route, inputs, notes, record }: Execution,
     tx: Tx,
     value: unknown,
     detail: Record<string, unknown> = {},
   ): void {
-    recordEvent(tx, this.#kernel.auditKeys, {
+    const event_id = recordEvent(tx, this.#kernel.auditKeys, {
       operation: route.id,
       request_id: inputs.request.id,
-      detail: { ...notes.detail, ...detail },
+      detail: { ...notes.detail, ...detail, ...record?.detail },
       ...getAuditedObject(route, inputs.params, value, tx.tenant_id),
     })
+    if (!record) return
+    record.isNoted = true
+    record.onEvent(tx, { event_id, value })
   }
 
   /** Reads in the given transaction, or in one of its own. */

@@ -7,11 +7,13 @@ import { isStreamReply, type Route } from '../route.ts'
 import { type AuthenticatedCaller, type Authenticator, assertAcceptable, assertRole } from './authentication.ts'
 import { assertDemoCaller } from './demo-caller.ts'
 import type { Dispatcher } from './dispatch.ts'
+import { assertOwnOrigin } from './origin-guard.ts'
 import { assertSupportedEncoding, type BodyLimiter, hasBody, STREAM_BUFFER_BYTES } from './request-body.ts'
 import { getRequestContext, type RequestContext, startProcessing } from './request-context.ts'
-import { readInputs } from './request-inputs.ts'
+import { readInputs, readMetadata } from './request-inputs.ts'
 import type { RequestLifecycle } from './request-lifecycle.ts'
-import { sendReply } from './send-reply.ts'
+import type { Cors } from './response-headers.ts'
+import { sendProtocolReply, sendReply } from './send-reply.ts'
 
 export interface RouteServices {
   readonly kernel: Pick<Kernel, 'limits' | 'demoSignIn' | 'public_url'>
@@ -19,6 +21,7 @@ export interface RouteServices {
   readonly bodyLimiter: BodyLimiter
   readonly dispatcher: Dispatcher
   readonly lifecycle: RequestLifecycle
+  readonly cors: Pick<Cors, 'allows'>
 }
 
 export function mountRoute(app: FastifyInstance, route: Route, url: string, services: RouteServices): void {
@@ -41,10 +44,20 @@ export function mountRoute(app: FastifyInstance, route: Route, url: string, serv
     handler: async (request, reply) => {
       const context = getRequestContext(request)
       startProcessing(context, limits)
+      if (route.access === 'protocol') {
+        const answer = await dispatcher.dispatchProtocol(route, {
+          actor: (context.caller as AuthenticatedCaller).actor,
+          message: request.body,
+          headers: request.headers,
+          request: readMetadata(request, context),
+        })
+        reply.headers(context.headers).headers(lifecycle.getConnectionHeader())
+        return sendProtocolReply(reply, answer)
+      }
       const key = route.method === 'POST' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined
       const inputs = readInputs(route, request, context)
       const result = context.caller
-        ? await dispatcher.dispatch(route, context.caller.actor, inputs, key)
+        ? await dispatcher.dispatch(route, context.caller.actor, inputs, { idempotencyKey: key })
         : await dispatcher.dispatchPublic(route, inputs)
       reply.headers(context.headers).headers(lifecycle.getConnectionHeader())
       return sendReply(route, request, reply, result)
@@ -75,6 +88,9 @@ class RouteAdmission {
       this.#admitAnonymous(request, context)
       return undefined
     }
+    if (this.#route.access === 'protocol') {
+      assertOwnOrigin(request.headers, this.#services.kernel.public_url, this.#services.cors)
+    }
     const { authorization } = request.headers
     const caller = this.#services.authenticator.authenticate(authorization, request.raw.socket, context.client)
     if (caller instanceof Promise) return caller.then((loaded) => this.#admitCaller(request, context, loaded))
@@ -99,6 +115,8 @@ class RouteAdmission {
     context.tenant_id = tenant_id
     context.principal = principal
     context.headers = limits.takePrincipal(tenant_id, principal, tenantStatus)
+    if (this.#route.access === 'protocol') limits.assertToolCallAllowed(tenant_id, principal, tenantStatus)
+    else if (caller.isForTools) fail('token_invalid', 'This token is for the tool protocol at /api/mcp only.')
     assertRole(this.#route, actor)
     context.caller = caller
     if (this.#expectsBody(request)) {

@@ -14,23 +14,18 @@ export const parseEtags = (header: string): readonly string[] | '*' =>
 
 const NO_BODY = 'must be left out: this operation takes no body, not even an empty object'
 
-/** What cannot be parsed (400) is reported before what is parsed and invalid (422), in whichever part of the request it is. */
-export function readInputs(
+/** 422 with every fault of the parts, or 400 for text that cannot be stored. Fills in declared defaults. */
+export function assertValidInputs(
   route: Route,
-  request: FastifyRequest,
-  { abortNode: abort, client }: RequestContext,
-): RequestInputs {
-  const { url, body } = request
-  const raw = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
-  // A declared query is always an object schema; the type of a route does not state it.
-  const query = route.query ? decodeQuery(route.query as never, raw) : undefined
-  const [unknown] = route.query || raw === '' ? [] : parseQueryString(raw).keys()
-  if (route.body && body === undefined) fail('malformed_request', 'A JSON body is required.')
+  { params, query, body }: Pick<RequestInputs, 'params' | 'query' | 'body'>,
+  unknownParameter?: string,
+): void {
   const faults: ProblemError[] = []
-  if (route.params) faults.push(...findSchemaErrors('path', route.params, request.params))
+  if (route.params) faults.push(...findSchemaErrors('path', route.params, params))
   if (route.query) faults.push(...findSchemaErrors('query', route.query, query))
-  if (unknown !== undefined) {
-    faults.push({ in: 'query', pointer: toJsonPointer([unknown]), detail: 'is not a known parameter here' })
+  if (unknownParameter !== undefined) {
+    const pointer = toJsonPointer([unknownParameter])
+    faults.push({ in: 'query', pointer, detail: 'is not a known parameter here' })
   }
   if (route.body) faults.push(...findSchemaErrors('body', route.body, body))
   else if (body !== undefined && !route.bytes) {
@@ -39,17 +34,35 @@ export function readInputs(
   if (faults.length > 0) failValidation(faults)
   const unstorable = route.body ? findUnstorableText(route.body, body) : []
   if (unstorable.length > 0) fail('content_unstorable', { errors: unstorable })
+}
+
+/** What cannot be parsed (400) is reported before what is parsed and invalid (422), in whichever part of the request it is. */
+export function readInputs(route: Route, request: FastifyRequest, context: RequestContext): RequestInputs {
+  const { url, body } = request
+  const raw = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
+  // A declared query is always an object schema; the type of a route does not state it.
+  const query = route.query ? decodeQuery(route.query as never, raw) : undefined
+  const [unknown] = route.query || raw === '' ? [] : parseQueryString(raw).keys()
+  if (route.body && body === undefined) fail('malformed_request', 'A JSON body is required.')
+  assertValidInputs(route, { params: request.params, query, body }, unknown)
+  const facts = readMetadata(request, context)
+  // A plain object: that of the router has a prototype, and a fingerprint is computed from plain values only.
+  const params = { ...(request.params as Record<string, string>) }
+  return { params, query, body: route.bytes ? undefined : body, request: facts }
+}
+
+export function readMetadata(
+  request: FastifyRequest,
+  { route, abortNode: abort, client }: RequestContext,
+): RequestMetadata {
   const ifMatch = request.headers['if-match']
-  const facts: RequestMetadata = {
+  return {
     id: request.id,
     get signal() {
       return abort.value.signal
     },
     if_match: ifMatch === undefined ? undefined : parseEtags(ifMatch),
     address: client,
-    stream: route.bytes ? (body as Readable | undefined) : undefined,
+    stream: route?.bytes ? (request.body as Readable | undefined) : undefined,
   }
-  // A plain object: that of the router has a prototype, and a fingerprint is computed from plain values only.
-  const params = { ...(request.params as Record<string, string>) }
-  return { params, query, body: route.bytes ? undefined : body, request: facts }
 }

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { toAlarmReason } from '../alarm.ts'
+import { getMetadataUrl } from '../auth/protected-resource.ts'
 import type { Capabilities } from '../kernel.ts'
 import { LinkedList } from '../linked-list.ts'
 import { logRequest } from '../log.ts'
@@ -13,7 +14,7 @@ import { Problem } from '../problem.ts'
 import { toProblemBody } from '../problem-body.ts'
 import type { AuthenticatedCaller } from './authentication.ts'
 import { LazyAbortController } from './lazy-abort-controller.ts'
-import { toProblem, toProblemHeaders } from './problem-reply.ts'
+import { toJsonRpcError, toProblem, toProblemHeaders } from './problem-reply.ts'
 import type { RequestContext } from './request-context.ts'
 import { type Cors, continueTrace, createBaseHeaders } from './response-headers.ts'
 
@@ -26,7 +27,7 @@ export interface FinishedRequest {
 }
 
 export interface LifecycleOptions {
-  readonly kernel: Capabilities<'limits' | 'log' | 'raiseAlarm'>
+  readonly kernel: Capabilities<'limits' | 'log' | 'raiseAlarm' | 'public_url'>
   readonly metrics: Metrics
   readonly cors: Cors
   /** A problem that its route does not declare is an internal error. */
@@ -95,11 +96,18 @@ export class RequestLifecycle {
       kernel.raiseAlarm(toAlarmReason(cause), facts, 'internal error')
     }
     if (context) context.code = problem.code
+    const isMessage = context?.route?.access === 'protocol'
+    const body = toProblemBody(problem, request.id)
     return reply
       .status(problem.status)
-      .headers({ ...context?.headers, ...this.getConnectionHeader(), ...toProblemHeaders(problem) })
+      .headers({
+        ...context?.headers,
+        ...this.getConnectionHeader(),
+        ...toProblemHeaders(problem, getMetadataUrl(kernel.public_url)),
+        ...(isMessage && { 'content-type': 'application/json' }),
+      })
       .serializer((text: unknown) => text as string)
-      .send(JSON.stringify(toProblemBody(problem, request.id)))
+      .send(JSON.stringify(isMessage ? toJsonRpcError(problem, body) : body))
   }
 
   #finish(request: FastifyRequest, reply: FastifyReply, context: RequestContext): void {

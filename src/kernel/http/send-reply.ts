@@ -1,6 +1,7 @@
 /** Sends what a route returned: 304 for a version the client already has, a Link header for the next page. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { ProtocolReply } from '../declare-route.ts'
 import type { Route } from '../route.ts'
 import { parseEtags } from './request-inputs.ts'
 import type { DispatchResult } from './response-builder.ts'
@@ -24,6 +25,13 @@ export function sendReply(
     .header('content-type', 'application/json; charset=utf-8')
     .serializer((text: unknown) => text as string)
     .send(outcome.body)
+}
+
+export function sendProtocolReply(reply: FastifyReply, { status, headers, body }: ProtocolReply): FastifyReply {
+  reply.status(status).headers(headers)
+  if (body === undefined) return reply.send()
+  if (typeof body !== 'string') return reply.send(Readable.from(body))
+  return reply.serializer((text: unknown) => text as string).send(body)
 }
 
 const CURSOR_TAIL = /"next_cursor":"([A-Za-z0-9_.~-]+)"\}$/

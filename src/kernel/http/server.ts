@@ -80,8 +80,9 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     done()
   })
   installBodyParsers(app, kernel.limits)
-  const services = { kernel, authenticator, bodyLimiter, dispatcher, lifecycle }
-  const routes = kernel.routes.filter((route) => !route.demo_only || kernel.demoSignIn !== null)
+  const services = { kernel, authenticator, bodyLimiter, dispatcher, lifecycle, cors: options.cors }
+  const operations = kernel.routes.filter((route) => !route.demo_only || kernel.demoSignIn !== null)
+  const routes = [...operations, ...kernel.modules.flatMap((module) => module.protocols ?? [])]
   for (const route of routes) for (const url of toUrls(route)) mountRoute(app, route, url, services)
 
   let fallback: NotFoundFallback = () => false

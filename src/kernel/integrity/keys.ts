@@ -1,11 +1,13 @@
 /**
- * Integrity keys: keys of stored authentication codes, hashes and signatures. Each is a row, encrypted by a key wrapper, so that
- * the wrapping key can be replaced without invalidating anything. The first ones are derived from the master key, as all were
- * before there were rows.
+ * Integrity keys: keys of stored authentication codes, hashes and signatures. Each is a row, wrapped by a master key, so that
+ * the master key can be replaced without invalidating anything. The first ones are derived from the master key files, as all
+ * were before there were rows; where the master key is behind a command, they are random.
  */
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { type Cache, declareCache } from '../cache/caches.ts'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
-import type { Keyring } from '../encryption.ts'
+import { MasterKeyMissing } from '../encryption/failures.ts'
+import { DecryptionFailed, type FileKeyring, type Keyring, type KeyWrapper } from '../encryption/keyring.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
 import { type IntegrityKeyRow, insertIntegrityKeys, listIntegrityKeys, type NewIntegrityKey } from './queries.ts'
 
@@ -23,22 +25,6 @@ export type SystemPurpose = (typeof systemPurposes)[number]
 export const tenantPurposes = ['dataset-hash'] as const
 export type TenantPurpose = (typeof tenantPurposes)[number]
 
-/** Encrypts keys at rest. Asynchronous, so that a key management service can implement it. */
-export interface KeyWrapper {
-  /** Identifies the current wrapping key. */
-  readonly id: string
-  wrap(key: Buffer, context: string): Promise<string>
-  /** Throws unless text, context and wrapping key are the ones it was wrapped with. */
-  unwrap(wrapped: string, context: string): Promise<Buffer>
-}
-
-/** Wraps with the first master key file, unwraps with any of them. */
-export const createFileKeyWrapper = (keyring: Keyring): KeyWrapper => ({
-  id: keyring.key_id,
-  wrap: async (key, context) => keyring.encrypt(key, context),
-  unwrap: async (wrapped, context) => keyring.decrypt(wrapped, context),
-})
-
 export interface IntegrityKeys {
   /** Computes new codes. */
   current(purpose: SystemPurpose): Buffer
@@ -54,13 +40,16 @@ export class IntegrityKeyUnavailable extends Error {
 }
 
 const SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'operator:keys' }
-const toWrapContext = ({ tenant_id, purpose, key_no }: Omit<NewIntegrityKey, 'wrapped' | 'wrapped_by'>): string =>
-  `${tenant_id}/integrity-key:${purpose}:${key_no}`
+export const toWrapContext = ({
+  tenant_id,
+  purpose,
+  key_no,
+}: Omit<NewIntegrityKey, 'wrapped' | 'wrapped_by'>): string => `${tenant_id}/integrity-key:${purpose}:${key_no}`
 
 const toDerivationPurpose = (tenant_id: string, purpose: TenantPurpose): string => `${purpose}:${tenant_id}`
 
 /** Derived from the master keys, without a database. */
-export const deriveIntegrityKeys = (keyring: Keyring): IntegrityKeys => ({
+export const deriveIntegrityKeys = (keyring: FileKeyring): IntegrityKeys => ({
   current: (purpose) => keyring.derive(purpose),
   all: (purpose) => keyring.deriveEach(purpose),
   macKeys: (purpose) => keyring.deriveEach(purpose).map((key) => createSecretKey(key)),
@@ -72,10 +61,11 @@ export async function loadIntegrityKeys(
   transactions: Pick<Transactions, 'one' | 'write'>,
   keyring: Keyring,
 ): Promise<IntegrityKeys> {
-  const wrapper = createFileKeyWrapper(keyring)
   const rows = await transactions.one(SCOPE, (tx) => listIntegrityKeys(tx, SYSTEM_TENANT))
-  const keys = new Map<string, readonly Buffer[]>()
-  for (const purpose of systemPurposes) keys.set(purpose, await unwrapAll(wrapper, rows, purpose))
+  const unwrapped = await Promise.all(
+    systemPurposes.map(async (purpose) => [purpose, await unwrapAll(keyring, rows, purpose)] as const),
+  )
+  const keys = new Map<string, readonly Buffer[]>(unwrapped)
   const macKeys = new Map([...keys].map(([purpose, each]) => [purpose, each.map((key) => createSecretKey(key))]))
   const all = (purpose: SystemPurpose) => keys.get(purpose) as readonly Buffer[]
   return {
@@ -92,10 +82,31 @@ export async function loadIntegrityKeys(
         await transactions.write(scope, (tx) => insertIntegrityKeys(tx, made))
         stored = await read()
       }
-      return (await unwrapAll(wrapper, stored, purpose))[0] as Buffer
+      return (await unwrapAll(keyring, stored, purpose))[0] as Buffer
     },
   }
 }
+
+/** How long the key of a tenant is used without asking the master key again. */
+const CACHE_TTL_MS = 3_600_000
+
+export const integrityKeyCache = declareCache<Buffer>({
+  name: 'tenant_integrity_keys',
+  summary: 'Integrity keys of tenants, unwrapped, for an hour.',
+  bound: { max_entries: 10_000 },
+})
+
+export const cacheTenantKeys = (keys: IntegrityKeys, cache: Cache<Buffer>): IntegrityKeys => ({
+  ...keys,
+  tenantKey: async (tenant_id, purpose) => {
+    const name = `${tenant_id}/${purpose}`
+    const cached = cache.get(name)
+    if (cached) return cached
+    const key = await keys.tenantKey(tenant_id, purpose)
+    cache.set(name, key, { ttl_ms: CACHE_TTL_MS })
+    return key
+  },
+})
 
 /**
  * The newest must be decryptable, since it computes new codes; of the earlier ones, those whose wrapping key is available are
@@ -106,26 +117,37 @@ async function unwrapAll(wrapper: KeyWrapper, rows: readonly IntegrityKeyRow[], 
   const [newest] = ofPurpose
   if (!newest)
     throw new IntegrityKeyUnavailable(`There is no integrity key for ${purpose} yet. Run "npx probity seed".`)
-  const opened: Buffer[] = []
-  for (const row of ofPurpose) {
-    const key = row === newest || row.state === 'trusted' ? await tryUnwrap(wrapper, row) : null
-    if (row === newest && key === null) {
-      throw new IntegrityKeyUnavailable(
-        `The integrity key for ${purpose} was encrypted with the master key ${row.wrapped_by}, which is not there. Add its ` +
-          'file to PROBITY_MASTER_KEY_FILE. If it is lost for good, "npx probity keys renew" makes new integrity keys; what ' +
-          'the lost ones have made can then no longer be verified.',
-      )
-    }
-    if (key) opened.push(key)
-  }
-  return opened
+  const used = ofPurpose.filter((row) => row === newest || row.state === 'trusted')
+  const keys = await Promise.all(used.map((row) => tryUnwrap(wrapper, row)))
+  const [first] = keys
+  if (first instanceof DecryptionFailed) throw new IntegrityKeyUnavailable(describeFailure(newest, first))
+  return keys.filter((key) => Buffer.isBuffer(key))
 }
 
-async function tryUnwrap(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<Buffer | null> {
+function describeFailure({ purpose, wrapped_by }: IntegrityKeyRow, failure: DecryptionFailed): string {
+  const renewal =
+    'If it is lost for good, "npx probity keys renew" makes new integrity keys; what the lost ones have made can then no ' +
+    'longer be verified.'
+  if (failure instanceof MasterKeyMissing) {
+    return (
+      `The integrity key for ${purpose} was encrypted with the master key ${wrapped_by}, which is not there. Add its ` +
+      `file to PROBITY_MASTER_KEY_FILE, or its name to PROBITY_KEY_COMMAND_ID. ${renewal}`
+    )
+  }
+  return (
+    `The integrity key for ${purpose} is damaged in the database, or the master key ${wrapped_by} is not the one that has ` +
+    `encrypted it: ${failure.reason}. Restore the row of app.integrity_key from a backup. ${renewal}`
+  )
+}
+
+/** The key, or why it cannot be decrypted. */
+async function tryUnwrap(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<Buffer | DecryptionFailed> {
   try {
     return await wrapper.unwrap(row.wrapped, toWrapContext(row))
-  } catch {
-    return null
+  } catch (error) {
+    // A key command that does not answer says nothing about the key.
+    if (!(error instanceof DecryptionFailed)) throw error
+    return error
   }
 }
 
@@ -134,22 +156,16 @@ async function wrapped(
   row: Omit<NewIntegrityKey, 'wrapped' | 'wrapped_by'>,
   key: Buffer,
 ): Promise<NewIntegrityKey> {
-  return { ...row, wrapped: await wrapper.wrap(key, toWrapContext(row)), wrapped_by: wrapper.id }
-}
-
-/** The same key, encrypted by the wrapper's current key; null where its wrapping key is not available. */
-export async function rewrapKey(wrapper: KeyWrapper, row: IntegrityKeyRow): Promise<string | null> {
-  const key = await tryUnwrap(wrapper, row)
-  return key && (await wrapper.wrap(key, toWrapContext(row)))
+  return { ...row, wrapped: await wrapper.wrap(key, toWrapContext(row)), wrapped_by: wrapper.key_id }
 }
 
 /** The first keys of the system, derived from every master key, the oldest, which is last, as number 1. */
 async function createSystemKeys(keyring: Keyring, purposes: readonly SystemPurpose[]): Promise<NewIntegrityKey[]> {
-  const wrapper = createFileKeyWrapper(keyring)
   const rows: NewIntegrityKey[] = []
   for (const purpose of purposes) {
-    for (const [index, key] of keyring.deriveEach(purpose).toReversed().entries()) {
-      rows.push(await wrapped(wrapper, { tenant_id: SYSTEM_TENANT, purpose, key_no: index + 1 }, key))
+    const derived = keyring.deriveEach(purpose).toReversed()
+    for (const [index, key] of (derived.length > 0 ? derived : [randomBytes(32)]).entries()) {
+      rows.push(await wrapped(keyring, { tenant_id: SYSTEM_TENANT, purpose, key_no: index + 1 }, key))
     }
   }
   return rows
@@ -157,11 +173,11 @@ async function createSystemKeys(keyring: Keyring, purposes: readonly SystemPurpo
 
 /** The first keys of a tenant, derived from the master key. */
 export async function createTenantKeys(keyring: Keyring, tenant_id: string): Promise<NewIntegrityKey[]> {
-  const wrapper = createFileKeyWrapper(keyring)
   return Promise.all(
-    tenantPurposes.map((purpose) =>
-      wrapped(wrapper, { tenant_id, purpose, key_no: 1 }, keyring.derive(toDerivationPurpose(tenant_id, purpose))),
-    ),
+    tenantPurposes.map((purpose) => {
+      const [derived] = keyring.deriveEach(toDerivationPurpose(tenant_id, purpose))
+      return wrapped(keyring, { tenant_id, purpose, key_no: 1 }, derived ?? randomBytes(32))
+    }),
   )
 }
 
@@ -199,14 +215,13 @@ export async function createRenewedKeys(
   rows: readonly IntegrityKeyRow[],
   which: 'lost' | 'all',
 ): Promise<NewIntegrityKey[]> {
-  const wrapper = createFileKeyWrapper(keyring)
   const newest = rows.filter((row, index) => rows.findIndex(({ purpose }) => purpose === row.purpose) === index)
   const renewed: NewIntegrityKey[] = []
   for (const row of newest) {
     const isRenewed = which === 'all' && (systemPurposes as readonly string[]).includes(row.purpose)
-    if (!isRenewed && (await tryUnwrap(wrapper, row)) !== null) continue
+    if (!isRenewed && Buffer.isBuffer(await tryUnwrap(keyring, row))) continue
     const { tenant_id, purpose, key_no } = row
-    renewed.push(await wrapped(wrapper, { tenant_id, purpose, key_no: key_no + 1 }, randomBytes(32)))
+    renewed.push(await wrapped(keyring, { tenant_id, purpose, key_no: key_no + 1 }, randomBytes(32)))
   }
   return renewed
 }

@@ -36,14 +36,6 @@ export const insertIntegrityKeys = (tx: Tx, rows: readonly NewIntegrityKey[]) =>
     ],
   )
 
-/** Compare and set: 0 when another process has wrapped it again meanwhile. */
-export const updateWrapping = (tx: Tx, before: IntegrityKeyRow, wrapped: string, wrapped_by: string) =>
-  tx.run(
-    `update app.integrity_key set wrapped = $5, wrapped_by = $6
-      where tenant_id = $1 and purpose = $2 and key_no = $3 and wrapped = $4`,
-    [before.tenant_id, before.purpose, before.key_no, before.wrapped, wrapped, wrapped_by],
-  )
-
 /** All of a purpose except the newest. */
 export const distrustEarlierKeys = (tx: Tx, tenant_id: string, purposes: readonly string[]) =>
   tx.run(

@@ -10,10 +10,10 @@ import { type Kernel, pickCapabilities } from '../kernel.ts'
 import { Problem, problems } from '../problem.ts'
 import { toProblemBody } from '../problem-body.ts'
 import type { JobContext, JobKind } from './kind.ts'
-import { findLeasedJob, updateFinished, updateReleased, updateStep } from './queries.ts'
-import { JobCancelled, LeaseLost, Requeue, type RunningJob } from './stop-reasons.ts'
+import { findLeasedJob, updateDeferred, updateFinished, updateReleased, updateStep } from './queries.ts'
+import { JobCancelled, JobDeferred, LeaseLost, Requeue, type RunningJob } from './stop-reasons.ts'
 
-export type JobOutcome = 'succeeded' | 'failed' | 'cancelled' | 'retried' | 'handed_on' | 'lost'
+export type JobOutcome = 'succeeded' | 'failed' | 'cancelled' | 'retried' | 'deferred' | 'handed_on' | 'lost'
 
 export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcome> {
   const kind = kernel.jobs.kinds.get(job.kind) as JobKind
@@ -77,11 +77,14 @@ function createJobContext(
       await completeJob(kernel, job, body)
       finished = true
     },
+    defer: (until, reason) => {
+      throw new JobDeferred(until, reason ?? null)
+    },
   }
   return { context, hasFinished: () => finished }
 }
 
-const recordJobEvent = (kernel: Kernel, job: RunningJob, tx: Tx, detail: Record<string, unknown>): void =>
+const recordJobEvent = (kernel: Kernel, job: RunningJob, tx: Tx, detail: Record<string, unknown>): string =>
   recordEvent(tx, kernel.auditKeys, {
     operation: `job:${job.kind}`,
     object_type: 'jobs',
@@ -104,6 +107,7 @@ async function settleFailure(kernel: Kernel, job: RunningJob, thrown: unknown): 
   if (reason instanceof LeaseLost || thrown instanceof LeaseLost) return 'lost'
   if (reason instanceof JobCancelled) return endJob(kernel, job, 'cancelled', null)
   if (reason instanceof Requeue) return requeueJob(kernel, job)
+  if (thrown instanceof JobDeferred) return deferJob(kernel, job, thrown)
   const problem = thrown instanceof Problem ? thrown : new Problem('internal')
   const body = toProblemBody(problem, randomUUID())
   if (problem.code === 'internal') {
@@ -127,6 +131,22 @@ async function endJob(
     updateFinished(tx, job, { state, result: null, problem }),
   )
   return ended === 1 ? state : 'lost'
+}
+
+const DEFERRED_TOO_LONG = 'The job was deferred for seven days and made no progress.'
+
+async function deferJob(kernel: Kernel, job: RunningJob, { until, reason }: JobDeferred): Promise<JobOutcome> {
+  const problem = reason && toProblemBody(reason, randomUUID())
+  const deferred = await kernel.transactions.write(toScope(job), (tx) => updateDeferred(tx, job, { until, problem }))
+  if (!deferred) return 'lost'
+  if (deferred.state === 'cancelled') return 'cancelled'
+  if (!deferred.has_expired) return 'deferred'
+  return endJob(
+    kernel,
+    job,
+    'failed',
+    problem ?? toProblemBody(new Problem('dependency_unavailable', DEFERRED_TOO_LONG), randomUUID()),
+  )
 }
 
 /** Returns the job to the queue for another worker. Whatever its body still writes is refused, because the lease is gone. */

@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox'
 import type { Role } from '../auth/roles.ts'
 import type { Tx } from '../database/tx.ts'
 import type { Log } from '../log.ts'
+import type { Problem } from '../problem.ts'
 
 export interface Progress {
   readonly done: number
@@ -39,6 +40,12 @@ export interface JobContext<P = unknown, C = unknown, K = object> {
   step(body: (tx: Tx) => Promise<StepOutcome<C>>): Promise<void>
   /** The last effect and the end of the job in one transaction. */
   finish(body: (tx: Tx) => Promise<Record<string, unknown> | null>): Promise<void>
+  /**
+   * Ends this run and returns the job to the queue until then, at most 24 hours: for a dependency that is down or says when to
+   * ask again. The attempt does not count and no slot is held. `reason` is shown as the job's problem, and fails a job that was
+   * deferred for seven days without a step.
+   */
+  defer(until: Date, reason?: Problem): never
 }
 
 export interface JobKind {

@@ -18,6 +18,7 @@ export interface JobRow {
   readonly max_attempts: number
   readonly cancel_requested: boolean
   readonly run_at: string
+  readonly deferred_since: string | null
   readonly created_at: string
   readonly created_by: string
   readonly started_at: string | null
@@ -25,7 +26,7 @@ export interface JobRow {
   readonly revision: number
 }
 
-const columns = `job_id, kind, state, resource, result, problem, attempts, max_attempts, run_at, created_at, created_by,
+const columns = `job_id, kind, state, resource, result, problem, attempts, max_attempts, run_at, deferred_since, created_at, created_by,
   started_at, finished_at, revision, cancel_requested_at is not null as cancel_requested,
   jsonb_build_object('done', progress_done, 'total', progress_total, 'unit', progress_unit) as progress`
 
@@ -141,7 +142,7 @@ export const updateCancelRequested = (tx: Tx, job_id: string) =>
 export const updateRetried = (tx: Tx, job_id: string, default_limit: number) =>
   tx.find<JobRow>(
     `update app.job set state = 'queued', attempts = 0, run_at = now(), finished_at = null, problem = null, result = null,
-            cancel_requested_at = null, revision = revision + 1
+            cancel_requested_at = null, deferred_since = null, revision = revision + 1
       where tenant_id = $1 and job_id = $2 and ${hasCapacity(3)} returning ${columns}`,
     [tx.tenant_id, job_id, default_limit],
   )
@@ -157,18 +158,17 @@ export interface JobClaim {
   readonly max_attempts: number | null
 }
 
-/**
- * Never joined or counted: with `order by tenant_id, run_at limit 1` it is one probe of job_due_idx, however long the queue is.
- */
+/** Never joined or counted: `order by tenant_id, run_at limit 1` is one probe of job_due_idx, however long the queue. */
 const due = `j.state = 'queued' and j.run_at <= now() and j.kind = any($2::text[])`
 
 /**
  * Tenants take turns: the oldest due job of the next tenant in id order after the last one served. No row means that there is
- * none after that tenant. Suspended tenants cost one probe each.
+ * none after that tenant. Suspended tenants, and `except_tenants`, cost one probe each.
  */
 export const claimJob = (
   tx: Tx,
-  claim: { after_tenant: string; kinds: readonly string[]; lease_token: string; lease_ms: number; worker: string },
+  from: { after_tenant: string; except_tenants: readonly string[]; kinds: readonly string[] },
+  lease: { lease_token: string; lease_ms: number; worker: string },
 ) =>
   tx.find<JobClaim>(
     `with recursive waiting (tenant_id) as (
@@ -178,7 +178,7 @@ export const claimJob = (
          (select j.tenant_id from app.job j where ${due} and j.tenant_id > waiting.tenant_id order by j.tenant_id, j.run_at limit 1) next
      ), turn as (
        select w.tenant_id from waiting w
-        where (select t.state from app.tenant t where t.tenant_id = w.tenant_id) = 'active' limit 1
+        where w.tenant_id <> all($6::uuid[]) and (select t.state from app.tenant t where t.tenant_id = w.tenant_id) = 'active' limit 1
      ), picked as (
        select j.tenant_id, j.job_id from app.job j
         where ${due} and j.tenant_id = (select tenant_id from turn)
@@ -191,7 +191,7 @@ export const claimJob = (
        returning j.tenant_id, j.job_id, j.kind, j.attempts, j.max_attempts
      )
      select turn.tenant_id as turn, claimed.* from turn left join claimed on true`,
-    [claim.after_tenant, claim.kinds, claim.lease_token, claim.lease_ms, claim.worker],
+    [from.after_tenant, from.kinds, lease.lease_token, lease.lease_ms, lease.worker, from.except_tenants],
   )
 
 /** Extends leases that are still held, by their tokens. A token that is not returned has lost its lease. */
@@ -258,7 +258,8 @@ export const updateStep = (
 ) =>
   tx.find<{ cancel_requested: boolean }>(
     `update app.job set checkpoint = coalesce($4::jsonb, checkpoint), progress_done = coalesce($5, progress_done),
-            progress_total = coalesce($6, progress_total), progress_unit = coalesce($7, progress_unit), revision = revision + 1
+            progress_total = coalesce($6, progress_total), progress_unit = coalesce($7, progress_unit), deferred_since = null,
+            revision = revision + 1
       where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' and lease_until > now()
      returning cancel_requested_at is not null as cancel_requested`,
     [
@@ -280,7 +281,7 @@ export const updateFinished = (
 ) =>
   tx.run(
     `update app.job set state = $4, result = $5::jsonb, problem = $6::jsonb, finished_at = clock_timestamp(), lease_token = null,
-            lease_until = null, revision = revision + 1,
+            lease_until = null, deferred_since = null, revision = revision + 1,
             progress_done = case when $4 = 'succeeded' then coalesce(progress_total, progress_done) else progress_done end
       where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' and lease_until > now()`,
     [
@@ -315,6 +316,36 @@ export const updateReleased = (
       release.pause_s,
       release.problem === null ? null : JSON.stringify(release.problem),
       release.attempt_counts,
+    ],
+  )
+
+/**
+ * Returns a job to the queue until the given time, at most 24 hours, without counting the attempt. A job that was cancelled
+ * meanwhile ends here; one that was first deferred seven days ago keeps its lease, and its worker fails it.
+ */
+export const updateDeferred = (tx: Tx, held: LeasedJob, deferral: { until: Date; problem: unknown }) =>
+  tx.find<{ state: JobState; has_expired: boolean }>(
+    `with held as (
+       select job_id, cancel_requested_at is null and coalesce(deferred_since < now() - interval '7 days', false) as has_expired
+         from app.job where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' for update
+     )
+     update app.job j
+        set state = case when has_expired then 'running' when cancel_requested_at is null then 'queued' else 'cancelled' end,
+            finished_at = case when cancel_requested_at is not null then clock_timestamp() end,
+            run_at = case when has_expired then run_at
+                          else least(greatest($4::timestamptz, now()), now() + interval '24 hours') end,
+            deferred_since = case when cancel_requested_at is null then coalesce(deferred_since, now()) end,
+            problem = case when cancel_requested_at is null then $5::jsonb end,
+            lease_token = case when has_expired then lease_token end, lease_until = case when has_expired then lease_until end,
+            attempts = attempts - case when has_expired then 0 else 1 end, revision = revision + 1
+       from held where j.tenant_id = $1 and j.job_id = held.job_id
+     returning j.state, held.has_expired`,
+    [
+      tx.tenant_id,
+      held.job_id,
+      held.lease_token,
+      deferral.until.toISOString(),
+      deferral.problem === null ? null : JSON.stringify(deferral.problem),
     ],
   )
 
@@ -369,9 +400,14 @@ export const insertSchedule = (
   )
 
 /** For metrics. Jobs of suspended tenants wait on purpose and are left out. */
-export const findQueueDepth = async (tx: Tx): Promise<{ queued: number; running: number; oldest_due_s: number }> =>
-  (await tx.find<{ queued: number; running: number; oldest_due_s: number }>(
+/** `waiting`: of the queued ones, those that have begun and wait for their next run, deferred or after a failed attempt. */
+type QueueDepth = Readonly<Record<'queued' | 'running' | 'waiting' | 'oldest_due_s' | 'oldest_waiting_s', number>>
+
+export const findQueueDepth = async (tx: Tx): Promise<QueueDepth> =>
+  (await tx.find<QueueDepth>(
     `select count(*) as queued, (select count(*) from app.job where state = 'running') as running,
-            coalesce(extract(epoch from now() - min(j.run_at) filter (where j.run_at <= now())), 0)::float8 as oldest_due_s
+            count(*) filter (where j.started_at is not null and j.run_at > now()) as waiting,
+            coalesce(extract(epoch from now() - min(j.run_at) filter (where j.run_at <= now())), 0)::float8 as oldest_due_s,
+            coalesce(extract(epoch from now() - min(j.started_at) filter (where j.run_at > now())), 0)::float8 as oldest_waiting_s
        from app.job j join app.tenant t on t.tenant_id = j.tenant_id where j.state = 'queued' and t.state = 'active'`,
-  )) ?? { queued: 0, running: 0, oldest_due_s: 0 }
+  )) ?? { queued: 0, running: 0, waiting: 0, oldest_due_s: 0, oldest_waiting_s: 0 }

@@ -147,8 +147,9 @@ test('a claim is a few index probes, also on a queue with outdated statistics', 
       return undefined
     }
     const lease = { lease_token: '00000000-0000-4000-8000-000000000000', lease_ms: 1000, worker: 'test' }
-    const claim = { after_tenant: SYSTEM_TENANT, kinds: [...w.kernel.jobs.kinds.keys()], ...lease }
-    await claimJob({ ...tx, find: explaining as Tx['find'] }, claim)
+    const kinds = [...w.kernel.jobs.kinds.keys()]
+    const from = { after_tenant: SYSTEM_TENANT, except_tenants: [await w.makeTenant()], kinds }
+    await claimJob({ ...tx, find: explaining as Tx['find'] }, from, lease)
     return found
   })
   await queue.end()

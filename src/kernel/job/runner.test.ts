@@ -19,7 +19,7 @@ const kind = (name: string, resumes: 'checkpoint' | 'restart') =>
     summary: 'Does what the test says.',
     payload: Type.Unsafe<Record<string, unknown>>({ type: 'object' }),
     resumes,
-    run: (job) => body(job as never),
+    run: (job: Job) => body(job),
   })
 
 let w: JobTestApp
@@ -126,6 +126,48 @@ describe('running', () => {
     const { finished_at, result } = await w.ended(tenant, job_id)
     expect(finished_at).not.toBeNull()
     expect(String(finished_at) > (result as { at: string }).at).toBe(true)
+  })
+
+  test('a tenant leaves a slot to the others, and half of the slots once others need them', async () => {
+    const other = await w.makeTenant()
+    const latches = new Map<string, ReturnType<typeof latch>>()
+    const getLatch = (job_id: string) => {
+      const known = latches.get(job_id) ?? latch()
+      latches.set(job_id, known)
+      return known
+    }
+    body = async (job) => {
+      await getLatch(job.job_id).opened
+      return null
+    }
+    const enqueue = (tenant_id: string, count: number) =>
+      Promise.all(Array.from({ length: count }, () => w.enqueue(tenant_id, 'test-restart')))
+    const listRunning = async (tenant_id: string, job_ids: readonly string[]) => {
+      const jobs = await Promise.all(job_ids.map((job_id) => w.look(tenant_id, job_id)))
+      return jobs.filter(({ state }) => state === 'running').map(({ job_id }) => job_id)
+    }
+    const slow = await enqueue(tenant, 6)
+    w.startRunner(4)
+    const [first] = await waitUntil('the tenant holds all slots but one', async () => {
+      const running = await listRunning(tenant, slow)
+      return running.length === 3 && running
+    })
+    const others = await enqueue(other, 3)
+    const started = (count: number) =>
+      waitUntil(`${count} jobs of the other tenant run`, async () => {
+        const running = await listRunning(other, others)
+        return running.length === count && running
+      })
+    await started(1)
+    getLatch(first as string).open()
+    const [ending] = await started(2)
+    // The next slot that becomes free is the other tenant's again: the first one holds half of them.
+    getLatch(ending as string).open()
+    await w.ended(other, ending as string)
+    await started(2)
+    expect(await listRunning(tenant, slow)).toHaveLength(2)
+    for (const job_id of [...slow, ...others]) getLatch(job_id).open()
+    for (const job_id of slow) expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded' })
   })
 
   test('a job of an unknown kind is not claimed', async () => {
@@ -320,7 +362,7 @@ describe('leases', () => {
       return { attempt: job.attempt }
     }
     const job_id = await w.enqueue(tenant, 'test-restart')
-    const runner = w.startRunner(2)
+    const runner = w.startRunner(3)
     await first.opened
     await takeAway(job_id)
     await second.opened

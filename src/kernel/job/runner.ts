@@ -126,18 +126,28 @@ export class JobRunner {
     this.#isWoken = false
   }
 
+  /**
+   * A tenant may hold half of the slots, and more only while another slot stays free: jobs that wait for something slow never
+   * keep the jobs of other tenants from starting.
+   */
+  #listTenantsAtShare(): string[] {
+    const { slots } = this.#options
+    if (slots - this.#running.size > 1) return []
+    const held = new Map<string, number>()
+    for (const { job } of this.#running.values()) held.set(job.tenant_id, (held.get(job.tenant_id) ?? 0) + 1)
+    return [...held].filter(([, count]) => count >= Math.ceil(slots / 2)).map(([tenant_id]) => tenant_id)
+  }
+
   /** True when another claim should follow immediately. */
   async #claim(): Promise<boolean> {
     const lease_token = randomUUID()
-    const claim = await this.#options.queue.write(QUEUE_SCOPE, (tx) =>
-      claimJob(tx, {
-        after_tenant: this.#lastTenant,
-        kinds: [...this.#options.kernel.jobs.kinds.keys()],
-        lease_token,
-        lease_ms: this.#options.lease_ms,
-        worker: this.#worker,
-      }),
-    )
+    const from = {
+      after_tenant: this.#lastTenant,
+      except_tenants: this.#listTenantsAtShare(),
+      kinds: [...this.#options.kernel.jobs.kinds.keys()],
+    }
+    const lease = { lease_token, lease_ms: this.#options.lease_ms, worker: this.#worker }
+    const claim = await this.#options.queue.write(QUEUE_SCOPE, (tx) => claimJob(tx, from, lease))
     if (!claim) {
       const again = this.#servedThisRound
       this.#lastTenant = SYSTEM_TENANT

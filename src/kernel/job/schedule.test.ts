@@ -67,7 +67,7 @@ describe('schedules', () => {
   test('fire once each, whatever the number of workers', async () => {
     const names = Array.from({ length: 25 }, (_, i) => `s-${i}`)
     for (const name of names) await plan(name, 3600)
-    for (let i = 0; i < 3; i++) w.startRunner(2)
+    for (let i = 0; i < 3; i++) w.startRunner(3)
     await waitUntil('all have run', () => ran.length >= names.length)
     // A schedule that was started twice would have two jobs, whether or not both have run.
     const jobs = await w.inTenant(tenant, (tx) =>
@@ -101,7 +101,7 @@ describe('schedules', () => {
     const goOn = latch()
     hold = goOn.opened
     await plan('slow', 3600)
-    w.startRunner(2)
+    w.startRunner(3)
     await waitUntil('it has started', () => ran.includes('slow'))
     const first_at = await dueAgo('slow', '1 s')
     const before = await lookAt('slow', first_at)
@@ -152,7 +152,7 @@ describe('schedules', () => {
     hold = goOn.opened
     await w.enqueue(tenant, 'test-job', { name: 'queued' })
     await plan('scheduled', 3600)
-    w.startRunner(2)
+    w.startRunner(3)
     await waitUntil('both run at once', () => ran.includes('queued') && ran.includes('scheduled'))
     goOn.open()
   })

@@ -22,7 +22,10 @@ export const JobView = closed(
     attempts: integer(0, 1000),
     max_attempts: integer(1, 1000),
     cancel_requested: Type.Boolean(),
-    run_at: Timestamp({ description: 'Not before this time.' }),
+    run_at: Timestamp({ description: 'Not before this time. Of a queued job, when it runs next.' }),
+    deferred_since: nullable(
+      Timestamp({ description: 'Since when it waits for something outside, without progress; null when it does not.' }),
+    ),
     created_at: Timestamp(),
     created_by: text(200),
     started_at: nullable(Timestamp()),

@@ -1,4 +1,5 @@
-/** A claimed job while a process runs it, and the three reasons why its body is aborted. */
+/** A claimed job while a process runs it, and the reasons why its body ends without a result. */
+import type { Problem } from '../problem.ts'
 
 export interface RunningJob {
   readonly tenant_id: string
@@ -12,6 +13,17 @@ export interface RunningJob {
 
 /** The worker shuts down or the tenant was suspended: the job returns to the queue, and the attempt does not count. */
 export class Requeue extends Error {}
+
+/** The body waits for something outside: the job returns to the queue until then, and the attempt does not count. */
+export class JobDeferred extends Error {
+  readonly until: Date
+  readonly reason: Problem | null
+  constructor(until: Date, reason: Problem | null) {
+    super('the job is deferred')
+    this.until = until
+    this.reason = reason
+  }
+}
 
 /** A user cancelled it. */
 export class JobCancelled extends Error {}

@@ -120,7 +120,7 @@ export async function proposeIfGoverned(
     head,
     required_role: rule.role,
     approvers: rule.approvers,
-    require_impact: rule.require_impact,
+    require_impact: rule.require_impact && governed.has_impact !== false,
   })
 }
 
@@ -151,7 +151,7 @@ export async function submitChangeRequest(
     head,
     required_role: rule.role,
     approvers: rule.approvers,
-    require_impact: rule.require_impact,
+    require_impact: rule.require_impact && governed.has_impact !== false,
   })
   return request as ChangeRequestRow
 }

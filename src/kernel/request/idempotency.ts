@@ -59,6 +59,24 @@ function signStoredResponse(
   return `${fingerprint}.${computeFingerprint(code_key, content)}`
 }
 
+/** The response to an earlier request with the same key, ready to be sent again. */
+export async function findReplay(
+  tx: Tx,
+  idempotency: Idempotency,
+  fingerprint: string,
+): Promise<SerializedResponse | undefined> {
+  if (!(await tryLockIdempotencyKey(tx, idempotency))) fail('idempotency_in_progress', { retry_after_s: 1 })
+  const stored = await findStoredResponse(tx, idempotency)
+  if (!stored) return undefined
+  const kept = { status: stored.status, headers: stored.headers, body: stored.body ?? undefined }
+  const request = stored.fingerprint.slice(0, stored.fingerprint.lastIndexOf('.'))
+  if (request !== fingerprint) fail('idempotency_key_reused')
+  if (stored.fingerprint !== signStoredResponse(tx, idempotency, fingerprint, kept))
+    throw new Error('a stored answer was altered')
+  if (stored.body === null && idempotency.secret) fail('idempotency_not_replayable')
+  return { ...kept, headers: { ...kept.headers, [REPLAYED_HEADER]: 'true' } }
+}
+
 /** Runs `effect` once per key. Must be called inside the transaction that holds the effect. */
 export async function runIdempotent(
   tx: Tx,
@@ -67,17 +85,8 @@ export async function runIdempotent(
   effect: () => Promise<SerializedResponse>,
 ): Promise<SerializedResponse> {
   if (!idempotency) return effect()
-  if (!(await tryLockIdempotencyKey(tx, idempotency))) fail('idempotency_in_progress', { retry_after_s: 1 })
-  const stored = await findStoredResponse(tx, idempotency)
-  if (stored) {
-    const kept = { status: stored.status, headers: stored.headers, body: stored.body ?? undefined }
-    const request = stored.fingerprint.slice(0, stored.fingerprint.lastIndexOf('.'))
-    if (request !== fingerprint) fail('idempotency_key_reused')
-    if (stored.fingerprint !== signStoredResponse(tx, idempotency, fingerprint, kept))
-      throw new Error('a stored answer was altered')
-    if (stored.body === null && idempotency.secret) fail('idempotency_not_replayable')
-    return { ...kept, headers: { ...kept.headers, [REPLAYED_HEADER]: 'true' } }
-  }
+  const replay = await findReplay(tx, idempotency, fingerprint)
+  if (replay) return replay
   const answer = await effect()
   // A change that waits for approval (202) has no secret yet, and a retry must not create a second one.
   const holdsSecret = idempotency.secret && answer.status !== 202

@@ -68,10 +68,14 @@ describe('sections', () => {
   test('of a policy editor hold the drafts of the caller', async () => {
     const definition = { inputs: [] }
     await t.make('POST /rules', { body: { rule_key: 'mine', title: 'My rule', definition } })
+    await t.make('POST /providers', { body: { provider_key: 'register', title: 'My register', definition } })
     const theirs = await t.token(allRoles, t.author)
     await t.make('POST /rules', { body: { rule_key: 'theirs', title: 'Their rule', definition }, token: theirs })
     const { policy_editor } = await getOverview('policy_editor')
-    expect(policy_editor.drafts).toMatchObject([{ family: 'rule', key: 'mine', title: 'My rule', based_on: null }])
+    expect(policy_editor.drafts).toMatchObject([
+      { family: 'provider', key: 'register', title: 'My register', based_on: null },
+      { family: 'rule', key: 'mine', title: 'My rule', based_on: null },
+    ])
   })
 
   test('name the lists in force that are out of date as the lists do, to editors, officers and auditors', async () => {

@@ -238,6 +238,9 @@ function createContext(t: ExampleTenant, stop_after = Number.POSITIVE_INFINITY) 
     finish: async (body) => {
       results.push(await w.runtime.database.write(scope, body))
     },
+    defer: () => {
+      throw new Error('this job never defers')
+    },
   }
   return { context, checkpoints, results }
 }
@@ -267,6 +270,8 @@ describe('the risk distribution', () => {
     ])
     expect(shown.latest.counted_at).not.toBeNull()
     expect(shown.matrices).toEqual(['customer-risk'])
+    const named = { matrix_key: 'customer-risk', title: 'Customer risk', definition: {} }
+    await t.make('POST /risk-matrices', { body: named })
     const ofMatrix = await t.make(
       `GET /analytics/risk-distribution?matrix_key=customer-risk&from_on=${daysAgo(4).slice(0, 10)}&until_on=${daysAgo(3).slice(0, 10)}`,
     )
@@ -277,10 +282,12 @@ describe('the risk distribution', () => {
     expect(ofMatrix.latest).toEqual({ on: daysAgo(3).slice(0, 10), counted_at: null })
   })
 
-  test('is empty for a tenant without ratings, and refuses a period that is too long or ends before it begins', async () => {
+  test('is empty for a tenant without ratings, and refuses an unknown matrix and a period that is too long or ends before it begins', async () => {
     const t = await ExampleTenant.create(w)
     expect(await t.make('GET /analytics/risk-distribution')).toMatchObject({ days: [], latest: null, matrices: [] })
     const token = await t.token()
+    const unknown = await w.call('GET /analytics/risk-distribution?matrix_key=customer-rsik', { token })
+    expect([unknown.status, unknown.json.detail]).toEqual([409, 'There is no risk matrix with the key customer-rsik.'])
     const long = await w.call('GET /analytics/risk-distribution?from_on=2020-01-01&until_on=2026-01-01', { token })
     expect(long.status).toBe(409)
     expect(long.json.errors[0]).toMatchObject({ in: 'query', pointer: '#/from_on' })

@@ -91,6 +91,14 @@ export const auditRoutes = [
   tenantRoute('GET /audit/events', {
     id: 'listAuditEvents',
     summary: 'Search by actor, operation, object and time, newest first',
+    tool: {
+      name: 'search_audit',
+      title: 'Search the audit record',
+      description:
+        'Who did what and when: audit events by actor, operation, object and time, newest first. Tool calls ' +
+        'are in it too. Pages of at most 50; pass next_cursor as cursor to read on.',
+      effect: 'read',
+    },
     roles: examiners,
     tx: 'one',
     uses: ['cursors'],

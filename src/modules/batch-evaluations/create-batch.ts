@@ -33,9 +33,10 @@ function failRefused(pointer: string, keyword: string, detail: string): never {
 
 /** Resolves the definition in force with its lists, and checks that they can be bound. */
 export async function resolveBatchDefinition(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.DecideCapabilities,
   tx: Tx,
   request: BatchInput,
+  options: Pick<binding.ResolutionQuery, 'without_plugins'> = {},
 ): Promise<binding.Resolution> {
   const { matrix_key, rule_key, valid_at } = request
   if ((matrix_key === undefined) === (rule_key === undefined))
@@ -45,6 +46,7 @@ export async function resolveBatchDefinition(
     family,
     key: (matrix_key ?? rule_key) as string,
     valid_at,
+    ...options,
   })
   if (valid_at !== undefined && Date.parse(valid_at) > Date.parse(resolution.definition.now))
     failRefused('#/valid_at', 'valid_at_ahead', 'Nothing is rated for later: valid_at lies ahead.')
@@ -86,21 +88,23 @@ export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = [
 }
 
 export const startBatch = async (
-  kernel: Capabilities<'caches' | 'jobs'>,
+  kernel: binding.DecideCapabilities & Capabilities<'jobs'>,
   tx: Tx,
   request: BatchInput,
 ): Promise<JobRow> => (await createBatch(kernel, tx, request)).job
 
 /** All checks run before the first write. */
 export async function createBatch(
-  kernel: Capabilities<'caches' | 'jobs'>,
+  kernel: binding.DecideCapabilities & Capabilities<'jobs'>,
   tx: Tx,
   request: BatchInput,
   how: Pick<EnqueueRequest, 'unlimited'> = {},
 ): Promise<{ batch_id: string; job: JobRow }> {
-  const resolution = await resolveBatchDefinition(kernel, tx, request)
+  await resolveBatchDefinition(kernel, tx, request, { without_plugins: true })
   await assertSubjectsExist(tx, request.items)
   const source = await claimSource(tx, request)
+  // Whether the plugins can run is asked last.
+  const resolution = await resolveBatchDefinition(kernel, tx, request)
   const batch_id = uuidv7()
   const clocks = { valid_at: request.valid_at }
   const receipt = await resolver.createReceipt(tx, `batch ${batch_id}`, binding.toPointers(resolution), clocks)
@@ -163,19 +167,18 @@ export async function retryFailed(kernel: Capabilities<'jobs'>, tx: Tx, batch_id
   return job
 }
 
-/** Loads the pinned versions of a stored batch; fails when the receipt was altered. */
+/** Loads the pinned versions of a stored batch; fails when the receipt was altered. `valid`: its plugins must be able to run now. */
 export async function loadPlan(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   batch: Pick<BatchRow, 'manifest' | 'receipt_hash' | 'engine' | 'asked_at' | 'known_at'>,
+  plugins: 'pinned' | 'valid',
 ): Promise<BatchPlan> {
   const { manifest, receipt_hash, engine, asked_at, known_at } = batch
   if (hash('sha256', manifest, 'hex') !== receipt_hash) fail('content_corrupt')
-  const resolution = await binding.restoreResolution(
-    kernel,
-    tx,
-    JSON.parse(manifest) as resolver.PinnedVersion[],
+  const resolution = await binding.restoreResolution(kernel, tx, JSON.parse(manifest) as resolver.PinnedVersion[], {
     engine,
-  )
+    plugins,
+  })
   return { resolution, asked_at, known_at }
 }

@@ -1,8 +1,9 @@
 /** Estimates a batch: number of items, duration, and the findings of its first items. Stores nothing. */
-import type { Capabilities } from '#kernel/kernel.ts'
+import { listPluginFactors } from '#decision/analysis/plugin-scores.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore } from '#modules/definitions/index.ts'
 
+import type { binding } from '#modules/risk-matrices/index.ts'
 import { countSubjects } from '#modules/subjects/index.ts'
 import { assertSubjectsExist, type BatchInput, resolveBatchDefinition, toBatchSource } from './create-batch.ts'
 import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
@@ -11,12 +12,14 @@ import { type BatchProgress, type RunInTx, readRemainingRows, withActiveState } 
 
 /** Measured by the bench on two cores, rounded down. */
 const ITEMS_PER_S = 2000
+/** Each call has a context of its own, which takes a few milliseconds. */
+const PLUGIN_CALLS_PER_S = 150
 const TRIED_ITEMS = 100
 const MAX_COUNTED = 1_000_000
 /** Limit for counting the rows of a file. */
 const MAX_COUNTING_MS = 2000
 
-export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInTx, request: BatchInput) {
+export async function estimateBatch(kernel: binding.DecideCapabilities, read: RunInTx, request: BatchInput) {
   const resolution = await read(async (tx) => {
     await assertSubjectsExist(tx, request.items)
     return resolveBatchDefinition(kernel, tx, request)
@@ -25,11 +28,15 @@ export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInT
   const progress: BatchProgress = { ...item_source, batch_id: uuidv7(), done: 0, failed: 0, after_subject: null }
   const plan: BatchPlan = { resolution, asked_at: request.valid_at ?? null, known_at: resolution.definition.now }
   const { items, is_exact, tried } = await tryFirstItems(kernel, read, progress, plan)
+  const plugin_calls = items * listPluginFactors(resolution.compiled.definition).length
+  const plugin_seconds = Math.ceil(plugin_calls / PLUGIN_CALLS_PER_S)
   return {
     items,
     is_exact,
-    seconds: Math.ceil(items / ITEMS_PER_S),
+    seconds: Math.ceil(items / ITEMS_PER_S) + plugin_seconds,
     provider_calls: 0,
+    plugin_calls,
+    plugin_seconds,
     missing_credentials: [],
     definition_version: resolution.definition.version,
     definition_origin: datasetStore.getOrigin(resolution.definition.dataset_tenant_id),
@@ -37,7 +44,12 @@ export async function estimateBatch(kernel: Capabilities<'caches'>, read: RunInT
   }
 }
 
-async function tryFirstItems(kernel: Capabilities<'caches'>, read: RunInTx, progress: BatchProgress, plan: BatchPlan) {
+async function tryFirstItems(
+  kernel: binding.DecideCapabilities,
+  read: RunInTx,
+  progress: BatchProgress,
+  plan: BatchPlan,
+) {
   const { source } = progress
   const until_ms = performance.now() + MAX_COUNTING_MS
   let tried: ItemRow[] | undefined

@@ -10,6 +10,8 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id, type Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { recordFailure } from '#modules/plugins/index.ts'
+import type { binding } from '#modules/risk-matrices/index.ts'
 import { insertRatings } from '#modules/subjects/index.ts'
 import { advanceBatch, type BatchRow, toDigest, toRating } from './batch.ts'
 import { loadPlan } from './create-batch.ts'
@@ -34,7 +36,11 @@ const STEP_ITEMS = 1000
 const STATEMENT_ITEMS = 500
 
 const Payload = closed({ batch_id: Id() })
-type Context = JobContext<Static<typeof Payload>, unknown, Capabilities<'caches' | 'auditKeys'>>
+type Context = JobContext<
+  Static<typeof Payload>,
+  unknown,
+  Capabilities<'auditKeys' | 'transactions'> & binding.DecideCapabilities
+>
 
 export const batchEvaluationJob = defineJob({
   kind: 'batch-evaluation',
@@ -42,12 +48,12 @@ export const batchEvaluationJob = defineJob({
   payload: Payload,
   // The batch row holds the progress.
   resumes: 'restart',
-  uses: ['caches', 'auditKeys'],
+  uses: ['auditKeys', 'caches', 'metrics', 'plugin_policy', 'threads', 'transactions'],
   run: async (context: Context) => {
     const { read, finish, kernel, payload, job_id } = context
     const { batch, plan } = await read(async (tx) => {
       const stored = assertFound(await findBatch(tx, payload.batch_id))
-      return { batch: stored, plan: await loadPlan(kernel, tx, stored) }
+      return { batch: stored, plan: await loadPlan(kernel, tx, stored, 'valid') }
     })
     if (batch.job_id !== job_id) fail('conflict', 'Another job has taken this batch over.')
     const surveyed = await countItems(context, batch)
@@ -105,8 +111,9 @@ async function processRows(
   rows: AsyncIterable<InputRow[]>,
 ): Promise<BatchRow> {
   const { step, signal, kernel, read } = context
+  const observed = { ...plan, plugin_runs: { signal, record: createRecorder(context, batch) } }
   const decided = async function* () {
-    for await (const portion of rows) yield await decideRows(kernel, read, plan, portion)
+    for await (const portion of rows) yield await decideRows(kernel, read, observed, portion)
   }
   let reached = batch
   let tried = 0
@@ -135,6 +142,15 @@ async function processRows(
   }
   return reached
 }
+
+/** Records runs of plugins, whatever becomes of the items. */
+const createRecorder =
+  ({ kernel, tenant_id, job_id }: Context, { batch_id }: BatchRow): NonNullable<binding.RunOptions['record']> =>
+  (bound, results) =>
+    recordFailure(kernel, { tenant_id, actor: `job:${job_id}` }, bound, {
+      results,
+      caused_by: { kind: 'batch', id: batch_id },
+    })
 
 async function storePortion(tx: Tx, before: BatchRow, next: BatchRow, items: readonly ItemRow[]): Promise<void> {
   if ((await updateBatchProgress(tx, before, next)) !== 1) fail('conflict', 'Another job has taken this batch over.')

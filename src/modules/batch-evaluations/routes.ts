@@ -18,7 +18,8 @@ export const batchRoutes = [
     summary: 'Estimate of items and duration, with results of the first items; nothing is stored',
     roles: ['analyst', 'policy_editor', 'compliance_officer'],
     tx: 'self',
-    uses: ['caches'],
+    uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+    executes: 'plugin',
     body: BatchRequest,
     reply: [200, Estimate],
     stores_nothing: true,
@@ -31,9 +32,18 @@ export const batchRoutes = [
     description:
       'The versions in force now are pinned at once, and everything is decided on them. Each item is decided and stored, and its ' +
       'subject rated, or it fails by itself with its faults located; a file that cannot be read to its end decides nothing.',
+    tool: {
+      name: 'start_batch',
+      title: 'Start a batch',
+      description:
+        'Evaluates an upload, a list or all subjects that match a filter as a job, on one set of versions. ' +
+        'Returns job_id; follow it with get_job.',
+      effect: 'work',
+    },
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
-    uses: ['caches', 'jobs'],
+    uses: ['caches', 'jobs', 'metrics', 'plugin_policy', 'threads'],
+    executes: 'plugin',
     body: BatchRequest,
     reply: [202, JobView],
     starts: 'batch-evaluation',

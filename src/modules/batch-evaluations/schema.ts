@@ -110,6 +110,12 @@ export const Estimate = closed(
       description: 'By the measured rate of this release; a busy machine takes longer.',
     }),
     provider_calls: Type.Integer({ minimum: 0, description: 'Matrices and rules call no provider.' }),
+    plugin_calls: Type.Integer({ minimum: 0, description: 'One for each item and factor that a plugin scores.' }),
+    plugin_seconds: Type.Integer({
+      minimum: 0,
+      description:
+        'The part of `seconds` that plugins take. Each call has a fresh context: hundreds a second, not thousands.',
+    }),
     missing_credentials: listOf(text(100), 100),
     definition_version: Version,
     definition_origin: registrySchemas.Origin,
@@ -274,7 +280,7 @@ const Side = closed({
 })
 const VersionChange = closed(
   {
-    family: oneOf(['matrix', 'rule', 'list', 'engine']),
+    family: oneOf(['matrix', 'rule', 'list', 'plugin', 'engine']),
     key: Slug(),
     from_version: nullable(Version),
     from_origin: nullable(registrySchemas.Origin),

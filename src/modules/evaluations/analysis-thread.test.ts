@@ -43,7 +43,7 @@ const workerWithTwoEngines = `
   import './src/decision/analysis/analysis-worker.ts'
   import { engines } from './src/decision/engines.ts'
   import { engineWithExtraReason } from './test/support/extra-reason-engine.ts'
-  engines.set(2, engineWithExtraReason)`
+  engines.set(3, engineWithExtraReason)`
 
 const evaluate = (policy: Policy) =>
   t.make('POST /evaluations', { body: { matrix_key: policy.matrix_key, inputs: { country: 'CH' } } })
@@ -97,13 +97,15 @@ describe.each(questions)('%s', (name, ask) => {
 test('attributes a difference to another engine version', async () => {
   const policy = await newPolicy(t)
   const all = engines as Map<number, Engine>
-  all.set(2, engineWithExtraReason)
+  all.set(3, engineWithExtraReason)
   try {
     const order = { matrix_key: policy.matrix_key, inputs: { country: 'CH' } }
-    const made = await t.write(async (tx) => storeDecision(w.kernel, tx, order, await decide(w.kernel, tx, order, 2)))
+    const made = await t.write(async (tx) =>
+      storeDecision(w.kernel, tx, order, await decide(w.kernel, tx, order, { engine: 3 })),
+    )
     const { switches } = await t.make(`POST /evaluations/${made.evaluation_id}/reevaluate`)
-    expect(switches).toMatchObject([{ family: 'engine', from_version: 2, to_version: 1, effect: 'whole' }])
+    expect(switches).toMatchObject([{ family: 'engine', from_version: 3, to_version: 1, effect: 'whole' }])
   } finally {
-    all.delete(2)
+    all.delete(3)
   }
 })

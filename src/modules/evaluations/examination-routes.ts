@@ -1,9 +1,11 @@
 /** Examining a decision: replay, re-evaluation, what-if, comparison, certificate, examiner's pack, and override. */
 import { toComparableContent } from '#decision/document.ts'
+import { withoutCaches } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
 import { Override, overrideApproval, Rating, type RatingRow } from '#modules/subjects/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { createCertificate } from './certificate.ts'
@@ -23,6 +25,7 @@ import { toEvaluationView, toPinnedLists } from './records/record.ts'
 import { redactWhatIf } from './redaction.ts'
 import { reevaluate } from './reevaluate.ts'
 import { replay } from './replay.ts'
+import { replayEvidence } from './replay-evidence.ts'
 import { EvaluationParams } from './schema.ts'
 import { whatIf } from './what-if.ts'
 
@@ -40,20 +43,27 @@ export const examinationRoutes = [
       'Recomputes the decision document from the receipt and compares it byte by byte. A record, receipt or list that was ' +
       'altered is named: the answer is a verdict, not an error.',
     roles: ['compliance_officer', 'auditor'],
-    tx: 'read',
-    uses: ['caches', 'integrity'],
+    tx: 'self',
+    uses: ['caches', 'encryption', 'integrity', 'metrics', 'plugin_policy', 'threads', 'transactions'],
     params: EvaluationParams,
     reply: [200, Replay],
     stores_nothing: true,
-    problems: ['not_found'],
-  }).handle(async ({ tx, params, kernel }) => replay(kernel, tx, params.evaluation_id)),
+    problems: ['not_found', 'dependency_unavailable'],
+  }).handle(async ({ params, kernel, read, actor }) => {
+    const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
+    // Results of this replay only: a cache is not trusted.
+    const runs = binding.createOwnRuns(withoutCaches(kernel), { caller: actor.tenant_id })
+    const { content, ...result } = await read((tx) => replay(kernel, tx, params.evaluation_id, runs))
+    return { ...result, ...(await replayEvidence(kernel, scope, { ...result, content })) }
+  }),
 
   tenantRoute('POST /evaluations/:evaluation_id/reevaluate', {
     id: 'reevaluateEvaluation',
     summary: 'Decide again with the versions in force today, with the effect of each changed version',
     roles: ['analyst', 'compliance_officer'],
     tx: 'self',
-    uses: ['caches', 'threads', 'integrity'],
+    uses: ['caches', 'integrity', 'metrics', 'plugin_policy', 'threads'],
+    executes: 'plugin',
     params: EvaluationParams,
     reply: [200, Reevaluation],
     stores_nothing: true,
@@ -63,9 +73,18 @@ export const examinationRoutes = [
   tenantRoute('POST /evaluations/:evaluation_id/what-if', {
     id: 'exploreEvaluation',
     summary: 'Change inputs or versions; also the smallest change that would alter the band',
+    tool: {
+      name: 'evaluate_what_if',
+      title: 'Try a decision with other inputs',
+      description:
+        'Decides a stored evaluation again with changed inputs or versions, and finds the smallest change ' +
+        'that would alter the band. Stores nothing and changes no rating.',
+      effect: 'work',
+    },
     roles: ['analyst', 'policy_editor', 'compliance_officer'],
     tx: 'self',
-    uses: ['caches', 'threads', 'integrity'],
+    uses: ['caches', 'integrity', 'metrics', 'plugin_policy', 'threads'],
+    executes: 'plugin',
     params: EvaluationParams,
     body: WhatIfRequest,
     reply: [200, WhatIf],
@@ -126,7 +145,7 @@ export const examinationRoutes = [
       'audit events, with a manifest; it says itself how each part is verified offline.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
-    uses: ['caches', 'auditKeys', 'integrity'],
+    uses: ['auditKeys', 'caches', 'integrity', 'plugin_policy', 'threads'],
     params: EvaluationParams,
     reply: [200, streamReply('application/zip', 'A zip archive.')],
     headers: () => ({ 'content-disposition': 'attachment; filename="evaluation-pack.zip"' }),

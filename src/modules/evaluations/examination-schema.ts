@@ -33,6 +33,18 @@ export const Replay = closed(
     engine: Version,
     document_hash: text(64, { description: 'As stored.' }),
     recomputed_hash: nullable(Sha256),
+    evidence: Type.Array(
+      closed({
+        contract_key: Slug(),
+        contract_version: Version,
+        payload: oneOf(['verified', 'removed', 'altered'], {
+          description:
+            'verified: the stored bytes have the pinned hash, and the contract reads the same facts from them. removed: retention has ' +
+            'deleted the bytes; the stored facts were compared. altered: bytes, contract or facts are no longer what was pinned.',
+        }),
+      }),
+      { description: 'Answers of providers that the decision was made on, read again from the stored bytes.' },
+    ),
   },
   { title: 'Replay' },
 )
@@ -46,7 +58,9 @@ const EvaluationAttempt = closed(
 )
 const VersionSwitch = closed(
   {
-    family: oneOf(['matrix', 'rule', 'list', 'engine']),
+    family: oneOf(['matrix', 'rule', 'list', 'plugin', 'engine'], {
+      description: 'A plugin changes with its version, its configuration and the lists that it looks up.',
+    }),
     key: Slug(),
     from_version: nullable(Version),
     from_origin: nullable(registrySchemas.Origin),
@@ -114,6 +128,10 @@ const Search = closed(
       {
         inputs: Type.Array(text(200)),
         not_searched: Type.Array(text(200), { description: 'Not searched: their values cannot be enumerated.' }),
+        plugin_factors: Type.Array(text(200), {
+          description:
+            'Not searched: what the plugins of these factors would score. Their inputs were left as they are.',
+        }),
         candidates: Count,
         decisions: Count,
         together: integer(0, 2, { description: 'How many inputs were changed together; 0: nothing could be tried.' }),

@@ -86,6 +86,7 @@ describe('replay', () => {
       engine: 1,
       document_hash: made.document_hash,
       recomputed_hash: made.document_hash,
+      evidence: [],
     })
   })
 
@@ -151,22 +152,22 @@ describe('replay', () => {
     const policy = await newPolicy(t)
     const old = await evaluate(policy)
     const all = engines as Map<number, Engine>
-    all.set(2, engineWithExtraReason)
+    all.set(3, engineWithExtraReason)
     try {
       const order = { matrix_key: policy.matrix_key, inputs: { country: 'CH' } }
       const young = await t.write(async (tx) =>
-        storeDecision(w.kernel, tx, order, await decide(w.kernel, tx, order, 2)),
+        storeDecision(w.kernel, tx, order, await decide(w.kernel, tx, order, { engine: 3 })),
       )
       expect(young.document_hash).not.toBe(old.document_hash)
       expect(await replay(old.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 1 })
-      expect(await replay(young.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 2 })
-      all.delete(2)
+      expect(await replay(young.evaluation_id)).toMatchObject({ verdict: 'identical', engine: 3 })
+      all.delete(3)
       expect(await replay(young.evaluation_id)).toMatchObject({
         verdict: 'different',
-        faults: ['This release has no engine 2.'],
+        faults: ['This release has no engine 3.'],
       })
     } finally {
-      all.delete(2)
+      all.delete(3)
     }
   })
 

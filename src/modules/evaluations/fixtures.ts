@@ -25,6 +25,7 @@ const one: Fixture = async (t) => ({ params: { evaluation_id: await ensureEvalua
 export const fixtures: Fixtures = {
   createEvaluation: async (t) => ({ body: await buildRequest(t) }),
   previewEvaluation: async (t) => ({ body: await buildRequest(t) }),
+  startEvaluation: async (t) => ({ body: await buildRequest(t) }),
   listEvaluations: async (t) => {
     await ensureEvaluation(t)
     return {}

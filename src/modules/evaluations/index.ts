@@ -1,5 +1,7 @@
 /** Public interface of the evaluations router: decisions, their explanation, replay and proofs. */
 import type { Module } from '#kernel/module.ts'
+import { evaluationJob } from './async/evaluation-job.ts'
+import { asyncRoutes } from './async/routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { evaluationSource } from './evaluation-source.ts'
 import { examinationRoutes } from './examination-routes.ts'
@@ -17,8 +19,8 @@ export const evaluations: Module = {
   segments: ['evaluations'],
   tier: 'domain',
   summary: 'Single decisions: the outcome, its explanation, what it pinned, and its exact replay.',
-  routes: [...decisionRoutes, ...examinationRoutes],
-  jobs: [],
+  routes: [...decisionRoutes, ...asyncRoutes, ...examinationRoutes],
+  jobs: [evaluationJob],
   search: { sources: [evaluationSource] },
   canary_table: 'evaluation',
   canary: insertCanaryRows,

@@ -37,6 +37,8 @@ export const findEvaluation = (tx: Tx, evaluation_id: string) =>
 
 export type EvaluationListRow = EvaluationRow & {
   readonly document_fits: boolean
+  /** The document where it cites answers of providers; null otherwise. */
+  readonly citing_document: string | null
   readonly subject_name: string | null
 }
 
@@ -75,6 +77,7 @@ export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: PagePos
   }
   return tx.query<EvaluationListRow>(
     `select ${columns}, encode(sha256(convert_to(document, 'UTF8')), 'hex') = document_hash as document_fits,
+            case when document like '%"evidence":[{%' then document end as citing_document,
             (select s.name from app.subject s where s.tenant_id = e.tenant_id and s.subject_id = e.subject_id) as subject_name
        from app.evaluation e where ${where.join(' and ')}
       order by decided_at desc, evaluation_id desc limit $${values.push(count)}`,

@@ -3,15 +3,16 @@
  */
 import type { AnalysisRequest, ListSnapshot } from '#decision/analysis/analysis-request.ts'
 import type { AttributionRequest, AttributionResult } from '#decision/analysis/analysis-runner.ts'
-import { DEFINITION, ENGINE, toListName } from '#decision/analysis/analysis-task.ts'
-import { CURRENT_ENGINE, engines } from '#decision/engines.ts'
-import type { CompiledDefinition, Decision, DefinitionFamily, Finding, Inputs, ListNeeds } from '#decision/model.ts'
+import { DEFINITION, ENGINE, toListName, toPluginName } from '#decision/analysis/analysis-task.ts'
+import { engines } from '#decision/engines.ts'
+import type { CompiledDefinition, Decision, DefinitionFamily, Finding, ListNeeds } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { attributeInThread, type RunInTx, toPlainList } from './analysis-thread.ts'
+import { type ChangedPlugin, findChangedPlugins, findSidedResults } from './plugin-switches.ts'
 import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
 import { toOutcomeView } from './records/record.ts'
 
@@ -25,14 +26,14 @@ export const toAttempt = (decision: Decision) =>
 
 const toFindingView = ({ code, pointer, message }: Finding) => ({ code, pointer, message })
 
-/** The pinned and the current versions, compiled by one engine. */
+/** The pinned and the current versions. */
 interface ResolutionPair {
   readonly pinned: PinnedResolution
   readonly today: PinnedResolution
 }
 
 export async function reevaluate(
-  kernel: Capabilities<'caches' | 'threads' | 'integrity'>,
+  kernel: binding.DecideCapabilities & Capabilities<'integrity'>,
   read: RunInTx,
   evaluation_id: string,
 ) {
@@ -45,15 +46,24 @@ export async function reevaluate(
 const NOTHING_TRIED: AttributionResult = { alone: [], joint: [], untried: [] }
 
 /** The current outcome, and the data for attributing differences. */
-async function decideToday(kernel: Capabilities<'caches'>, tx: Tx, { row, content, manifest }: IntactEvaluation) {
-  const resolveWith = async (engine: number): Promise<ResolutionPair> => ({
-    pinned: await binding.restoreResolution(kernel, tx, manifest, engine),
-    today: await binding.getResolution(kernel, tx, { family: row.family, key: row.definition_key }, engine),
-  })
-  const current = await resolveWith(CURRENT_ENGINE)
-  const isOld = content.engine !== CURRENT_ENGINE && engines.has(content.engine)
-  const former = isOld ? await resolveWith(content.engine) : current
-  const changedVersions = [...findChangedVersions(current), ...(isOld ? [toEngineChange(content.engine)] : [])]
+async function decideToday(kernel: binding.DecideCapabilities, tx: Tx, { row, content, manifest }: IntactEvaluation) {
+  const current: ResolutionPair = {
+    pinned: await binding.restoreResolution(kernel, tx, manifest, { plugins: 'pinned' }),
+    today: await binding.getResolution(kernel, tx, { family: row.family, key: row.definition_key }),
+  }
+  const { engine } = current.pinned
+  const isOld = content.engine !== engine && engines.has(content.engine)
+  const former = isOld
+    ? {
+        ...current,
+        pinned: {
+          ...current.pinned,
+          ...(await binding.getCompiled(kernel, tx, current.pinned.definition, content.engine)),
+          engine: content.engine,
+        },
+      }
+    : current
+  const changedVersions = [...findChangedVersions(current), ...(isOld ? [toEngineChange(content.engine, engine)] : [])]
   const decision = await binding.decideWith(kernel, tx, current.today, content.inputs)
   const before = toOutcomeView(content.outcome)
   const after = toAttempt(decision)
@@ -70,6 +80,7 @@ async function decideToday(kernel: Capabilities<'caches'>, tx: Tx, { row, conten
         ? await buildAttribution(kernel, tx, [former, current], {
             names: changedVersions.map(getName),
             inputs: content.inputs,
+            plugins: await findSidedResults(kernel, tx, current, content.inputs),
           })
         : null,
     caller: tx.tenant_id,
@@ -98,7 +109,7 @@ async function buildAttribution(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   [former, current]: readonly [ResolutionPair, ResolutionPair],
-  { names, inputs }: { readonly names: readonly string[]; readonly inputs: Inputs },
+  { names, inputs, plugins }: Pick<AttributionRequest, 'names' | 'inputs' | 'plugins'>,
 ): Promise<AttributionRequest> {
   const all = [...new Set([former.pinned, former.today, current.pinned, current.today])]
   const asked = all.map(({ compiled }) => ({ compiled, needs: compiled.needs(inputs) }))
@@ -119,6 +130,7 @@ async function buildAttribution(
     old: await plain(former.pinned, [...then.values()]),
     young: await plain(current.today, others),
     inputs,
+    ...(plugins && { plugins }),
   }
 }
 
@@ -132,10 +144,10 @@ function listReadKeys(
   return needed === 'all' ? named : [...named, ...needed]
 }
 
-/** One change of version: the definition, a list that either side reads, or the engine. */
+/** One change of version: the definition, a list or plugin that either side uses, or the engine. */
 interface ChangedVersion {
   readonly name: string
-  readonly family: DefinitionFamily | 'list' | 'engine'
+  readonly family: DefinitionFamily | 'list' | 'plugin' | 'engine'
   readonly key: string
   readonly from_version: number | null
   readonly from_origin: datasetStore.Origin | null
@@ -146,13 +158,13 @@ interface ChangedVersion {
 }
 const getName = ({ name }: ChangedVersion): string => name
 
-const toEngineChange = (from_version: number): ChangedVersion => ({
+const toEngineChange = (from_version: number, to_version: number): ChangedVersion => ({
   name: ENGINE,
   family: 'engine',
   key: 'engine',
   from_version,
   from_origin: null,
-  to_version: CURRENT_ENGINE,
+  to_version,
   to_origin: null,
   from_overlay: null,
   to_overlay: null,
@@ -180,8 +192,21 @@ function findChangedVersions({ pinned, today }: ResolutionPair): ChangedVersion[
   return [
     ...listChange(DEFINITION, pinned.definition, today.definition),
     ...keys.flatMap((key) => listChange(toListName(key), pinned.lists.get(key), today.lists.get(key))),
+    ...findChangedPlugins({ pinned, today }).map(toPluginChange),
   ]
 }
+
+const toPluginChange = ({ plugin_key, from, to }: ChangedPlugin): ChangedVersion => ({
+  name: toPluginName(plugin_key),
+  family: 'plugin',
+  key: plugin_key,
+  from_version: from?.version ?? null,
+  from_origin: from ? datasetStore.getOrigin(from.pointer.dataset_tenant_id) : null,
+  to_version: to?.version ?? null,
+  to_origin: to ? datasetStore.getOrigin(to.pointer.dataset_tenant_id) : null,
+  from_overlay: null,
+  to_overlay: null,
+})
 
 const toIdentity = (pointer: resolver.ContentPointer | undefined) =>
   pointer === undefined

@@ -30,7 +30,7 @@ const replay = (evaluation_id: string) => t.make(`POST /evaluations/${evaluation
 const getResolution = (evaluation_id: string): Promise<Bindable & { engine: number; definition: object }> =>
   t.write(async (tx) => {
     const { manifest, row } = await readEvaluation(w.kernel, tx, evaluation_id)
-    return restoreResolution(w.kernel, tx, manifest, row.engine)
+    return restoreResolution(w.kernel, tx, manifest, { engine: row.engine, plugins: 'pinned' })
   })
 
 test('ignores a wrong value in the cache of bound definitions, which a new evaluation uses', async () => {

@@ -18,7 +18,12 @@ import { readEvaluation } from './records/read-record.ts'
 
 const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
 
-export async function replay(kernel: Capabilities<'caches' | 'integrity'>, tx: Tx, evaluation_id: string) {
+export async function replay(
+  kernel: binding.DecideCapabilities & Capabilities<'integrity'>,
+  tx: Tx,
+  evaluation_id: string,
+  runs: binding.PluginRuns,
+) {
   const { row, content, manifest, faults } = await readEvaluation(kernel, tx, evaluation_id)
   const { engine, document_hash } = row
   const toResult = (verdict: 'identical' | 'different' | 'tampered', more: Partial<Details> = {}) => ({
@@ -28,13 +33,14 @@ export async function replay(kernel: Capabilities<'caches' | 'integrity'>, tx: T
     document_hash,
     ...NO_DETAILS,
     ...more,
+    content,
   })
   if (content === null || faults.length > 0) return toResult('tampered', { faults: [...faults] })
   if (!engines.has(engine)) return toResult('different', { faults: [`This release has no engine ${engine}.`] })
   const unknown = findFormatFault(content)
   if (unknown !== null) return toResult('different', { faults: [unknown] })
   const fresh = withoutCaches(kernel)
-  const again = await recompute(fresh, tx, manifest, content)
+  const again = await recompute(fresh, tx, { manifest, content, runs })
   if (typeof again === 'object' && 'document' in again && again.document === row.document) {
     return toResult('identical', { recomputed_hash: again.document_hash })
   }
@@ -56,14 +62,24 @@ const PINNED_CONTENT_CHANGED = 'What the decision was made on is no longer what 
 
 /** The recomputed document, or the findings that prevent one, or that pinned data cannot be read. */
 async function recompute(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.DecideCapabilities,
   tx: Tx,
-  manifest: readonly resolver.PinnedVersion[],
-  content: DecisionContent,
+  {
+    manifest,
+    content,
+    runs,
+  }: {
+    readonly manifest: readonly resolver.PinnedVersion[]
+    readonly content: DecisionContent
+    readonly runs: binding.PluginRuns
+  },
 ) {
   try {
-    const resolution = await binding.restoreResolution(kernel, tx, manifest, content.engine)
-    const decision = await binding.decideWith(kernel, tx, resolution, content.inputs)
+    const restored = { engine: content.engine, plugins: 'pinned' as const }
+    const resolution = await binding.restoreResolution(kernel, tx, manifest, restored)
+    const [decision] = (await binding.decideAll(kernel, tx, { ...resolution, runs }, [content.inputs])) as [
+      binding.PinnedDecision,
+    ]
     if (!decision.ok) return decision
     return buildDocument(resolution, content, decision, getSalt(content))
   } catch (error) {

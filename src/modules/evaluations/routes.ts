@@ -1,11 +1,19 @@
 /** Decisions: make, preview, list and read them. Replay, what-if and the like are in examination-routes.ts. */
+import type { Static } from 'typebox'
+import { getEvidence, getPlugins } from '#decision/document.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
-import { decide, storeDecision } from './decide/decide.ts'
+import { type DecisionRequest, decide, storeDecision } from './decide/decide.ts'
+import { openCitedCalls } from './decide/evidence.ts'
+import { createRecordedRuns } from './decide/recorded-runs.ts'
+import { findEvidenceCalls } from './evidence-calls.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, getIntactEvaluation } from './records/read-record.ts'
 import {
+  isTestDocument,
   toEvaluationItem,
   toEvaluationView,
   toOutcomeView,
@@ -27,6 +35,16 @@ import {
   Preview,
 } from './schema.ts'
 
+/** The request with the facts of the calls it cites. */
+async function citeCalls(
+  kernel: Capabilities<'caches' | 'encryption'>,
+  tx: Tx,
+  { call_ids, ...request }: Static<typeof EvaluationRequest>,
+): Promise<DecisionRequest> {
+  if (call_ids === undefined || call_ids.length === 0) return request
+  return { ...request, cited: await openCitedCalls(kernel, tx, { call_ids, subject_id: request.subject_id }) }
+}
+
 const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
 
 export const decisionRoutes = [
@@ -36,17 +54,36 @@ export const decisionRoutes = [
     description:
       'Decides with the versions in force, and keeps the outcome, its explanation and the receipt of what was consulted, ' +
       'together. Nothing is decided on missing or invalid data: 409 names each fault, and nothing is stored.',
+    tool: {
+      name: 'evaluate_subject',
+      title: 'Evaluate a subject',
+      description:
+        'Decides now with the versions in force, for a subject or for given inputs, and stores the decision ' +
+        'with its receipt. It becomes the rating of the subject. Missing or invalid inputs answer a problem ' +
+        'that names each of them; nothing is guessed.',
+      effect: 'work',
+    },
     roles: ['analyst', 'service'],
     tx: 'write',
-    uses: ['caches', 'integrity'],
+    uses: ['caches', 'encryption', 'integrity', 'metrics', 'plugin_policy', 'threads', 'transactions'],
+    executes: 'plugin',
     body: EvaluationRequest,
     reply: [201, EvaluationWithReasons],
     redact: redactDecision,
     location: ({ evaluation_id }) => `/evaluations/${evaluation_id}`,
     links: { getEvaluation: { evaluation_id: 'evaluation_id' } },
-    problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
+    problems: [
+      'not_found',
+      'nothing_in_force',
+      'inputs_refused',
+      'conflict',
+      'contract_violated',
+      'content_corrupt',
+      'dependency_unavailable',
+    ],
   }).handle(async ({ tx, body, kernel, audit }) => {
-    const decided = await decide(kernel, tx, body)
+    const runs = createRecordedRuns(kernel, tx)
+    const decided = await decide(kernel, tx, await citeCalls(kernel, tx, body), { runs })
     const row = await storeDecision(kernel, tx, body, decided)
     // Not keyed: the audit chain then proves which document was decided. The salt prevents guessing the inputs.
     audit.recordDiff(null, { document_hash: row.document_hash })
@@ -59,14 +96,23 @@ export const decisionRoutes = [
     summary: 'Evaluate without storing anything',
     roles: ['analyst', 'policy_editor'],
     tx: 'read',
-    uses: ['caches'],
+    uses: ['caches', 'encryption', 'metrics', 'plugin_policy', 'threads'],
+    executes: 'plugin',
     body: EvaluationRequest,
     reply: [200, Preview],
     redact: redactDecision,
     stores_nothing: true,
-    problems: ['not_found', 'nothing_in_force', 'inputs_refused', 'conflict', 'content_corrupt'],
+    problems: [
+      'not_found',
+      'nothing_in_force',
+      'inputs_refused',
+      'conflict',
+      'contract_violated',
+      'content_corrupt',
+      'dependency_unavailable',
+    ],
   }).handle(async ({ tx, body, kernel }) => {
-    const { content, resolution } = await decide(kernel, tx, body)
+    const { content, resolution } = await decide(kernel, tx, await citeCalls(kernel, tx, body))
     return {
       valid_at: content.valid_at,
       engine: content.engine,
@@ -75,12 +121,22 @@ export const decisionRoutes = [
       explanation: content.explanation,
       definition: toPinnedDefinition(content, binding.getResolutionPins(resolution)),
       lists: toPinnedLists(binding.getResolutionPins(resolution)),
+      evidence: getEvidence(content),
+      plugins: getPlugins(content),
     }
   }),
 
   tenantRoute('GET /evaluations', {
     id: 'listEvaluations',
     summary: 'Search by subject, definition, band and time, newest first',
+    tool: {
+      name: 'list_evaluations',
+      title: 'List decisions',
+      description:
+        'Decisions of this tenant, newest first, by subject, matrix or rule, band and time. Returns ' +
+        'identifiers and outcomes; explain_evaluation gives the reasons.',
+      effect: 'read',
+    },
     roles: readers,
     tx: 'one',
     uses: ['caches', 'cursors', 'integrity'],
@@ -98,6 +154,7 @@ export const decisionRoutes = [
       items: found.items.map((row) => ({
         ...toEvaluationItem(row),
         subject_name: row.subject_name,
+        is_test: row.citing_document !== null && isTestDocument(row.citing_document),
         intact: row.document_fits && isIntact(row),
       })),
     }
@@ -121,6 +178,14 @@ export const decisionRoutes = [
   tenantRoute('GET /evaluations/:evaluation_id/explanation', {
     id: 'getEvaluationExplanation',
     summary: 'Factor contributions, rows and triggers that fired, reasons in plain words',
+    tool: {
+      name: 'explain_evaluation',
+      title: 'Explain a decision',
+      description:
+        'Why one decision came out as it did: contribution of each factor, rows and triggers that fired, ' +
+        'reasons in plain words. Needs the evaluation_id; list_evaluations finds it.',
+      effect: 'read',
+    },
     roles: readers,
     tx: 'one',
     uses: ['caches', 'integrity'],
@@ -143,7 +208,7 @@ export const decisionRoutes = [
     id: 'getEvaluationInputs',
     summary: 'Everything pinned: inputs, versions, and each entry that was read',
     roles: ['analyst', 'compliance_officer', 'auditor'],
-    tx: 'one',
+    tx: 'read',
     uses: ['integrity'],
     params: EvaluationParams,
     reply: [200, PinnedInputs],
@@ -157,6 +222,9 @@ export const decisionRoutes = [
       engine: content.engine,
       definition: toPinnedDefinition(content, manifest),
       lists: toPinnedLists(manifest),
+      evidence: getEvidence(content),
+      plugins: getPlugins(content),
+      evidence_calls: await findEvidenceCalls(tx, content, row.evaluation_id),
       used: content.used,
       receipt: toReceiptView(row),
       document_hash: row.document_hash,

@@ -40,6 +40,8 @@ const RuleKey = Slug({
   examples: ['cash-structuring'],
 })
 
+const MAX_CITED_CALLS = 20
+
 export const EvaluationRequest = closed({
   matrix_key: Type.Optional(MatrixKey),
   rule_key: Type.Optional(RuleKey),
@@ -51,6 +53,15 @@ export const EvaluationRequest = closed({
   inputs: Type.Optional(Inputs('By the names the matrix or rule declares.')),
   valid_at: Type.Optional(
     Timestamp({ description: 'Decide with the versions in force at this instant; now when absent.' }),
+  ),
+  call_ids: Type.Optional(
+    Type.Array(Id(), {
+      maxItems: MAX_CITED_CALLS,
+      uniqueItems: true,
+      description:
+        'Calls of providers whose admitted answers give the inputs that come from their contracts. A call in quarantine, without ' +
+        'an answer, about another subject or no longer fresh is refused.',
+    }),
   ),
 })
 
@@ -91,6 +102,12 @@ const FactorExplanation = closed(
     rows: Type.Optional(Type.Array(text(200), { description: 'The rows of its table that fired.' })),
     defaulted: Type.Optional(
       Type.Boolean({ description: 'The list had no such key, and the stated default was used.' }),
+    ),
+    plugin: Type.Optional(
+      closed(
+        { plugin_key: Slug(), values: AnyObject('What it says beside its score.') },
+        { description: 'The plugin that scored the factor.' },
+      ),
     ),
   },
   { title: 'FactorExplanation' },
@@ -181,10 +198,14 @@ const row = {
   decided_at: Timestamp(),
   created_by: text(200),
 }
+const IsTest = Type.Boolean({
+  description: 'Made on answers that were recorded, declared or given by a test environment, not live.',
+})
 export const EvaluationItem = closed(
   {
     ...row,
     subject_name: nullable(text(500, { description: 'As it is now; null: no subject.' })),
+    is_test: IsTest,
     intact: Type.Boolean({ description: 'False: the stored record was altered outside the service.' }),
   },
   { title: 'EvaluationItem' },
@@ -201,8 +222,64 @@ export const EvaluationQuery = closed({
   until_at: Type.Optional(Timestamp({ description: 'Decided before.' })),
 })
 
+const Evidence = closed(
+  {
+    contract_key: Slug(),
+    contract_version: Version,
+    contract_hash: Sha256,
+    payload_hash: text(64, {
+      description:
+        'SHA-256 of the salt of the decision document, a point, and the SHA-256 of the payload, both as text.',
+    }),
+    mode: oneOf(['live', 'test', 'recorded', 'fixtures'], {
+      description:
+        'Where the answer came from; `test` is the test environment of the provider. A decision on answers that are not live is a test.',
+    }),
+    inputs: listOf(closed({ input: text(60), fact: text(60) }), 100, { description: 'The inputs that it gave.' }),
+  },
+  { title: 'DecisionEvidence' },
+)
+const EvidenceList = listOf(Evidence, MAX_CITED_CALLS, {
+  description: 'Answers of providers that the decision was made on.',
+})
+
+const Plugin = closed(
+  {
+    plugin_key: Slug(),
+    via: nullable(text(40, { description: 'Whose version it is, as for lists.' })),
+    version: Version,
+    content_hash: text(64, { description: 'Of manifest and source.' }),
+    configuration_hash: text(64),
+    sandbox_hash: text(64, { description: 'The build of the sandbox that it ran in; a replay uses the same.' }),
+    factor: text(60, { description: 'The factor that it scored.' }),
+    result: closed({
+      score_bps: Bps,
+      reason_code: nullable(text(60)),
+      values: AnyObject('What it says beside its score.'),
+    }),
+    fuel: Type.Integer({ minimum: 0, description: 'What the run used; the same on every machine.' }),
+  },
+  { title: 'DecisionPlugin' },
+)
+const PluginList = listOf(Plugin, 50, { description: 'Plugins that scored factors, and what they said.' })
+
+const EvidenceCall = closed(
+  {
+    contract_key: Slug(),
+    admission_id: Id(),
+    call_id: Id(),
+    provider_key: Slug(),
+    capability: text(100),
+    answered_at: Timestamp(),
+  },
+  { title: 'EvidenceCall' },
+)
+
 const whole = {
   ...row,
+  evidence: EvidenceList,
+  plugins: PluginList,
+  is_test: IsTest,
   reasons: Reasons,
   outcome: Outcome,
   definition: Definition,
@@ -220,6 +297,8 @@ export const Preview = closed(
     explanation: Explanation,
     definition: Definition,
     lists: listOf(Pinned, 200),
+    evidence: EvidenceList,
+    plugins: PluginList,
   },
   { title: 'EvaluationPreview' },
 )
@@ -235,6 +314,11 @@ export const PinnedInputs = closed(
     engine: Version,
     definition: Definition,
     lists: listOf(Pinned, 200),
+    evidence: EvidenceList,
+    plugins: PluginList,
+    evidence_calls: listOf(EvidenceCall, 2 * MAX_CITED_CALLS, {
+      description: 'The calls of providers whose answers are the evidence.',
+    }),
     used: Type.Array(
       closed({
         list_key: Slug(),

@@ -1,14 +1,14 @@
 /** What-if: the decision with other inputs or versions, and the smallest changes of inputs that change its band. */
 import { buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
-import type { Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertReferenced, fail } from '#kernel/problem.ts'
 import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
-import { binding } from '#modules/risk-matrices/index.ts'
+import { binding, isDecisionFamily } from '#modules/risk-matrices/index.ts'
 
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { type RunInTx, type SearchArguments, searchInThread } from './analysis-thread.ts'
+import { toPluginResults } from './plugin-switches.ts'
 import { getIntactEvaluation, type IntactEvaluation } from './records/read-record.ts'
 import { toOutcomeView } from './records/record.ts'
 import { toAttempt } from './reevaluate.ts'
@@ -28,7 +28,7 @@ export interface WhatIfChanges {
 }
 
 export async function whatIf(
-  kernel: Capabilities<'caches' | 'threads' | 'integrity'>,
+  kernel: binding.DecideCapabilities & Capabilities<'integrity'>,
   read: RunInTx,
   evaluation_id: string,
   hypothetical: WhatIfChanges,
@@ -40,7 +40,7 @@ export async function whatIf(
 }
 
 async function decideWhatIf(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.DecideCapabilities,
   tx: Tx,
   { row, content, manifest }: IntactEvaluation,
   hypothetical: WhatIfChanges,
@@ -57,7 +57,11 @@ async function decideWhatIf(
     explanation: decision.ok ? decision.explanation : null,
     changes: listFieldChanges(before, after.outcome ?? {}),
     search_request: hypothetical.search
-      ? await buildSearch(kernel, tx, resolution, { inputs, band: hypothetical.band })
+      ? await buildSearch(kernel, tx, resolution, {
+          inputs,
+          band: hypothetical.band,
+          plugins: toPluginResults(decision.plugins),
+        })
       : null,
   }
 }
@@ -67,11 +71,11 @@ async function buildSearch(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   resolution: binding.Resolution<resolver.ContentPointer>,
-  { inputs, band }: { readonly inputs: Inputs; readonly band: string | undefined },
+  start: SearchArguments[1],
 ): Promise<SearchArguments | null> {
   const { bound, lists } = await binding.bindDefinition(kernel, tx, resolution)
   if (binding.isFindings(bound)) return null
-  return [buildAnalysisRequest(resolution.compiled, lists, resolution.engine), inputs, band, tx.tenant_id]
+  return [buildAnalysisRequest(resolution.compiled, lists), start, tx.tenant_id]
 }
 
 /** Null removes an input: its declared default is used, or its absence is a fault. */
@@ -81,7 +85,7 @@ function withChanges(inputs: Readonly<Record<string, unknown>>, changes: Readonl
 
 /** The pinned versions, except those that are named; lists that only the other version of the definition reads are current. */
 async function getChangedResolution(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   manifest: readonly resolver.PinnedVersion[],
   { definition_version, definition_origin, lists = [] }: WhatIfChanges,
@@ -92,20 +96,21 @@ async function getChangedResolution(
   const definition = definition_version && { version: definition_version, origin: definition_origin }
   const pins: resolver.PinnedVersion[] = []
   for (const pin of manifest) {
-    const other = pin.family ? definition : wanted.get(pin.list_key)
+    const other = pin.family === undefined ? wanted.get(pin.list_key) : isDecisionFamily(pin.family) && definition
     pins.push(other ? await pinOtherVersion(tx, pin, other.version, other.origin) : pin)
     if (!pin.family) wanted.delete(pin.list_key)
   }
   // Only lists that the decision read can be replaced.
   for (const [list_key] of wanted) fail('conflict', `The decision did not read ${list_key}.`)
-  const resolution = await binding.restoreResolution(kernel, tx, pins)
-  const missing = resolution.compiled.list_keys.filter((list_key) => !resolution.lists.has(list_key))
+  const restored = await binding.restoreResolution(kernel, tx, pins, { plugins: 'valid' })
+  const plugins = await binding.bindFurtherPlugins(kernel, tx, restored.compiled, restored.plugins)
+  const resolution = { ...restored, plugins }
+  const missing = binding.joinListKeys(resolution.compiled, plugins).filter((key) => !resolution.lists.has(key))
   if (missing.length === 0) return resolution
   const further = await resolver.resolveVersions(tx, missing, {})
-  return {
-    ...resolution,
-    lists: new Map([...resolution.lists, ...further.map((pointer) => [pointer.list_key, pointer] as const)]),
-  }
+  const joined = new Map<string, resolver.ContentPointer>(resolution.lists)
+  for (const pointer of further) joined.set(pointer.list_key, pointer)
+  return { ...resolution, lists: joined }
 }
 
 /** The version of the pinned owner, unless the other owner is named. Only shared lists have overlays. */

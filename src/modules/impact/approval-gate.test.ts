@@ -1,9 +1,11 @@
 /** Impact runs of change requests, and approval policies that require one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modules } from '#app/modules.ts'
 import { roles } from '#kernel/auth/roles.ts'
 import { bands, countries, newPolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { MEASURED_ACTIONS } from './candidates.ts'
 import { runImpact } from './fixtures.ts'
 
 const SHARED_LIST = 'jurisdiction-risk'
@@ -234,6 +236,28 @@ describe('where the policy requires it', () => {
     expect(why(await approve(cr_id))).toEqual([409, 'gates_closed', ['impact stale']])
     await measure(cr_id)
     expect((await approve(cr_id)).status).toBe(200)
+  })
+
+  test('is not required of contracts and providers, which rate no subject', async () => {
+    const definition = { kind: 'builtin', title: 'Countries', capabilities: {} as Record<string, object> }
+    definition.capabilities['registry.lookup'] = { list_key: SHARED_LIST }
+    await t.make('POST /providers', { body: { provider_key: 'countries', title: 'Countries', definition } })
+    await t.make('POST /providers/countries/versions/draft/publish', { body: {} })
+    const body = { version: 1, reason: 'reviewed' }
+    const rule = { action: 'activation', require_impact: true }
+    const cr_id = await propose('POST /providers/countries/activations', body, rule)
+    expect(await t.make(`GET /change-requests/${cr_id}`)).toMatchObject({ require_impact: false })
+    expect((await approve(cr_id)).json).toMatchObject({ state: 'approved' })
+    expect((await t.make('GET /providers/countries/activations')).items).toMatchObject([{ version: 1 }])
+  })
+
+  test('can be measured wherever it is required', () => {
+    const required = modules
+      .flatMap(({ routes }) => routes)
+      .filter(({ governed }) => governed && MEASURED_ACTIONS.includes(governed.action) && governed.has_impact !== false)
+    expect(required.length).toBeGreaterThan(5)
+    const unmeasurable = required.filter(({ path }) => !/:(list_key|matrix_key|rule_key)\b/.test(path))
+    expect(unmeasurable.map(({ id }) => id)).toEqual([])
   })
 
   test('can be required of measurable actions with approvers only, and never of rollbacks', async () => {

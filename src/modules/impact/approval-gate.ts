@@ -1,10 +1,10 @@
 /** Closes the approval gate where the policy requires an impact run and none is current. */
 
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Capabilities } from '#kernel/kernel.ts'
 import type { FinishReview } from '#kernel/request/change-reviews.ts'
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
 import type { versionStore } from '#modules/definitions/index.ts'
+import type { binding } from '#modules/risk-matrices/index.ts'
 import { findStaleReason } from './impact-runs.ts'
 import { findRun } from './queries.ts'
 
@@ -16,7 +16,7 @@ const toImpactGate = (detail: string, facts: Record<string, unknown>): versionSt
 })
 
 export const reviewApproval =
-  async (kernel: Capabilities<'caches'>, tx: Tx, change: unknown): Promise<FinishReview> =>
+  async (kernel: binding.BindCapabilities, tx: Tx, change: unknown): Promise<FinishReview> =>
   async () => {
     const { require_impact, impact_run_id: run_id } = change as ChangeRequestRow
     if (!require_impact) return []

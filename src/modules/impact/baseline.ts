@@ -3,7 +3,7 @@
  * The receipt pins it, so that a resumed run loads the same baseline.
  */
 import { createHash } from 'node:crypto'
-import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
+import { compileDefinition } from '#decision/engines.ts'
 import type {
   BoundList,
   CompiledDefinition,
@@ -16,7 +16,6 @@ import type {
 } from '#decision/model.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Capabilities } from '#kernel/kernel.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { documentStore, resolver } from '#modules/definitions/index.ts'
 import { binding, isDecisionFamily } from '#modules/risk-matrices/index.ts'
@@ -28,13 +27,13 @@ import type { Candidate, CandidateOverlay, Target } from './candidates.ts'
 
 /** All versions in force that the comparison reads, each once, including the one the candidate would replace. */
 export async function collectBaseline(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   candidate: Candidate,
   clocks: resolver.Clocks,
-): Promise<resolver.VersionPointer[]> {
-  const ground = new Map<string, resolver.VersionPointer>()
-  const add = (pointers: Iterable<resolver.VersionPointer>) => {
+): Promise<binding.ReceiptPointer[]> {
+  const ground = new Map<string, binding.ReceiptPointer>()
+  const add = (pointers: Iterable<binding.ReceiptPointer>) => {
     for (const pointer of pointers) ground.set(`${pointer.family} ${pointer.list_key}`, pointer)
   }
   if (candidate.family === 'list') {
@@ -42,14 +41,18 @@ export async function collectBaseline(
     for (const { family, key } of await documentStore.listReferencingDefinitions(tx, candidate.key)) {
       if (!isDecisionFamily(family)) continue
       const found = await ignoreNotInForce(() => binding.findResolution(kernel, tx, { family, key, ...clocks }))
-      if (found?.compiled.list_keys.includes(candidate.key)) add(binding.toPointers(found))
+      if (found?.lists.has(candidate.key)) add(binding.toPointers(found))
     }
   } else {
     const { family, key } = candidate as Target & { family: DefinitionFamily }
     const found = await ignoreNotInForce(() => binding.findResolution(kernel, tx, { family, key, ...clocks }))
     if (found) add(binding.toPointers(found))
     const { compiled } = await loadCandidateDefinition(kernel, tx, candidate)
-    add((await resolver.findPointersInForce(tx, compiled.list_keys, clocks)).values())
+    const plugins = await binding.bindFurtherPlugins(kernel, tx, compiled, found?.plugins ?? binding.NO_PLUGINS)
+    const further = await resolver.findPointersInForce(tx, binding.joinListKeys(compiled, plugins), clocks)
+    add(further.values())
+    const now = clocks.valid_at ?? new Date().toISOString()
+    add(binding.toPluginPointers(plugins).map((pointer) => ({ ...pointer, now })))
   }
   return [...ground.values()]
 }
@@ -66,22 +69,33 @@ async function ignoreNotInForce(find: () => Promise<binding.FoundResolution>): P
 export const hashPins = (manifest: readonly resolver.PinnedVersion[]): string =>
   createHash('sha256').update(canonicalJson(manifest)).digest('hex')
 
-/** Hash of the versions in force now; differs from that of a run as soon as one of them changes. */
-export const hashBaseline = async (kernel: Capabilities<'caches'>, tx: Tx, candidate: Candidate): Promise<string> =>
-  hashPins(resolver.toPins(await collectBaseline(kernel, tx, candidate, {})))
+/** Hash of the versions in force now; differs from that of a run as soon as one of them changes. Null while a plugin cannot run. */
+export async function hashBaseline(
+  kernel: binding.BindCapabilities,
+  tx: Tx,
+  candidate: Candidate,
+): Promise<string | null> {
+  try {
+    return hashPins(resolver.toPins(await collectBaseline(kernel, tx, candidate, {})))
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'plugin_invalid') return null
+    throw error
+  }
+}
 
 async function loadCandidateDefinition(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   candidate: Candidate,
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
   if (candidate.pin) {
     const [pointer] = await resolver.resolvePins(tx, [candidate.pin])
-    return binding.getCompiled(kernel, tx, pointer as resolver.ContentPointer, CURRENT_ENGINE)
+    return binding.getCompiled(kernel, tx, pointer as resolver.ContentPointer)
   }
   const text = { ...candidate.definition, family: candidate.family } as unknown as Definition
-  const identity = `draft:${tx.tenant_id}:${candidate.family}:${candidate.content_hash}:${CURRENT_ENGINE}`
-  return { compiled: getEngine(CURRENT_ENGINE).compile(text), identity }
+  const compiled = compileDefinition(text)
+  const identity = `draft:${tx.tenant_id}:${candidate.family}:${candidate.content_hash}:${compiled.engine}`
+  return { compiled, identity }
 }
 
 /** One definition in force, with and without the candidate. */
@@ -96,23 +110,25 @@ export interface Comparison {
 }
 
 export async function buildComparisons(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   candidate: Candidate,
   manifest: readonly resolver.PinnedVersion[],
 ): Promise<Comparison[]> {
   const ground = await resolver.resolvePins(tx, manifest)
   const lists = new Map(ground.filter(({ family }) => family === 'list').map((list) => [list.list_key, list]))
+  const plugins = await binding.bindPinnedPlugins(kernel, tx, ground, { must_be_valid: true })
   const comparisons: Comparison[] = []
-  for (const definition of ground.filter(({ family }) => family !== 'list')) {
-    const { compiled, identity } = await binding.getCompiled(kernel, tx, definition, CURRENT_ENGINE)
-    const before = { identity, compiled, lists: pickReadLists(compiled, lists) }
+  for (const definition of ground.filter(({ family }) => isDecisionFamily(family))) {
+    const { compiled, identity } = await binding.getCompiled(kernel, tx, definition)
+    const before = { identity, compiled, lists: pickReadLists(compiled, lists, plugins), plugins }
     const after =
       candidate.family === 'list'
         ? await switchList(kernel, tx, candidate, before)
         : await loadCandidateDefinition(kernel, tx, candidate).then((made) => ({
             ...made,
-            lists: pickReadLists(made.compiled, lists),
+            lists: pickReadLists(made.compiled, lists, plugins),
+            plugins,
           }))
     comparisons.push({
       family: definition.family as DefinitionFamily,
@@ -129,16 +145,21 @@ export async function buildComparisons(
 const pickReadLists = (
   compiled: CompiledDefinition,
   lists: ReadonlyMap<string, resolver.ContentPointer>,
-): Map<string, resolver.ContentPointer> =>
-  new Map(
-    compiled.list_keys.flatMap((key) => (lists.has(key) ? [[key, lists.get(key) as resolver.ContentPointer]] : [])),
+  plugins: binding.BoundPlugins,
+): Map<string, resolver.ContentPointer> => {
+  const named = new Map([...plugins].filter(([key]) => binding.listPluginKeys(compiled).includes(key)))
+  return new Map(
+    binding
+      .joinListKeys(compiled, named)
+      .flatMap((key) => (lists.has(key) ? [[key, lists.get(key) as resolver.ContentPointer]] : [])),
   )
+}
 
 const findMissingLists = ({ compiled, lists }: binding.Bindable): string[] =>
   compiled.list_keys.filter((key) => !lists.has(key))
 
 async function switchList(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   { key, pin, overlay }: Candidate,
   before: binding.Bindable,
@@ -174,16 +195,16 @@ function createCandidateOverlay(
   }
 }
 
-/** Refuses to decide when a list is missing. */
+/** Refuses to decide when a list is missing, or where a plugin fails. */
 export async function decideOrRefuse(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.RunCapabilities,
   tx: Tx,
-  of: binding.Bindable,
-  inputs: Inputs,
-): Promise<Decision> {
+  { of, runs }: { readonly of: binding.Bindable; readonly runs: binding.PluginRuns },
+  all: readonly Inputs[],
+): Promise<Decision[]> {
   const missing = findMissingLists(of)
-  if (missing.length > 0) return { ok: false, findings: missing.map(toNotInForceFinding) }
-  return binding.decideWith(kernel, tx, of, inputs)
+  if (missing.length > 0) return all.map(() => ({ ok: false, findings: missing.map(toNotInForceFinding) }))
+  return binding.decideAll(kernel, tx, { ...of, runs }, all)
 }
 
 const toNotInForceFinding = (list_key: string): Finding => ({

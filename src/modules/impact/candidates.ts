@@ -12,7 +12,7 @@ import { fail } from '#kernel/problem.ts'
 import { type ChangeRequestRow, dryRunInSavepoint } from '#kernel/request/queries.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
 import { type datasetStore, documentStore, resolver, type versionStore } from '#modules/definitions/index.ts'
-import { checkDefinition } from '#modules/risk-matrices/index.ts'
+import { readDefinition } from '#modules/risk-matrices/index.ts'
 import type { OverlayEntry } from '#registry/overlay.ts'
 
 export interface Target {
@@ -70,8 +70,8 @@ export async function createDefinitionCandidate(
 ): Promise<Candidate> {
   const target = { family: dataset.family, key: dataset.list_key }
   if (version) return toStoredCandidate(target, documentStore.toContentPointer(dataset, version))
-  const { of, findings } = await checkDefinition(tx, dataset.family as DefinitionFamily, text)
-  if (!of) documentStore.assertNoErrors(findings)
+  const { compiled, findings } = await readDefinition(tx, { family: dataset.family as DefinitionFamily, text })
+  if (!compiled) documentStore.assertNoErrors(findings)
   return { ...target, pin: null, definition: text, overlay: null, content_hash: hashText(text) }
 }
 

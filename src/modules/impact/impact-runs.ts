@@ -9,7 +9,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { documentStore, resolver } from '#modules/definitions/index.ts'
-import { matrixKind } from '#modules/risk-matrices/index.ts'
+import { type binding, matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { collectBaseline, hashBaseline, hashPins } from './baseline.ts'
 import { type Candidate, hashText } from './candidates.ts'
@@ -33,7 +33,7 @@ interface RunOptions {
  * ones, so that all statements read the same state.
  */
 export async function startRun(
-  kernel: Capabilities<'caches' | 'jobs'>,
+  kernel: binding.BindCapabilities & Capabilities<'jobs'>,
   tx: Tx,
   candidate: Candidate,
   { path, cr_id, max_subjects = MAX_SUBJECTS, seed = randomInt(MAX_SEED) }: RunOptions,
@@ -67,7 +67,7 @@ export async function startRun(
 
 /** Versions never change, but drafts and what is in force do. */
 export async function findStaleReason(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   run: RunWithResult,
 ): Promise<'candidate' | 'in_force' | null> {
@@ -76,7 +76,7 @@ export async function findStaleReason(
 }
 
 async function isDraftUnchanged(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   { family, key, content_hash }: Candidate,
 ): Promise<boolean> {
@@ -108,7 +108,7 @@ async function nameSubjects(tx: Tx, result: Record<string, unknown>) {
 
 /** The view of a run. Of a decided change request it is a record of what was decided on, which nothing outdates. */
 export async function toRunView(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   run: RunWithResult,
   { isDecided = false }: { readonly isDecided?: boolean } = {},

@@ -30,6 +30,8 @@ export const impact: Module = {
   },
   canary_table: 'impact_run',
   canary: insertCanaryRows,
-  reviews: { [APPROVAL_REVIEW]: declareReview({ uses: ['caches'], begin: reviewApproval }) },
+  reviews: {
+    [APPROVAL_REVIEW]: declareReview({ uses: ['caches', 'plugin_policy', 'threads'], begin: reviewApproval }),
+  },
   measures: MEASURED_ACTIONS,
 }

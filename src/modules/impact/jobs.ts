@@ -4,6 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
+import type { Decision, Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
@@ -12,6 +13,8 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import { createRecordCheck } from '#modules/evaluations/index.ts'
+import { recordFailure } from '#modules/plugins/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
 
 import { buildComparisons, type Comparison, decideOrRefuse, hashPins } from './baseline.ts'
 import { IMPACT_RUN } from './impact-runs.ts'
@@ -41,7 +44,11 @@ interface Checkpoint {
 }
 
 const Payload = closed({ run_id: Id() })
-type Context = JobContext<{ run_id: string }, Checkpoint, Capabilities<'caches' | 'integrity'>>
+type Context = JobContext<
+  { run_id: string },
+  Checkpoint,
+  binding.DecideCapabilities & Capabilities<'integrity' | 'transactions'>
+>
 
 /** `portion` is the number of subjects per step. */
 export const createImpactRunJob = (portion: number) =>
@@ -50,7 +57,7 @@ export const createImpactRunJob = (portion: number) =>
     summary: 'Tries a version or a draft on past decisions and reports what would have been decided otherwise.',
     payload: Payload,
     resumes: 'checkpoint',
-    uses: ['caches', 'integrity'],
+    uses: ['caches', 'integrity', 'metrics', 'plugin_policy', 'threads', 'transactions'],
     visible_to: ['policy_editor', 'compliance_officer', 'auditor'],
     run: async (context: Context) => {
       const { read, finish, kernel, signal } = context
@@ -71,7 +78,7 @@ export const createImpactRunJob = (portion: number) =>
     },
   })
 
-async function loadRun(kernel: Capabilities<'caches'>, tx: Tx, run_id: string) {
+async function loadRun(kernel: binding.BindCapabilities, tx: Tx, run_id: string) {
   const run = assertFound(await findRun(tx, run_id))
   const receipt = run.receipt_id === null ? null : assertFound(await resolver.findReceipt(tx, run.receipt_id))
   const manifest = JSON.parse(receipt?.manifest ?? '[]') as resolver.PinnedVersion[]
@@ -102,19 +109,26 @@ interface Measurement {
 }
 
 async function measurePortion(
-  { step, kernel, tenant_id }: Context,
+  { step, kernel, tenant_id, job_id, signal }: Context,
   { run, window, comparisons, portion }: Measurement,
   reached: Checkpoint,
 ): Promise<Checkpoint> {
   let checkpoint = reached
   const isIntact = createRecordCheck(kernel, tenant_id)
+  const caused_by = { kind: 'impact', id: run.run_id } as const
+  const runs = binding.createOwnRuns(kernel, {
+    caller: tenant_id,
+    signal,
+    record: (bound, results) =>
+      recordFailure(kernel, { tenant_id, actor: `job:${job_id}` }, bound, { results, caused_by }),
+  })
   await step(async (tx) => {
     const sample = { seed: run.seed, threshold: reached.threshold }
     const rows = await listPastDecisions(tx, window, sample, { after: reached.after, count: portion })
     const tally = structuredClone(reached.tally)
     const subjects = new Set(rows.map(({ subject_id }) => subject_id))
     const decided = new Set(rows.flatMap(({ past_key, subject_id }) => (past_key === null ? [] : [subject_id])))
-    for (const row of rows) await measureDecision(kernel, tx, row, { comparisons, tally, isIntact })
+    await measureDecisions(kernel, tx, rows, { comparisons, tally, isIntact, runs })
     const done = reached.done + decided.size
     const after = rows.at(-1)?.subject_id ?? reached.after
     checkpoint = { ...reached, after, done, tally, complete: subjects.size < portion }
@@ -127,30 +141,59 @@ interface TallyContext {
   readonly comparisons: readonly Comparison[]
   readonly tally: ImpactTally
   readonly isIntact: ReturnType<typeof createRecordCheck>
+  readonly runs: binding.PluginRuns
 }
 
-async function measureDecision(
-  kernel: Capabilities<'caches'>,
-  tx: Tx,
-  row: PastDecisionRow,
-  { comparisons, tally, isIntact }: TallyContext,
-): Promise<void> {
-  const comparison = comparisons.find(({ family, key }) => family === row.past_family && key === row.past_key)
-  if (!comparison) return
-  const { before, after, family, key } = comparison
-  const decided = getPastInputs(row, isIntact)
-  if (!decided) {
-    tally.unusable++
-    return
-  }
-  const inputs = ({ compiled }: typeof before) => selectInputs(compiled.definition.inputs, decided, row.attributes)
-  const { subject_id, segment, batch_id, seq } = row
-  const past = { evaluation_id: row.evaluation?.evaluation_id ?? null, batch_id, seq, subject_id, segment, family, key }
-  const today = await decideOrRefuse(kernel, tx, before, inputs(before))
-  const then = await decideOrRefuse(kernel, tx, after, inputs(after))
-  addDecision(tally, past, today, then)
-  if (row.known_band !== null) addOutcome(tally, past, row.known_band, { before: today, after: then })
+/** A past decision with the inputs of both sides. */
+interface MeasuredRow {
+  readonly row: PastDecisionRow
+  readonly comparison: Comparison
+  readonly before: Inputs
+  readonly after: Inputs
 }
+
+/** Decides all rows of a portion together, so that plugins run in few tasks. */
+async function measureDecisions(
+  kernel: binding.DecideCapabilities,
+  tx: Tx,
+  rows: readonly PastDecisionRow[],
+  { comparisons, tally, isIntact, runs }: TallyContext,
+): Promise<void> {
+  const measured = rows.flatMap((row): MeasuredRow[] => {
+    const comparison = comparisons.find(({ family, key }) => family === row.past_family && key === row.past_key)
+    if (!comparison) return []
+    const decided = getPastInputs(row, isIntact)
+    if (!decided) tally.unusable++
+    const select = ({ compiled }: binding.Bindable) =>
+      selectInputs(compiled.definition.inputs, decided ?? {}, row.attributes)
+    return decided ? [{ row, comparison, before: select(comparison.before), after: select(comparison.after) }] : []
+  })
+  const outcomes = new Map<MeasuredRow, { readonly today: Decision; readonly then: Decision }>()
+  for (const comparison of comparisons) {
+    const own = measured.filter((one) => one.comparison === comparison)
+    const decide = (side: 'before' | 'after') =>
+      decideOrRefuse(
+        kernel,
+        tx,
+        { of: comparison[side], runs },
+        own.map((one) => one[side]),
+      )
+    const [today, then] = [await decide('before'), await decide('after')]
+    for (const [index, one] of own.entries())
+      outcomes.set(one, { today: today[index] as Decision, then: then[index] as Decision })
+  }
+  for (const [{ row, comparison }, { today, then }] of toRowOrder(measured, outcomes)) {
+    const { subject_id, segment, batch_id, seq } = row
+    const { family, key } = comparison
+    const evaluation_id = row.evaluation?.evaluation_id ?? null
+    const past = { evaluation_id, batch_id, seq, subject_id, segment, family, key }
+    addDecision(tally, past, today, then)
+    if (row.known_band !== null) addOutcome(tally, past, row.known_band, { before: today, after: then })
+  }
+}
+
+const toRowOrder = <T>(measured: readonly MeasuredRow[], outcomes: ReadonlyMap<MeasuredRow, T>): [MeasuredRow, T][] =>
+  measured.map((one) => [one, outcomes.get(one) as T])
 
 /** Skips decisions whose MAC is not valid. */
 function getPastInputs(

@@ -47,6 +47,15 @@ export const jobRoutes = [
     id: 'getJob',
     summary: 'State, progress, result and problem of one job',
     description: 'With `wait`, answers as soon as the job changes, or after about that many seconds, never more.',
+    tool: {
+      name: 'get_job',
+      title: 'Get a job',
+      description:
+        'State, progress, result or problem of long work that another tool started. wait_s up to 8 answers as ' +
+        'soon as the job changes; call again while it is queued or running.',
+      effect: 'read',
+      rename: { wait: 'wait_s' },
+    },
     roles: everyone,
     tx: 'self',
     params: JobParams,

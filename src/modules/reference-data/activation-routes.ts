@@ -75,6 +75,15 @@ export const activationRoutes: readonly Route[] = [
     id: 'submitDatasetVersion',
     summary: 'Ask for a version to be put in force; creates a change request',
     submits: 'activateDatasetVersion',
+    tool: {
+      name: 'propose_activation',
+      title: 'Propose to put a version in force',
+      description:
+        'Asks for a version of a list to be put in force. Always creates a change request that another person ' +
+        'approves or rejects; nothing changes before that. Confirm by repeating list_key@version in confirm.',
+      effect: 'propose',
+      confirm: '{list_key}@{version}',
+    },
     roles: ['policy_editor'],
     tx: 'write',
     uses: ['routes', 'executeOperation'],

@@ -13,6 +13,14 @@ export const differenceRoutes = [
     description:
       'Either direction, by number or label. The summary comes with the first page; where more than 1,000 keys differ it is ' +
       'counted once, after publication or by `POST …/diff-summaries`, and `summary_state` says how far it is.',
+    tool: {
+      name: 'compare_list_versions',
+      title: 'Compare list versions',
+      description:
+        'Entries added, removed and changed between two versions of a list, field by field. Use it to review ' +
+        'a change before proposing that a version is put in force.',
+      effect: 'read',
+    },
     roles: everyone,
     tx: 'read',
     uses: ['cursors'],

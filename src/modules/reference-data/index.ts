@@ -13,6 +13,7 @@ import { datasetExportJob } from './exports/export-job.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { detectionRoutes } from './imports/detection-routes.ts'
 import { datasetImportJob } from './imports/import-job.ts'
+import { listPluginDependents } from './imports/plugin-adapters.ts'
 import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
 import { resolveRoutes } from './resolve/routes.ts'
@@ -91,6 +92,7 @@ export const referenceData: Module = {
       resolveList: 'What is in force is shown on the page of the list.',
     },
   },
-  canary_table: 'dataset',
+  plugin_dependents: listPluginDependents,
+  canary_table: 'activation',
   canary: insertCanaryRows,
 }

@@ -5,14 +5,15 @@
 import type { DefinitionFamily, Finding } from '#decision/model.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import type { FinishReview } from '#kernel/request/change-reviews.ts'
 import { type activationStore, documentStore, type resolver, type versionStore } from '#modules/definitions/index.ts'
 import { findResolution } from './binding/bind-definition.ts'
+import type { DecideCapabilities } from './binding/decide-with.ts'
 import { MAX_CASES } from './cases/golden-case.ts'
 import { listCases } from './cases/queries.ts'
 import { isDecisionFamily } from './decision-family.ts'
+import { toPluginFinding } from './plugin-findings.ts'
 import { collectFindings, toNotInForceFinding } from './proofs.ts'
 
 /** Options of a check. */
@@ -35,7 +36,7 @@ export interface DefinitionStatus extends DefinitionKey {
  * lists.
  */
 export async function checkDefinitionInForce(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: DecideCapabilities,
   tx: Tx,
   definition_key: DefinitionKey,
   options: CheckOptions,
@@ -46,6 +47,9 @@ export async function checkDefinitionInForce(
     const code = error instanceof Problem ? error.code : null
     if (code === 'nothing_in_force' || code === 'not_found') return null
     if (code === 'content_corrupt') return { ...definition_key, version: null, findings: [corruptContent] }
+    // A matrix whose plugin cannot run decides nothing, but lists and other definitions change as before.
+    if (error instanceof Problem && code === 'plugin_invalid')
+      return { ...definition_key, version: null, findings: [toPluginFinding(error, '')] }
     throw error
   }
 }
@@ -58,7 +62,7 @@ const corruptContent: Finding = {
 }
 
 async function validateInForce(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: DecideCapabilities,
   tx: Tx,
   definition_key: DefinitionKey,
   { cases: withCases, ...clocks }: CheckOptions,
@@ -98,11 +102,7 @@ async function listCheckedInstants(
 }
 
 /** Called before a change of what is in force; the returned function runs after it in the same transaction. */
-export async function reviewInForce(
-  kernel: Capabilities<'caches' | 'threads'>,
-  tx: Tx,
-  change: unknown,
-): Promise<FinishReview> {
+export async function reviewInForce(kernel: DecideCapabilities, tx: Tx, change: unknown): Promise<FinishReview> {
   const { family, list_key, effective_from } = change as activationStore.InForceChange
   // A scheduled change is checked as of its start.
   const later = effective_from !== null && Date.parse(effective_from) > Date.now()
@@ -123,7 +123,7 @@ export async function reviewInForce(
 }
 
 async function checkProofGate(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: DecideCapabilities,
   tx: Tx,
   definition: DefinitionKey,
   first: CheckOptions,
@@ -152,7 +152,7 @@ interface StatusBefore {
 
 /** Reports only findings that the change introduces: an invalid definition must not block corrections of its lists. */
 async function checkReadersGate(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: DecideCapabilities,
   tx: Tx,
   list_key: string,
   before: readonly StatusBefore[],

@@ -7,15 +7,12 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
 
+import { createSimplePlugin } from '#test/support/example-plugin.ts'
+import { pluginFactor } from '#test/support/plugin-matrix.ts'
 import { smallMatrix, smallRule } from '#test/support/small-definitions.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import {
-  decideWith,
-  getResolution,
-  getResolutionPins,
-  restoreResolution,
-  toPointers,
-} from './binding/bind-definition.ts'
+import { getResolution, getResolutionPins, restoreResolution, toPointers } from './binding/bind-definition.ts'
+import { decideWith } from './binding/decide-with.ts'
 
 let w: TestApp
 let token: string
@@ -218,7 +215,7 @@ describe('a receipt', () => {
     const manifest = JSON.parse(receipt.manifest)
     expect(manifest).toContainEqual(expect.objectContaining({ family: 'matrix', list_key: key, version: 1 }))
     const [again, pinned] = await read(async (tx) => {
-      const resolution = await restoreResolution(w.kernel, tx, manifest)
+      const resolution = await restoreResolution(w.kernel, tx, manifest, { plugins: 'pinned' })
       return [await decideWith(w.kernel, tx, resolution, { code: 'a' }), getResolutionPins(resolution)]
     })
     expect(again).toEqual(before)
@@ -238,12 +235,12 @@ describe('a receipt', () => {
           ? { ...pin, content_hash: pin.content_hash.replace(/^./, (c) => (c === '0' ? '1' : '0')) }
           : pin,
       )
-      await expect(read((tx) => restoreResolution(w.kernel, tx, forged))).rejects.toMatchObject({
+      await expect(read((tx) => restoreResolution(w.kernel, tx, forged, { plugins: 'pinned' }))).rejects.toMatchObject({
         code: 'content_corrupt',
       })
     }
     const foreign = manifest.map((pin) => ({ ...pin, dataset_tenant_id: '00000000-0000-7000-8000-000000000001' }))
-    await expect(read((tx) => restoreResolution(w.kernel, tx, foreign))).rejects.toMatchObject({
+    await expect(read((tx) => restoreResolution(w.kernel, tx, foreign, { plugins: 'pinned' }))).rejects.toMatchObject({
       code: 'content_corrupt',
     })
   })
@@ -287,5 +284,29 @@ describe('a list too large to cache', () => {
     const simulate = async (code: string) =>
       (await make('POST /rules/large/versions/draft/simulate', { inputs: { code } })).outcome?.hit
     expect([await simulate('c5999'), await simulate('c6000')]).toEqual([true, false])
+    // A plugin that follows a chain of entries needs a round for each.
+    const source = `export function factor({ code }, lists) {
+      let [key, steps] = [code, 0]
+      for (let entry; steps < 12 && (entry = lists.get('${list_key}', key)) !== null; steps++) key = 'c' + (entry.points + 1)
+      return { score_bps: steps, reason_code: 'CHAIN' }
+    }`
+    const entries = { [list_key]: { c1: { points: 1 }, c2: null, c9: null } }
+    const examples = [
+      { name: 'one step', input: { code: 'c1' }, lists: entries, output: { score_bps: 1, reason_code: 'CHAIN' } },
+      { name: 'none', input: { code: 'c2' }, lists: entries, output: { score_bps: 0, reason_code: 'CHAIN' } },
+      { name: 'none either', input: { code: 'c9' }, lists: entries, output: { score_bps: 0, reason_code: 'CHAIN' } },
+    ]
+    const inputs = { type: 'object', properties: { code: { type: 'string' } } }
+    const manifest = { inputs, examples, permissions: { lists: [list_key] } }
+    const plugin = createSimplePlugin('chain', { source, manifest })
+    await make('POST /plugins', { plugin_key: 'chain', package: plugin })
+    await w.call('PUT /plugins/chain/grants', { token, body: { lists: [list_key], hosts: [], reason: 'Reviewed' } })
+    await make('POST /plugins/chain/activations', { version: 1, reason: 'Reviewed' })
+    const factor = { ...pluginFactor('chain'), inputs: ['code'] }
+    const chained = { ...buildLookupMatrix(list_key), inputs: definition.inputs, factors: [factor] }
+    await make('POST /risk-matrices', { matrix_key: 'chain', title: 'Chain', definition: chained })
+    const follow = async (code: string) =>
+      (await make('POST /risk-matrices/chain/versions/draft/simulate', { inputs: { code } })).outcome?.score_bps
+    expect([await follow('c10'), await follow('c5998'), await follow('none')]).toEqual([12, 12, 0])
   })
 })

@@ -4,7 +4,7 @@
  */
 import path from 'node:path'
 import { toPartEntries } from '#decision/definition-parts.ts'
-import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
+import { compileDefinition } from '#decision/engines.ts'
 import type { Definition, DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound } from '#kernel/problem.ts'
@@ -62,7 +62,7 @@ export async function seedDefinitions(
     }
     for (const seeded of await seeding.seedRegistry(tx, { types: [], lists: [list] }, onStep)) {
       const definition = definitions[list.versions.indexOf(seeded.seed as (typeof list.versions)[number])] as Definition
-      const { list_keys } = getEngine(CURRENT_ENGINE).compile(definition)
+      const { list_keys } = compileDefinition(definition)
       await documentStore.insertReferences(tx, seeded.dataset, seeded.version, list_keys)
       await documentStore.upsertProfile(tx, seeded.dataset, { subject_types, products, typologies })
     }

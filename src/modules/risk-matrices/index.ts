@@ -8,6 +8,7 @@ import { activationStore, definitionSearch } from '#modules/definitions/index.ts
 import { reviewInForce } from './activation-gates.ts'
 import { insertCanaryRows } from './canary.ts'
 import { matrixKind } from './matrix-kind.ts'
+import { listPluginDependents } from './plugin-dependents.ts'
 import { createDecisionRoutes } from './routes.ts'
 
 export * as actionFilters from './action-filters.ts'
@@ -16,7 +17,7 @@ export { isDecisionFamily } from './decision-family.ts'
 export { createDecisionKind, type DecisionKind } from './decision-kind.ts'
 export { readDefinitionSeeds, seedDefinitions } from './definition-seeds.ts'
 export { matrixKind } from './matrix-kind.ts'
-export { checkDefinition } from './proofs.ts'
+export { checkDefinition, readDefinition } from './proofs.ts'
 export { createDecisionRoutes } from './routes.ts'
 export { validateDefinition } from './validation.ts'
 
@@ -42,9 +43,13 @@ export const riskMatrices: Module = {
     ],
     unsearched: { getRiskMatrixVersion: 'A version is opened from its matrix.' },
   },
+  plugin_dependents: listPluginDependents,
   canary_table: 'definition_case',
   canary: insertCanaryRows,
   reviews: {
-    [activationStore.IN_FORCE_REVIEW]: declareReview({ uses: ['caches', 'threads'], begin: reviewInForce }),
+    [activationStore.IN_FORCE_REVIEW]: declareReview({
+      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      begin: reviewInForce,
+    }),
   },
 }

@@ -10,6 +10,16 @@ export const matrixKind = createDecisionKind({
   type_key: 'risk-matrix-part',
   example: 'customer-risk-person',
   reserved: [],
+  tools: {
+    get: {
+      name: 'get_matrix',
+      title: 'Get a risk matrix',
+      description:
+        'One risk matrix by matrix_key: what it rates, its versions, the one in force and whether it still holds for the lists it ' +
+        'reads. The resource probity://matrices/{matrix_key} is the same.',
+      effect: 'read',
+    },
+  },
   operations: {
     list: 'listRiskMatrices',
     create: 'createRiskMatrix',

@@ -89,6 +89,12 @@ function* describeFactor(factor: Factor, names: ColumnNames): Generator<string> 
       yield `${begin}: by ${names.getTitle(factor.input)}, ${scores.join(', ')}.`
       return
     }
+    case 'plugin': {
+      const by = factor.inputs.map((name) => names.getTitle(name)).join(' and ')
+      const range = `${formatValue(factor.score_min_bps)} to ${formatValue(factor.score_max_bps)}`
+      yield `${begin}: scored by plugin ${factor.plugin_key}, version in force, from ${by}; ${range}.`
+      return
+    }
     case 'table':
       yield `${begin}: a table by ${factor.table.columns.map((name) => names.getTitle(name)).join(' and ')}.`
       yield* describeRows(factor.table, names, ([score]) => `the score is ${formatValue(score)}`)

@@ -6,30 +6,40 @@ import { analyseDefinition } from '#decision/analysis/analyse.ts'
 import { type AnalysisRequest, buildAnalysisRequest } from '#decision/analysis/analysis-request.ts'
 import { createAnalysisRunner } from '#decision/analysis/analysis-runner.ts'
 import { estimateCombinations } from '#decision/analysis/size-estimate.ts'
-import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
+import { checkNewDefinition, compileDefinition } from '#decision/engines.ts'
 import type { CompiledDefinition, Definition, DefinitionFamily, Finding } from '#decision/model.ts'
 import { failThreadUnavailable } from '#kernel/bounded-thread.ts'
 import { declareCache } from '#kernel/cache/caches.ts'
 import { NeedsPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Capabilities } from '#kernel/kernel.ts'
+import type { Problem } from '#kernel/problem.ts'
 import { declareThread } from '#kernel/worker-threads.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import {
   type Bindable,
   bindDefinition,
-  decideWith,
   findDeclaredTypeFaults,
   isFindings,
+  joinListKeys,
   toIdentity,
 } from './binding/bind-definition.ts'
+import type { BindCapabilities } from './binding/bound-plugins.ts'
+import { type DecideCapabilities, decideAll, type PinnedDecision } from './binding/decide-with.ts'
 import { findDifferences, type GoldenCase, toCaseFinding } from './cases/golden-case.ts'
+import { checkPlugins } from './plugin-findings.ts'
 
 /** A definition, parsed as far as possible. */
 export interface CheckedDefinition {
   /** Null: it cannot be bound, and the findings say why. */
   readonly of: Bindable | null
   readonly findings: readonly Finding[]
+  /** A plugin that it names cannot run: what would execute it answers this. */
+  readonly plugin_problem?: Problem | undefined
+}
+
+interface WrittenDefinition {
+  readonly family: DefinitionFamily
+  readonly text: Readonly<Record<string, unknown>>
 }
 
 export const hasErrors = (findings: readonly Finding[]): boolean =>
@@ -37,28 +47,37 @@ export const hasErrors = (findings: readonly Finding[]): boolean =>
 
 type Reference = CompiledDefinition['references'][number]
 
-/** Parses any JSON as a definition and resolves the lists it names. */
-export async function checkDefinition(
-  tx: Tx,
-  family: DefinitionFamily,
-  text: Readonly<Record<string, unknown>>,
-  clocks: resolver.Clocks = {},
-): Promise<
-  CheckedDefinition & { lists: ReadonlyMap<string, resolver.VersionPointer>; references: readonly Reference[] }
-> {
-  const engine = getEngine(CURRENT_ENGINE)
-  const faults = engine.check(text, family)
-  if (hasErrors(faults)) return { of: null, findings: faults, lists: new Map(), references: [] }
-  const compiled = engine.compile({ ...text, family } as unknown as Definition)
+/** Parses any JSON as a definition and resolves the lists it names, without its plugins. */
+export async function readDefinition(tx: Tx, { family, text }: WrittenDefinition, clocks: resolver.Clocks = {}) {
+  const faults = checkNewDefinition(text, family)
+  const nothing = { compiled: null, lists: new Map<string, resolver.VersionPointer>(), references: [] as Reference[] }
+  if (hasErrors(faults)) return { ...nothing, findings: faults }
+  const compiled = compileDefinition({ ...text, family } as unknown as Definition)
   const { references } = compiled
   const lists = await resolver.findPointersInForce(tx, compiled.list_keys, clocks)
   const missing = references
     .filter(({ list_key }) => !lists.has(list_key))
     .map(({ list_key, pointer }) => toNotInForceFinding(list_key, pointer))
   const faulty = missing.length > 0 ? missing : await findDeclaredTypeFaults(tx, compiled, lists)
-  if (faulty.length > 0) return { of: null, findings: [...faults, ...faulty], lists, references }
-  const identity = toIdentity(compiled.definition, CURRENT_ENGINE)
-  return { of: { identity, compiled, lists }, findings: faults, lists, references }
+  return { compiled: faulty.length > 0 ? null : compiled, findings: [...faults, ...faulty], lists, references }
+}
+
+/** The same, bound to the plugins in force. */
+export async function checkDefinition(
+  kernel: BindCapabilities,
+  tx: Tx,
+  written: WrittenDefinition,
+  clocks: resolver.Clocks = {},
+): Promise<CheckedDefinition & { readonly lists: ReadonlyMap<string, resolver.VersionPointer> }> {
+  const { compiled, findings, lists } = await readDefinition(tx, written, clocks)
+  if (!compiled) return { of: null, findings, lists }
+  const checked = await checkPlugins(kernel, tx, compiled, clocks)
+  const all = [...findings, ...checked.findings]
+  if (hasErrors(checked.findings)) return { of: null, findings: all, lists, plugin_problem: checked.problem }
+  const { plugins } = checked
+  const further = joinListKeys(compiled, plugins).filter((list_key) => !lists.has(list_key))
+  const joined = new Map([...lists, ...(await resolver.findPointersInForce(tx, further, clocks))])
+  return { of: { identity: toIdentity(compiled), compiled, lists: joined, plugins }, findings: all, lists: joined }
 }
 
 export const toNotInForceFinding = (list_key: string, pointer: string): Finding => ({
@@ -94,11 +113,7 @@ const PARTIAL_PROOF_TTL_MS = 60_000
  * proofs may take seconds: they run in a thread while no transaction is open, and the transaction is retried. The retry
  * finds the proof in the cache, or requests another one when the content has changed.
  */
-export async function prove(
-  kernel: Capabilities<'caches' | 'threads'>,
-  tx: Tx,
-  of: Bindable,
-): Promise<readonly Finding[]> {
+export async function prove(kernel: DecideCapabilities, tx: Tx, of: Bindable): Promise<readonly Finding[]> {
   const cache = kernel.caches.get(proofFindings)
   const { tenant_id } = tx
   const id = toProofKey(of, tenant_id)
@@ -111,7 +126,7 @@ export async function prove(
     cache.set(id, found)
     return found
   }
-  const request = buildAnalysisRequest(of.compiled, lists, CURRENT_ENGINE)
+  const request = buildAnalysisRequest(of.compiled, lists)
   throw new NeedsPrecompute(() => proveInThread(kernel, id, request, tenant_id))
 }
 
@@ -127,7 +142,7 @@ function toProofKey({ identity, lists }: Bindable, tenant_id: string): string {
 }
 
 async function proveInThread(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: DecideCapabilities,
   id: string,
   request: AnalysisRequest,
   tenant_id: string,
@@ -156,27 +171,32 @@ export interface CaseResult {
   readonly name: string
   readonly passed: boolean
   readonly differences: readonly string[]
-  readonly decision: Awaited<ReturnType<typeof decideWith>>
+  readonly decision: PinnedDecision
 }
 
+/** The plugins of all cases run together; a case whose plugin fails is not met. */
 export async function runCases(
-  kernel: Capabilities<'caches'>,
+  kernel: DecideCapabilities,
   tx: Tx,
   of: Bindable,
   cases: readonly GoldenCase[],
 ): Promise<CaseResult[]> {
-  const results: CaseResult[] = []
-  for (const { name, inputs, expected } of cases) {
-    const decision = await decideWith(kernel, tx, of, inputs)
+  const decisions = await decideAll(
+    kernel,
+    tx,
+    of,
+    cases.map(({ inputs }) => inputs),
+  )
+  return cases.map(({ name, expected }, index) => {
+    const decision = decisions[index] as PinnedDecision
     const differences = findDifferences(expected, decision)
-    results.push({ name, passed: differences.length === 0, differences, decision })
-  }
-  return results
+    return { name, passed: differences.length === 0, differences, decision }
+  })
 }
 
 /** All findings: structure, lists, completeness and, when there is no error, golden cases. */
 export async function collectFindings(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: DecideCapabilities,
   tx: Tx,
   checked: CheckedDefinition,
   cases: readonly GoldenCase[],

@@ -53,7 +53,7 @@ export const ruleRoutes: readonly Route[] = [
       'many it reads. Nothing is published.',
     roles: ['policy_editor'],
     tx: 'self',
-    uses: ['caches', 'threads'],
+    uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
     body: ImportRequest,
     reply: [201, ImportReply],
     problems: ['source_invalid', 'duplicate', 'list_key_reserved'],

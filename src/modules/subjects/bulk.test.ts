@@ -324,7 +324,7 @@ test('rejected rows are kept for their retention period, also after the job is r
 test('two concurrent files with the same subjects create each subject once', async () => {
   t = await ExampleTenant.create(w)
   const jobs = [await startBulk(ndjson(many(1500))), await startBulk(ndjson(many(1500).toReversed()))]
-  w.startRunner(2)
+  w.startRunner(3)
   for (const job of jobs) await w.ended(t.tenant_id, job.job_id)
   const counts = (await Promise.all(jobs.map(getBulk))).map((bulk) => bulk.counts)
   expect(counts[0].created + counts[1].created).toBe(1500)

@@ -11,7 +11,6 @@ export const fixtures: Fixtures = {
   getError: () => ({ params: { code: 'not_found' } }),
   createUpload: () => ({ query: { file_name: 'country-ratings.csv' }, bytes: 'code,rating\nDE,low\nIR,high\n' }),
   getUpload: async (t) => ({ params: { upload_id: await t.upload() } }),
-  getProtectedResource: noInput,
   getCapabilities: noInput,
   getLimits: noInput,
 }

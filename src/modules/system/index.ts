@@ -9,7 +9,7 @@ export { claimUpload, completeBytes, readUpload, writeBytes } from './uploads.ts
 
 export const system: Module = {
   name: 'system',
-  segments: ['health', 'openapi.json', 'docs', 'version', 'errors', 'uploads', '.well-known', 'capabilities', 'limits'],
+  segments: ['health', 'openapi.json', 'docs', 'version', 'errors', 'uploads', 'capabilities', 'limits'],
   tier: 'foundation',
   summary: 'Probes, machine-readable contract, uploads, and what the running service can do.',
   routes: systemRoutes,

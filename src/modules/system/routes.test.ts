@@ -1,6 +1,5 @@
 /** Version, documentation, metadata, capabilities and upload names. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { roles } from '#kernel/auth/roles.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
@@ -29,24 +28,14 @@ describe('the contract', () => {
     expect(text).not.toMatch(/<script>/)
   })
 
-  test('RFC 9728 metadata names header tokens and the roles', async () => {
-    expect((await w.call('GET /.well-known/oauth-protected-resource')).json).toEqual({
-      resource: '/api',
-      authorization_servers: [],
-      bearer_methods_supported: ['header'],
-      scopes_supported: [...roles],
-      resource_documentation: '/api-docs',
-    })
-  })
-
   test('capabilities are those of the token', async () => {
     const { json } = await w.call('GET /capabilities', { token })
     expect(json).toMatchObject({
       tenant_id: await w.tenant(),
       roles: ['analyst'],
-      providers: [],
+      providers: ['prohibited-jurisdiction-check'],
       plugins: [],
-      tools: [],
+      tools: expect.arrayContaining(['explain_evaluation', 'evaluate_subject']),
     })
     expect(json.operations).toContain('createUpload')
     expect(json.operations).not.toContain('createUser')

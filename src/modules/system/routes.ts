@@ -1,5 +1,6 @@
 /** Probes, the contract of the running API, uploads, and what the caller can do. */
-import { everyone, roles } from '#kernel/auth/roles.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import { listUsableTools } from '#kernel/auth/tool-policy.ts'
 import { publicRoute, tenantRoute } from '#kernel/declare-route.ts'
 import { docsContentSecurityPolicy, renderDocsPage } from '#kernel/docs-page.ts'
 import { fail, type ProblemCode, problems } from '#kernel/problem.ts'
@@ -13,7 +14,6 @@ import {
   ErrorType,
   Health,
   LimitsView,
-  ProtectedResource,
   ReadinessView,
   Upload,
   UploadParams,
@@ -138,36 +138,39 @@ export const systemRoutes = [
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => (await findUpload(tx, params.upload_id)) ?? fail('not_found')),
 
-  publicRoute('GET /.well-known/oauth-protected-resource', {
-    id: 'getProtectedResource',
-    summary: 'RFC 9728 metadata: which issuers this API trusts',
-    uses: ['issuers', 'public_url'],
-    reply: [200, ProtectedResource],
-  }).handle(async ({ kernel }) => ({
-    resource: `${kernel.public_url ?? ''}/api`,
-    authorization_servers: kernel.issuers.filter((issuer) => !issuer.built_in).map((issuer) => issuer.issuer),
-    bearer_methods_supported: ['header'],
-    scopes_supported: [...roles],
-    resource_documentation: `${kernel.public_url ?? ''}/api-docs`,
-  })),
-
   tenantRoute('GET /capabilities', {
     id: 'getCapabilities',
     summary: 'What this token can do now',
     roles: everyone,
-    tx: 'self',
-    uses: ['jobs', 'routes'],
+    tx: 'read',
+    uses: [
+      'caches',
+      'forced_provider_mode',
+      'jobs',
+      'modules',
+      'plugin_policy',
+      'routes',
+      'tenantStatusCache',
+      'threads',
+    ],
     reply: [200, Capabilities],
-  }).handle(async ({ actor, kernel }) => ({
+    problems: ['content_corrupt'],
+  }).handle(async ({ tx, actor, kernel }) => ({
     tenant_id: actor.tenant_id,
     roles: [...actor.roles],
     operations: kernel.routes
       .filter((route) => route.access === 'public' || route.roles.some((role) => actor.roles.includes(role)))
       .map((route) => route.id),
     job_kinds: [...kernel.jobs.kinds.keys()],
-    providers: [],
-    plugins: [],
-    tools: [],
+    providers: (
+      await Promise.all(kernel.modules.map((module) => module.listReadyProviders?.(kernel, tx) ?? []))
+    ).flat(),
+    plugins: (await Promise.all(kernel.modules.map((module) => module.listRunnablePlugins?.(kernel, tx) ?? []))).flat(),
+    tools: listUsableTools(
+      kernel.routes,
+      (await kernel.tenantStatusCache.get(actor.tenant_id))?.tool_rules,
+      actor.roles,
+    ),
   })),
 
   tenantRoute('GET /limits', {

@@ -71,24 +71,13 @@ export const UploadQuery = closed({
   ),
 })
 
-export const ProtectedResource = closed(
-  {
-    resource: text(500),
-    authorization_servers: listOf(text(500), 100),
-    bearer_methods_supported: listOf(text(50), 10),
-    scopes_supported: listOf(oneOf(roles), 10),
-    resource_documentation: text(500),
-  },
-  { title: 'ProtectedResource' },
-)
-
 export const Capabilities = closed(
   {
     tenant_id: Id(),
     roles: listOf(oneOf(roles), 10),
     operations: listOf(text(100), 1000, { description: 'operationIds this token may call.' }),
     job_kinds: listOf(text(100), 200),
-    providers: listOf(text(100), 200, { description: 'Providers with a stored credential.' }),
+    providers: listOf(text(100), 1000, { description: 'Providers that can be called now.' }),
     plugins: listOf(text(100), 200),
     tools: listOf(text(100), 1000, { description: 'Tools offered over the Model Context Protocol.' }),
   },

@@ -168,6 +168,24 @@ export const removeOldBulkRejects = (tx: Tx, keep_days: number, limit: number) =
     [tx.tenant_id, keep_days, limit],
   )
 
+/** Bytes of payloads that arrived before the retention period; hash, admissions and encrypted facts stay with their row. */
+export const removeOldPayloadContents = (tx: Tx, keep_days: number, limit: number) =>
+  tx.run(
+    `delete from app.source_payload_content where tenant_id = $1 and payload_id = any (array(
+       select payload_id from app.source_payload_content
+        where tenant_id = $1 and received_at < now() - $2::bigint * interval '1 day' limit $3))`,
+    [tx.tenant_id, keep_days, limit],
+  )
+
+/** Pages of provider answers that never became complete, by the same period. */
+export const removeOldProviderPages = (tx: Tx, keep_days: number, limit: number) =>
+  tx.run(
+    `delete from app.provider_page where tenant_id = $1 and (call_id, page_no) in (
+       select call_id, page_no from app.provider_page
+        where tenant_id = $1 and received_at < now() - $2::bigint * interval '1 day' limit $3)`,
+    [tx.tenant_id, keep_days, limit],
+  )
+
 // Isolation probes --------------------------------------------------------------------------------------------------
 
 export const listIsolatedTables = (tx: Tx) =>

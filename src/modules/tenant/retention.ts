@@ -3,7 +3,14 @@
  * refused, because the policy would promise what does not happen.
  */
 import type { Tx } from '#kernel/database/tx.ts'
-import { type RetentionClassRow, removeOldBulkRejects, removeOldImportRejects, removeOldJobs } from './queries.ts'
+import {
+  type RetentionClassRow,
+  removeOldBulkRejects,
+  removeOldImportRejects,
+  removeOldJobs,
+  removeOldPayloadContents,
+  removeOldProviderPages,
+} from './queries.ts'
 
 /** Removes at most `limit` records that are older than `keep_days`, and returns how many it removed. */
 export type RemoveExpired = (tx: Tx, keep_days: number, limit: number) => Promise<number>
@@ -15,6 +22,7 @@ export type RecordClass =
 export const recordClasses: readonly RecordClass[] = [
   { record_class: 'jobs', executors: [removeOldJobs] },
   { record_class: 'import-rejects', executors: [removeOldImportRejects, removeOldBulkRejects] },
+  { record_class: 'provider-payloads', executors: [removeOldPayloadContents, removeOldProviderPages] },
   { record_class: 'audit', kept_for_ever: 'The audit record is never removed; keep_days of audit must be null.' },
 ]
 

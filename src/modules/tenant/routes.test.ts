@@ -1,4 +1,5 @@
 /** Settings of a tenant, retention, and the isolation self-test. */
+import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
@@ -130,7 +131,7 @@ describe('the retention policy', () => {
   test('starts with the defaults, and is replaced as a whole', async () => {
     const before = (await call('GET /tenant/retention-policy')).json
     const names = before.classes.map(({ record_class }: { record_class: string }) => record_class)
-    expect(names).toEqual(['jobs', 'import-rejects', 'audit'])
+    expect(names).toEqual(['jobs', 'import-rejects', 'provider-payloads', 'audit'])
     const classes = [
       { record_class: 'jobs', keep_days: 7, basis: 'Decided.' },
       { record_class: 'audit', keep_days: null, basis: 'For ever.' },
@@ -176,13 +177,13 @@ describe('retention of records', () => {
       if ('executors' in known) expect(known.executors.length).toBeGreaterThan(0)
       expect((await keep(30)).status).toBe('executors' in known ? 200 : 409)
     }
-    for (const record_class of ['provider-payloads', 'anything-else']) {
+    for (const record_class of ['screening-hits', 'anything-else']) {
       const { json } = await put([{ record_class, keep_days: 30, basis: 'Decided.' }])
       expect(json).toMatchObject({ status: 409, code: 'conflict' })
       expect(json.detail).toContain('Nothing acts on record class number')
     }
     const behind = write(
-      `update app.retention_policy set classes = '[{"record_class": "provider-payloads", "keep_days": 1, "basis": "x"}]'
+      `update app.retention_policy set classes = '[{"record_class": "screening-hits", "keep_days": 1, "basis": "x"}]'
         where tenant_id = $1`,
     )
     await expect(behind).rejects.toMatchObject({ code: 'conflict' })
@@ -224,6 +225,29 @@ describe('retention of records', () => {
     expect(text).toContain('import-rejects')
     await put([])
     expect(await runHousekeeping()).toMatchObject({ 'import-rejects': 0, jobs: 0 })
+  })
+
+  test('bytes of payloads and pages of answers are removed after their period, and their rows stay', async () => {
+    w.startRunner()
+    expect((await put([{ record_class: 'provider-payloads', keep_days: 30, basis: 'Decided.' }])).status).toBe(200)
+    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+      for (const module of modules) await module.canary(tx)
+    })
+    const kept = () => Promise.all(['source_payload', 'source_payload_content', 'provider_page'].map(count))
+    const before = await kept()
+    expect(before.every((rows) => rows > 0)).toBe(true)
+    // The canary payload is of 2020, its page of today.
+    expect(await runHousekeeping()).toMatchObject({ 'provider-payloads': before[1] })
+    expect(await kept()).toEqual([before[0], 0, before[2]])
+    const owner = new pg.Client(w.clone.postgres)
+    await owner.connect()
+    await owner.query(`set app.actor = 'operator:test'`)
+    await owner.query(`update app.provider_page set received_at = now() - interval '31 days' where tenant_id = $1`, [
+      tenant_id,
+    ])
+    await owner.end()
+    expect(await runHousekeeping()).toMatchObject({ 'provider-payloads': before[2] })
+    expect(await kept()).toEqual([before[0], 0, 0])
   })
 
   test('removes everything that expired in bounded batches', async () => {

@@ -61,7 +61,9 @@ const ApprovalRule = closed({
   require_impact: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Approving needs an impact run that still holds; for actions that put a version in force.',
+      description:
+        'Approving needs an impact run that still holds; for actions that put a version in force. Versions of source contracts and ' +
+        'providers rate no subject and need no run.',
     }),
   ),
 })

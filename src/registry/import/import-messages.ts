@@ -1,5 +1,7 @@
 /** Input and output of an import: messages between the process that runs it and the thread that reads the source. */
+
 import type { ReadEntry, Reject, SourceFile, Warning } from '../adapter.ts'
+import type { PluginAdapterCode } from '../adapters/plugin-adapter.ts'
 import type { Detection, DetectionRequest } from '../detection/detection.ts'
 import type { MemberCounts } from '../types/array-members.ts'
 import type { TypeDefinition } from '../types/type-definition.ts'
@@ -7,6 +9,8 @@ import type { RemovalMarkerOptions } from './removal-marker.ts'
 
 export interface ImportRequest {
   readonly adapter_key: string
+  /** The code of an adapter that a plugin implements. */
+  readonly plugin?: PluginAdapterCode
   /** The original name of the file. */
   readonly file_name?: string | null
   readonly options: Record<string, unknown>
@@ -56,6 +60,8 @@ export interface ImportTotals {
   /** Warnings that the source is most likely incomplete. */
   readonly doubts: readonly Warning[]
   readonly files: readonly SourceFile[]
+  /** Fuel of each chunk that a plugin adapter read. */
+  readonly plugin_fuel?: readonly number[]
   /** Values of members that hold several, by pointer. */
   readonly members: MemberCounts
   /** The rows are in key order, so that they need no sort. */

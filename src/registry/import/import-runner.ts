@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads'
 import type { AdmissionRequest, ThreadAdmission } from '#kernel/thread-admission.ts'
 import { type Source, SourceFault } from '../adapter.ts'
+import { PluginAdapterFault } from '../adapters/plugin-adapter.ts'
 import type { ImportOutput, ThreadTask } from './import-messages.ts'
 import type { ThreadInput, ThreadOutput } from './import-thread.ts'
 import { ThreadTurns } from './thread-turns.ts'
@@ -25,6 +26,8 @@ export interface ImportOptions {
 
 /** A malicious row or type takes seconds; so may a good one on a busy machine. */
 export const defaultLimits: ImportLimits = { memory_mb: 256, idle_timeout_ms: 20_000 }
+/** A chunk of a plugin adapter may reach the backstop of the sandbox three times before it is known as a native loop. */
+export const pluginLimits: ImportLimits = { memory_mb: 256, idle_timeout_ms: 180_000 }
 /** Number of bytes sent before the thread requests more. */
 const MAX_BYTES_UNDER_WAY = 1024 * 1024
 const YOUNG_MB = 16
@@ -164,6 +167,7 @@ class ImportThread {
       this.isDone = true
       this.caller.wake()
     } else if (message.kind === 'fault') this.fail(new SourceFault(message.code, message.message, message.at))
+    else if (message.kind === 'plugin_fault') this.fail(new PluginAdapterFault(message.fault))
     else this.fail(new Error(message.message))
   }
 

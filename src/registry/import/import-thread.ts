@@ -5,9 +5,10 @@
 import { parentPort } from 'node:worker_threads'
 import { SourceFault } from '../adapter.ts'
 import { adapters } from '../adapters/index.ts'
+import { createPluginAdapter, PluginAdapterFault, type PluginFault } from '../adapters/plugin-adapter.ts'
 import { detectAdapter } from '../detection/detect-adapter.ts'
 import { runExplainedImport } from './explained-import.ts'
-import type { ImportOutput, ThreadTask } from './import-messages.ts'
+import type { ImportOutput, ImportRequest, ThreadTask } from './import-messages.ts'
 
 export type ThreadInput =
   /** While the first cell of `pause` is not 0 the thread stops before its next batch, until it receives `resume`. */
@@ -23,6 +24,7 @@ export type ThreadOutput =
   | { readonly kind: 'output'; readonly output: ImportOutput }
   | { readonly kind: 'done' }
   | { readonly kind: 'fault'; readonly code: string; readonly message: string; readonly at: SourceFault['at'] }
+  | { readonly kind: 'plugin_fault'; readonly fault: PluginFault }
   | { readonly kind: 'crash'; readonly message: string }
 
 /** Number of output messages that may be pending before the thread waits for the database. */
@@ -67,9 +69,29 @@ if (port) {
       yield { kind: 'detection', detection: await detectAdapter(source(), request.detect) }
       return
     }
+    if (request.plugin) {
+      yield* runPluginImport(request, () => waitWhilePaused(pause))
+      return
+    }
     const adapter = adapters.get(request.adapter_key)
     if (!adapter) throw new Error(`unknown adapter ${request.adapter_key}`)
     yield* runExplainedImport(adapter, source(), request, () => waitWhilePaused(pause))
+  }
+
+  async function* runPluginImport(
+    request: ImportRequest,
+    beforeBatch: () => Promise<void> | undefined,
+  ): AsyncGenerator<ImportOutput> {
+    if (!request.plugin) return
+    const adapter = createPluginAdapter(request.plugin)
+    try {
+      for await (const output of runExplainedImport(adapter, source(), request, beforeBatch)) {
+        if (output.kind !== 'end') yield output
+        else yield { ...output, totals: { ...output.totals, plugin_fuel: [...adapter.fuel] } }
+      }
+    } finally {
+      await adapter.close()
+    }
   }
 
   const run = async (request: ThreadTask, pause: Int32Array): Promise<void> => {
@@ -91,6 +113,7 @@ if (port) {
       send({ kind: 'done' })
     } catch (error) {
       if (error instanceof SourceFault) send({ kind: 'fault', code: error.code, message: error.message, at: error.at })
+      else if (error instanceof PluginAdapterFault) send({ kind: 'plugin_fault', fault: error.fault })
       else send({ kind: 'crash', message: (error as Error).stack ?? String(error) })
     }
   }

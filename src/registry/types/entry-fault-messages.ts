@@ -69,7 +69,7 @@ export function toEntryFaults(
  * Of alternatives (anyOf, oneOf) only the intended one is relevant. When a single branch accepts a value of this kind its errors are
  * reported, otherwise only that none fits.
  */
-function selectRelevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
+export function selectRelevantErrors(errors: readonly ErrorObject[]): ErrorObject[] {
   const dropped = new Set<ErrorObject>()
   for (const choice of errors) {
     // The errors of `then` or `else` are reported too and are more specific.
@@ -160,7 +160,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
 const count = (limit: unknown, one: string): string => `${limit} ${limit === 1 ? one : `${one}s`}`
 
 /** Code of the fault and the requirement of the schema, as the rest of a sentence. */
-function describeDemand({ keyword, params, message }: ErrorObject): readonly [code: string, demand: string] {
+export function describeDemand({ keyword, params, message }: ErrorObject): readonly [code: string, demand: string] {
   const { limit } = params
   switch (keyword) {
     case 'type':

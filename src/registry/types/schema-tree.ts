@@ -110,7 +110,7 @@ export class SchemaTree {
   }
 
   /** The facets and every possible alternative. */
-  private collectReachable(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
+  collectReachable(node: unknown, seen = new Set<SchemaObject>()): SchemaObject[] {
     for (const facet of this.getFacets(node)) {
       if (seen.has(facet)) continue
       seen.add(facet)

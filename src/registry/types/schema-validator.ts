@@ -7,6 +7,7 @@ import { isObject } from '../content/json-pointer.ts'
 import { compilePattern } from './pattern.ts'
 import { iterateSubschemas } from './schema-tree.ts'
 import { stringFormats } from './string-formats.ts'
+import { replaceUniqueItems } from './unique-items.ts'
 
 export type { ErrorObject, ValidateFunction }
 
@@ -97,6 +98,7 @@ function createAjv(allErrors: boolean): Ajv2020 {
     code: { regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: 'new RegExp' }) },
   })
   for (const [name, validate] of Object.entries(stringFormats)) ajv.addFormat(name, { type: 'string', validate })
+  replaceUniqueItems(ajv)
   return ajv
 }
 

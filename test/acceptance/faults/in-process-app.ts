@@ -2,7 +2,7 @@
 import { readBuildInfo, readProject } from '#app/project.ts'
 import { createRuntime } from '#app/runtime.ts'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { createSilentLog } from '#kernel/log.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { updateApprovalRules } from '#test/support/approval-rules.ts'

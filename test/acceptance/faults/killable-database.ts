@@ -14,7 +14,7 @@ import { createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import { roles } from '#kernel/auth/roles.ts'
 import { migrate } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 
 const MASTER_KEY = Buffer.alloc(32, 7)

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { type Connection, startEmbedded } from '#app/embedded/launcher.ts'
 import { readProject } from '#app/project.ts'
-import { createMasterKeyFile } from '#kernel/encryption.ts'
+import { createMasterKeyFile } from '#kernel/encryption/keyring.ts'
 
 const MAX_EMPTY_START_MS = 20_000
 const MAX_MIGRATED_START_MS = 5000

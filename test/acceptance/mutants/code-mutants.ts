@@ -50,8 +50,8 @@ export const codeMutants: readonly CodeMutant[] = [
   {
     name: 'an audit event is not written',
     file: 'src/kernel/http/dispatch.ts',
-    text: '    recordEvent(tx, this.#kernel.auditKeys, {',
-    replacement: '    if (route.starts) recordEvent(tx, this.#kernel.auditKeys, {',
+    text: '    const event_id = recordEvent(tx, this.#kernel.auditKeys, {',
+    replacement: '    const event_id = route.starts && recordEvent(tx, this.#kernel.auditKeys, {',
     killers: ['test/audit/record.test.ts'],
   },
   {
@@ -151,6 +151,27 @@ export const codeMutants: readonly CodeMutant[] = [
     text: '  if (!rule || !route.governed) return undefined\n',
     replacement: '  if (rule || !route.governed) return undefined\n',
     killers: ['src/modules/reference-data/governance.test.ts'],
+  },
+  {
+    name: 'an outbound request reaches a private address',
+    file: 'src/kernel/egress/targets.ts',
+    text: "    if (found !== 'public' && !(rule === 'listed' && found === 'private')) refuse('address_not_public')\n",
+    replacement: "    if (found === 'forbidden') refuse('address_not_public')\n",
+    killers: ['src/kernel/egress/hostile-urls.test.ts'],
+  },
+  {
+    name: 'only the first address of a name is checked',
+    file: 'src/kernel/egress/targets.ts',
+    text: '  for (const address of addresses) {\n',
+    replacement: '  for (const address of addresses.slice(0, 1)) {\n',
+    killers: ['src/kernel/egress/hostile-urls.test.ts'],
+  },
+  {
+    name: 'an input value changes the path of a request',
+    file: 'src/provider/render-request.ts',
+    text: ": encodeComponent(getText(input, part.name) ?? '')",
+    replacement: ": (getText(input, part.name) ?? '')",
+    killers: ['src/provider/render-request.test.ts'],
   },
   {
     name: 'a name that stands twice in a JSON object is accepted',

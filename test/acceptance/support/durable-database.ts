@@ -9,7 +9,7 @@ import { readProject, readProjectMigrations } from '#app/project.ts'
 import { createTenant, type SeedContext, seed } from '#app/seed.ts'
 import { migrate } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring, type FileKeyring } from '#kernel/encryption/keyring.ts'
 import { JobQueue } from '#kernel/job/queue.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { createEffectTable, demoJobs } from '#test/support/demo-jobs.ts'
@@ -22,7 +22,11 @@ export interface DurableDatabase {
   call<R extends object>(sql: string, values?: readonly unknown[]): Promise<R[]>
   makeTenants(count: number): Promise<string[]>
   enqueue(tenant_id: string, kind: string, payloads: readonly object[]): Promise<string[]>
-  readonly seedContext: SeedContext & { readonly app: Database; readonly steward: Database }
+  readonly seedContext: SeedContext & {
+    readonly app: Database
+    readonly steward: Database
+    readonly keyring: FileKeyring
+  }
   stop(): Promise<void>
 }
 

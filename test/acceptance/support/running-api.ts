@@ -11,7 +11,7 @@ import { readBuildInfo, readProject } from '#app/project.ts'
 import { createRuntime, type Runtime } from '#app/runtime.ts'
 import { roles } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import { createKeyring } from '#kernel/encryption.ts'
+import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { createLog } from '#kernel/log.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ACCEPTANCE_MASTER_KEY, type DurableDatabase, startDurableDatabase } from './durable-database.ts'
@@ -55,6 +55,8 @@ const buildChildScripts = (root: string) =>
       'import-thread': 'src/registry/import/import-thread.ts',
       'type-worker': 'src/registry/types/type-worker.ts',
       'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
+      'contract-worker': 'src/contract/contract-worker.ts',
+      sandbox: 'src/sandbox/sandbox.ts',
     },
     outdir: import.meta.dirname,
     outExtension: { '.js': '.mjs' },

@@ -10,11 +10,20 @@ export class WorkerProcesses {
   readonly #alive = new Map<number, ChildProcess>()
   readonly #stalled = new Set<number>()
 
-  constructor(database: DurableDatabase, slots: number) {
+  constructor(database: DurableDatabase, slots: number, options: Pick<WorkerStartMessage, 'egress' | 'crash'> = {}) {
     this.#startMessage = {
+      ...options,
       connections: { app: database.connection('app'), worker: database.connection('worker') },
       slots,
     }
+  }
+
+  /** Starts one and waits until it is gone. */
+  async runToEnd(): Promise<void> {
+    const before = new Set(this.#alive.keys())
+    await this.start()
+    const [child] = [...this.#alive].filter(([pid]) => !before.has(pid)).map(([, each]) => each)
+    if (child) await once(child, 'exit')
   }
 
   async start(): Promise<void> {

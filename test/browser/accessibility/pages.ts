@@ -1,8 +1,9 @@
-/** Every page of the console without a violation that axe finds and without overflow, wide and light, then narrow and dark. */
+/** Every page of the console without a violation that axe finds and without overflow, wide and light; a sample narrow and dark. */
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { announceSampling, sample } from '../../support/sampling.ts'
 import { DESKTOP, getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
 import { readPagePaths, toAddress, viewsByQuery } from './routes.ts'
 import { at, browserTest, noProblems, personRoles, tenant } from './setup.ts'
@@ -43,16 +44,19 @@ const views = [
   { viewport: DESKTOP, colorScheme: 'light', rules: null },
   { viewport: PHONE, colorScheme: 'dark', rules: NARROW_RULES },
 ] as const
+type View = (typeof views)[number]
 
-async function showAs(page: Page, { viewport, colorScheme }: (typeof views)[number]): Promise<void> {
+async function showAs(page: Page, { viewport, colorScheme }: View): Promise<void> {
   await page.setViewportSize(viewport)
   await page.emulateMedia({ colorScheme })
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
 }
 
+announceSampling('a quarter of the pages, also checked narrow and dark')
+
 describe('every page', () => {
   browserTest(
-    'fits the screen and has no violation of an accessibility rule, wide and light, narrow and dark',
+    'fits the screen and has no violation of an accessibility rule, wide and light, a sample narrow and dark',
     async () => {
       const paths = readPagePaths()
       expect(paths.length).toBeGreaterThan(45)
@@ -61,10 +65,17 @@ describe('every page', () => {
       const { page, seen, close } = await at(await tenant.token(personRoles), '/')
       await page.evaluate(axeSource)
       const found: Record<string, string[]> = {}
+      let current: View = views[0]
+      const narrow = sample(pages, Math.ceil(pages.length / 4), 'narrow')
       for (const [place, address] of addresses.entries()) {
         await navigate(page, address)
-        // Every other page begins with the view of the one before: drawing a page again takes time.
-        for (const view of place % 2 === 0 ? views : [...views].reverse()) {
+        // A page begins with the view of the one before: drawing a page again takes time.
+        const shown: View[] = views.filter(
+          ({ viewport }) => viewport === DESKTOP || narrow.includes(pages[place] as string),
+        )
+        if (shown[0] !== current) shown.reverse()
+        for (const view of shown) {
+          current = view
           await showAs(page, view)
           const violations = await findViolations(page, { rules: view.rules, hasFrame: place === 0 })
           if (violations.length > 0) found[`${pages[place]} ${view.colorScheme}`] = violations

@@ -18,13 +18,30 @@ export const viewsByQuery: readonly string[] = [
   '/datasets/demo-sanctions/diff?from=1&to=3',
   '/matrices/customer-risk-company?tab=simulate',
   '/change-requests?view=all',
+  '/providers/prohibited-jurisdiction-check?tab=versions',
+  '/plugins/$key?tab=examples',
   '/matrices/customer-risk-person/diff?from=1&to=2',
+  '/source-contracts/company-registry?tab=lineage',
+  '/source-contracts/quarantine?state=all',
+  '/plugins/$key?tab=settings',
+  '/source-contracts/company-registry?tab=drift',
 ]
 
 /** The operation whose fixture makes what a page shows. The most specific path comes first. */
 const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/^\/matrices\/\$key/, 'updateRiskMatrixDraft'],
   [/^\/rules\/\$key/, 'updateRuleDraft'],
+  [/^\/source-contracts\/\$key/, 'updateSourceContractDraft'],
+  [/\$payload_id/, 'getQuarantinedPayload'],
+  [/^\/providers\/\$key\/draft/, 'updateProviderDraft'],
+  [/^\/providers\/\$key/, 'getProvider'],
+  [/^\/plugins\/\$key/, 'getPlugin'],
+  [/^\/tools\/approvals/, 'listToolApprovals'],
+  [/^\/tools\/calls\/\$call_id/, 'getToolCall'],
+  [/\$tool_name/, 'getServerTool'],
+  [/\$server_key/, 'getToolServer'],
+  [/\$call_id/, 'getProviderCall'],
+  [/\$credential_id/, 'getProviderCredential'],
   [/\$object_type\/\$object_id/, 'listAuditObjectEvents'],
   [/\$cr_id/, 'getChangeRequest'],
   [/\$bulk_id/, 'getSubjectBulk'],
@@ -41,12 +58,20 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
 
 /** The address of a page, with the identifiers of the tenant. */
 export async function toAddress(tenant: ExampleTenant, page: string): Promise<string> {
-  if (!page.includes('$')) return page
   const operation = sources.find(([pattern]) => pattern.test(page))?.[1]
+  if (operation === undefined && !page.includes('$')) return page
   const fixture = operation === undefined ? undefined : fixtures[operation]
   if (fixture === undefined) throw new Error(`${page}: name the operation whose fixture makes what the page shows`)
   const { params = {} } = await fixture(tenant, 'compliance_officer')
   return page.replaceAll(/\$([a-z_]+)/g, (_all, name: string) =>
-    encodeURIComponent(params[name] ?? params['matrix_key'] ?? params['rule_key'] ?? ''),
+    encodeURIComponent(
+      params[name] ??
+        params['matrix_key'] ??
+        params['rule_key'] ??
+        params['contract_key'] ??
+        params['provider_key'] ??
+        params['plugin_key'] ??
+        '',
+    ),
   )
 }

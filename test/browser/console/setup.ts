@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core'
 import { defineJob } from '#kernel/job/define-job.ts'
 import { closed } from '#kernel/schema.ts'
 import type { TestApp } from '#test/support/test-app.ts'
+import { ToolTestServer } from '#test/support/tool-server.ts'
 import type { PageProblems } from '../page-session.ts'
 import { createPerson, type Person, setUpBrowserTests, w } from '../setup.ts'
 
@@ -58,7 +59,14 @@ export const auditChain = {
   stop: () => chainWriter?.stop(),
 }
 
+/** A tool server of another party, which the tests may change. */
+export let toolServer: ToolTestServer
+
 setUpBrowserTests({
+  startEgress: async () => {
+    toolServer = await ToolTestServer.start()
+    return toolServer.egress
+  },
   jobs: [slowWork],
   four_eyes: true,
   prepare: async () => {
@@ -70,7 +78,10 @@ setUpBrowserTests({
     clara = await createPerson('Clara Compliance', ['compliance_officer'], { by: tara })
     till = await createPerson('Till Admin', ['tenant_admin'], { by: tara })
   },
-  end: () => chainWriter?.stop(),
+  end: async () => {
+    await chainWriter?.stop()
+    await toolServer.close()
+  },
 })
 
 /** The change that Tara requested and that now waits for approval. */

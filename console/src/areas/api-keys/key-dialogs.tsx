@@ -49,7 +49,7 @@ export function CreateDialog({ isOpen, onClose, onCreated: onMade }: CreateDialo
       title="Create API key"
       isOpen={isOpen}
       onClose={close}
-      onSubmit={() => create.waiting === null && create.run(key)}
+      onSubmit={() => create.run(key)}
       submit="Create"
       change={create}
       size="lg"

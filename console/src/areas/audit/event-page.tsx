@@ -4,6 +4,7 @@ import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { formatOperation, toSentence } from '#console/ui/format.ts'
@@ -12,7 +13,10 @@ import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { escapeText } from '#console/ui/tool/escape-text.ts'
+import { formatClient, getToolOrigin, type ToolOrigin } from '#console/ui/tool/tool-texts.ts'
 import { ChainPosition, OutcomeBadge, OutcomeMark, objectPath } from './event-table.tsx'
+import { findObjectTarget } from './object-target.ts'
 
 type Event = Schemas['AuditEvent']
 interface Difference {
@@ -32,7 +36,10 @@ const eventQuery = (event_id: string) =>
 export default function EventPage() {
   const { event_id = '' } = useParams({ strict: false }) as { event_id?: string }
   const { data: event } = useSuspenseQuery(eventQuery(event_id))
+  const { tenant } = useMe()
+  const target = findObjectTarget(event.object_type, event.object_id, tenant.tenant_id)
   const { diff, ...rest } = event.detail
+  const origin = getToolOrigin(event.detail)
   return (
     <Page
       title={formatOperation(event.operation)}
@@ -43,9 +50,16 @@ export default function EventPage() {
         </PageLink>
       }
       actions={
-        <ButtonLink to={objectPath(event.object_type, event.object_id)} variant="default">
-          History of this object
-        </ButtonLink>
+        <>
+          {target && (
+            <ButtonLink to={target.to} variant="default">
+              {target.label}
+            </ButtonLink>
+          )}
+          <ButtonLink to={objectPath(event.object_type, event.object_id)} variant="default">
+            History of this object
+          </ButtonLink>
+        </>
       }
     >
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
@@ -68,6 +82,7 @@ export default function EventPage() {
                     <OutcomeMark event={event} />
                   </div>,
                 ],
+                origin !== null && ['Came by', <CameByTool key="tool" of={origin} call_id={event.event_id} />],
                 ['Object type', event.object_type],
                 ['Object id', <CopyValue key="object" value={event.object_id} name="the object id" />],
                 ['Request', event.request_id && <CopyValue value={event.request_id} name="the request id" />],
@@ -97,6 +112,24 @@ export default function EventPage() {
         </Stack>
       </SimpleGrid>
     </Page>
+  )
+}
+
+/** The event of a tool call has the id of the call. */
+function CameByTool({ of: { tool, client }, call_id }: { readonly of: ToolOrigin; readonly call_id: string }) {
+  const may = usePermission()
+  const words = tool === null ? 'a resource of the tool protocol' : `the tool ${escapeText(tool)}`
+  return (
+    <span>
+      {tool !== null && may('getToolCall') ? (
+        <PageLink to={`/tools/calls/${call_id}`} inherit>
+          {words}
+        </PageLink>
+      ) : (
+        words
+      )}
+      {client !== null && `, with ${formatClient(client)}`}
+    </span>
   )
 }
 

@@ -8,6 +8,7 @@ import { formatOperation, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { formatClient, getToolOrigin } from '#console/ui/tool/tool-texts.ts'
 
 type Event = Schemas['AuditEvent']
 
@@ -48,6 +49,7 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
           </Table.Td>
           <Table.Td>
             <Principal of={event.actor} isAlwaysNamed />
+            <ToolMark event={event} />
           </Table.Td>
           <Table.Td visibleFrom="sm">
             <OutcomeBadge event={event} />
@@ -65,6 +67,17 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
         </Table.Tr>
       )}
     />
+  )
+}
+
+/** Says that an assistant acted in the name of the user or key. */
+function ToolMark({ event }: { readonly event: Event }) {
+  const origin = getToolOrigin(event.detail)
+  if (origin === null) return null
+  return (
+    <Text size="xs" c="dimmed">
+      by an AI assistant{origin.client !== null && `: ${formatClient(origin.client)}`}
+    </Text>
   )
 }
 

@@ -1,6 +1,6 @@
 /** Exports of the audit record for a period, created by a job and downloaded as a file that can be verified offline. */
 import { Alert, Button, Group, Stack, Text, TextInput } from '@mantine/core'
-import { problemFromResponse, type Schemas } from '@probity/client'
+import type { Schemas } from '@probity/client'
 import { queryOptions, useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -11,6 +11,7 @@ import { useSetFilter } from '#console/ui/filters.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { readFile } from '#console/ui/read-file.ts'
 import { saveFile, toFileTimestamp } from '#console/ui/save-file.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { AuditFrame } from './audit-frame.tsx'
@@ -124,16 +125,14 @@ function ExportFile({ made }: { readonly made: Export }) {
   )
 }
 
-/** Downloads through the client, because a plain link sends no token. */
-async function readContent(export_id: string): Promise<Blob> {
-  const { data, error, response } = await probity.raw.GET('/api/audit/exports/{export_id}/content', {
-    params: { path: { export_id } },
-    headers: { accept: 'application/x-ndjson' },
-    parseAs: 'blob',
-  })
-  if (data === undefined) throw problemFromResponse(response, error)
-  return data as unknown as Blob
-}
+const readContent = (export_id: string): Promise<Blob> =>
+  readFile(
+    probity.raw.GET('/api/audit/exports/{export_id}/content', {
+      params: { path: { export_id } },
+      headers: { accept: 'application/x-ndjson' },
+      parseAs: 'blob',
+    }),
+  )
 
 const formatSize = (bytes: number): string =>
   bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`

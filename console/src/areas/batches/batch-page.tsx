@@ -1,7 +1,7 @@
 /** One batch: progress, distribution, migration between bands, items and failures. */
 import '../../ui/decision/decision.css'
 import { Alert, Button, Group, Menu, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
-import { problemFromResponse, type Schemas } from '@probity/client'
+import type { Schemas } from '@probity/client'
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
@@ -20,6 +20,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { readFile } from '#console/ui/read-file.ts'
 import { saveFile } from '#console/ui/save-file.ts'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
@@ -118,13 +119,12 @@ function Actions({ batch }: { readonly batch: Batch }) {
   )
   const save = useApiMutation(
     async (format: 'csv' | 'ndjson') => {
-      const { data, error, response } = await probity.raw.GET('/api/batch-evaluations/{batch_id}/content', {
+      const request = probity.raw.GET('/api/batch-evaluations/{batch_id}/content', {
         params: { path, query: { format } },
         headers: { accept: '*/*' },
         parseAs: 'blob',
       })
-      if (data === undefined) throw problemFromResponse(response, error)
-      return { format, content: data as unknown as Blob }
+      return { format, content: await readFile(request) }
     },
     { invalidates: [], onDone: ({ format, content }) => saveFile(`batch-${batch.batch_id}.${format}`, content) },
   )

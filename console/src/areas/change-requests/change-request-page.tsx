@@ -15,7 +15,7 @@ import { Principal } from '#console/ui/principal.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { Decision } from './decision.tsx'
 import { ApprovalGates } from './gates.tsx'
-import { hasImpact, Impact, VersionDifference } from './impact.tsx'
+import { hasDifference, hasImpact, Impact, VersionDifference } from './impact.tsx'
 import { RequestDetails, RequestedChange } from './requested-change.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
@@ -67,12 +67,8 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
         <Grid.Col span={{ base: 12, md: 8 }}>
           <Stack gap="md">
             <RequestedChange request={request} text={text} isVoid={isVoid} />
-            {hasImpact(request) && (
-              <>
-                <VersionDifference request={request} isVoid={isVoid} />
-                <Impact request={request} isVoid={isVoid} />
-              </>
-            )}
+            {hasDifference(request) && <VersionDifference request={request} isVoid={isVoid} />}
+            {hasImpact(request) && <Impact request={request} isVoid={isVoid} />}
             <RequestDetails request={request} />
           </Stack>
         </Grid.Col>

@@ -9,13 +9,12 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { getTargetOrigin, getVersionChange } from '#console/ui/change-request/describe-change.ts'
 import {
-  type DefinitionKind,
-  type DefinitionView,
-  definitionQuery,
+  findDefinition,
   getActiveVersion,
-  matrixKind,
-  ruleKind,
+  inForceQuery,
   toOperationId,
+  type VersionedDefinition,
+  type VersionedKind,
 } from '#console/ui/decision/definition-kind.ts'
 import { ImpactView } from '#console/ui/decision/impact-view.tsx'
 import { DefinitionDifference } from '#console/ui/definition/difference-page.tsx'
@@ -35,6 +34,10 @@ type Run = Schemas['ImpactRun']
 
 /** Requests that put another version in force. */
 const MEASURABLE_OPERATIONS = ['activation', 'overlay', 'rollback']
+
+/** Source contracts have a difference with its effect on stored payloads, and no effect on past decisions. */
+export const hasDifference = (request: ChangeRequest): boolean =>
+  hasImpact(request) || (MEASURABLE_OPERATIONS.includes(request.action) && findDefinition(request.params) !== null)
 
 export const hasImpact = ({ action, params }: ChangeRequest): boolean =>
   MEASURABLE_OPERATIONS.includes(action) && ['list_key', 'matrix_key', 'rule_key'].some((name) => name in params)
@@ -64,8 +67,7 @@ function StoredDifference({ request }: { readonly request: ChangeRequest }) {
   const change = getVersionChange(request)
   if (change === null) return null
   const { from, to } = change
-  const { matrix_key, rule_key, list_key = '' } = request.params as Readonly<Record<string, string | undefined>>
-  const kind = matrix_key ? matrixKind : rule_key ? ruleKind : null
+  const definition = findDefinition(request.params)
   const then = request.state === 'approved' ? 'until the approval' : 'when it was requested'
   return (
     <Section title="Difference">
@@ -80,10 +82,10 @@ function StoredDifference({ request }: { readonly request: ChangeRequest }) {
             From {formatVersion(from, to)}, in force {then}, to {formatVersion(to, from)}:
           </Text>
           <Suspense fallback={<ListSkeleton />}>
-            {kind ? (
-              <DefinitionDifference kind={kind} definition_key={matrix_key ?? rule_key ?? ''} from={from} to={to} />
+            {definition ? (
+              <DefinitionDifference kind={definition.kind} definition_key={definition.key} from={from} to={to} />
             ) : (
-              <ListDifference list_key={list_key} from={from} to={to} />
+              <ListDifference list_key={String(request.params['list_key'] ?? '')} from={from} to={to} />
             )}
           </Suspense>
         </Stack>
@@ -93,21 +95,27 @@ function StoredDifference({ request }: { readonly request: ChangeRequest }) {
 }
 
 function PendingDifference({ request }: { readonly request: ChangeRequest }) {
-  const params = request.params as Readonly<Record<string, string | undefined>>
   const to = getTargetVersion(request)
-  const kind = params['matrix_key'] ? matrixKind : params['rule_key'] ? ruleKind : null
-  const key = params['matrix_key'] ?? params['rule_key']
+  const definition = findDefinition(request.params)
   // Removing a pin names no version: the version of the operator applies.
-  const isUnpin = kind !== null && request.operation === toOperationId(kind, 'unpin')
+  const isUnpin = definition !== null && request.operation === toOperationId(definition.kind, 'unpin')
   if (to === null && !isUnpin) return null
   return (
     <Section title="Difference">
       <Suspense fallback={<ListSkeleton />}>
-        {kind && key ? (
-          <DefinitionImpact kind={kind} definition_key={key} to={to} origin={getTargetOrigin(request)} />
+        {definition ? (
+          <DefinitionImpact
+            kind={definition.kind}
+            definition_key={definition.key}
+            to={to}
+            origin={getTargetOrigin(request)}
+          />
         ) : (
           to !== null && (
-            <ListImpact list_key={params['list_key'] ?? ''} to={{ version: to, origin: getTargetOrigin(request) }} />
+            <ListImpact
+              list_key={String(request.params['list_key'] ?? '')}
+              to={{ version: to, origin: getTargetOrigin(request) }}
+            />
           )
         )}
       </Suspense>
@@ -116,7 +124,7 @@ function PendingDifference({ request }: { readonly request: ChangeRequest }) {
 }
 
 interface DefinitionImpactProps {
-  readonly kind: DefinitionKind
+  readonly kind: VersionedKind
   readonly definition_key: string
   /** Null: the version the operator has in force. */
   readonly to: number | null
@@ -126,11 +134,13 @@ interface DefinitionImpactProps {
 
 /** Queried by key alone, because the version in force may belong to the other owner. */
 function DefinitionImpact(props: DefinitionImpactProps) {
-  const { data: of } = useQuery({ ...definitionQuery(props.kind, props.definition_key), throwOnError: false })
+  const { data: of } = useQuery({ ...inForceQuery(props.kind, props.definition_key), throwOnError: false })
   return of ? <BetweenVersions {...props} of={of} /> : null
 }
 
-function BetweenVersions(props: DefinitionImpactProps & { readonly of: DefinitionView }) {
+function BetweenVersions(
+  props: DefinitionImpactProps & { readonly of: Pick<VersionedDefinition, 'active' | 'origin'> },
+) {
   const { kind, definition_key, of, origin, to: named } = props
   const { followed } = usePin(kind, definition_key, of)
   const from = getActiveVersion(of)

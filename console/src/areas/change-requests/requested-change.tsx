@@ -10,6 +10,7 @@ import { toSentence } from '#console/ui/format.ts'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { CredentialNote } from './credential-note.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
 
@@ -48,6 +49,7 @@ export function RequestedChange({ request, text, isVoid }: RequestedChangeProps)
             {rows.length - MAX_ROWS} more changes stand in the request below.
           </Text>
         )}
+        {request.operation === 'activateCredentialVersion' && <CredentialNote request={request} />}
         {reason !== null && (
           <Group gap={6}>
             <Text size="sm" c="dimmed">

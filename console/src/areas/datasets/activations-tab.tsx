@@ -205,7 +205,7 @@ function CancelDialog({ activation, onClose }: CancelDialogProps) {
         cancel.reset()
         onClose()
       }}
-      onConfirm={() => activation && cancel.waiting === null && cancel.run(activation)}
+      onConfirm={() => activation && cancel.run(activation)}
       confirm="Cancel activation"
       change={cancel}
       isDangerous

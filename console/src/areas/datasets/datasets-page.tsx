@@ -1,43 +1,28 @@
 /** All own and shared lists with the version in force, number of entries and freshness. */
-import { Badge, Button, Group, Stack, Table, Text, TextInput } from '@mantine/core'
+import { Button, Group, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
 import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime, useNow } from '#console/ui/date-time.tsx'
-import { EmptyState } from '#console/ui/empty-state.tsx'
-import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
-import { formatCount } from '#console/ui/format.ts'
+import { SharedMark } from '#console/ui/definition/definition-marks.tsx'
+import { Filter, useFilter } from '#console/ui/filters.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { PlainTable } from '#console/ui/plain-table.tsx'
 import { type Dataset, datasetsQuery } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
+import { SearchableList } from '#console/ui/searchable-list.tsx'
 import { Freshness, getFreshness } from './freshness.tsx'
 import { RegisterDialog } from './register-dialog.tsx'
 import { entriesInForce, viaTexts } from './version-texts.ts'
 
-const origins = ['own', 'shared'] as const
 const freshnessStates = ['fresh', 'due', 'stale', 'no-limit', 'empty', 'archived'] as const
 
 export default function DatasetsPage() {
   const may = usePermission()
   const [isRegistering, registering] = useDisclosure(false)
   const { data: datasets } = useSuspenseQuery({ ...datasetsQuery, refetchInterval: 30_000 })
-  const setFilter = useSetFilter()
-  const { find = '' } = useSearch({ strict: false }) as { find?: string | number }
-  const origin = useFilter('origin', origins)
   const freshness = useFilter('freshness', freshnessStates)
   const now_ms = useNow()
-  const wanted = String(find).toLowerCase()
-  const matching = datasets.filter(
-    (dataset) =>
-      (origin === undefined || dataset.origin === origin) &&
-      (freshness === undefined || getFreshness(dataset, now_ms) === freshness) &&
-      [dataset.list_key, dataset.title, dataset.type_key, dataset.owner ?? ''].some((text) =>
-        text.toLowerCase().includes(wanted),
-      ),
-  )
   return (
     <Page
       title="Lists"
@@ -53,55 +38,39 @@ export default function DatasetsPage() {
         </>
       }
     >
-      <Group gap="xs" mb="sm">
-        <TextInput
-          size="xs"
-          w={240}
-          type="search"
-          aria-label="Search lists"
-          placeholder="Search by name, type or owner"
-          value={String(find)}
-          onChange={(event) => setFilter('find', event.currentTarget.value || null)}
-        />
-        <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
-        <Filter name="freshness" label="Freshness" values={freshnessStates} everything="Any freshness" />
-      </Group>
-      {matching.length === 0 ? (
-        <EmptyState
-          title="No lists yet"
-          about="Lists hold the policy that decisions use: countries, sanctions, risk bands. Create one and import a file into it."
-          filters={['find', 'origin', 'freshness']}
-          action={
-            may('createDataset') && (
-              <Button size="xs" onClick={registering.open}>
-                New list
-              </Button>
-            )
-          }
-        />
-      ) : (
-        <Stack gap="xs">
-          <PlainTable
-            label="Lists"
-            empty={null}
-            head={[
-              { name: 'List' },
-              { name: 'Type', from: 'lg' },
-              { name: 'In force' },
-              { name: 'Entries', from: 'sm' },
-              { name: 'Freshness' },
-              { name: 'Scheduled', from: 'md' },
-            ]}
-          >
-            {matching.map((dataset) => (
-              <DatasetRow key={`${dataset.origin} ${dataset.list_key}`} dataset={dataset} />
-            ))}
-          </PlainTable>
-          <Text size="xs" c="dimmed" role="status">
-            {formatCount(matching.length, 'list')} of {datasets.length}
-          </Text>
-        </Stack>
-      )}
+      <SearchableList
+        title="Lists"
+        word="list"
+        words="lists"
+        items={datasets}
+        searchedBy="name, type or owner"
+        toTexts={({ list_key, title, type_key, owner }) => [list_key, title, type_key, owner]}
+        more={{
+          names: ['freshness'],
+          fields: <Filter name="freshness" label="Freshness" values={freshnessStates} everything="Any freshness" />,
+          matches: (dataset) => freshness === undefined || getFreshness(dataset, now_ms) === freshness,
+        }}
+        head={[
+          { name: 'List' },
+          { name: 'Type', from: 'lg' },
+          { name: 'In force' },
+          { name: 'Entries', from: 'sm' },
+          { name: 'Freshness' },
+          { name: 'Scheduled', from: 'md' },
+        ]}
+        empty={{
+          title: 'No lists yet',
+          about:
+            'Lists hold the policy that decisions use: countries, sanctions, risk bands. Create one and import a file into it.',
+          action: may('createDataset') && (
+            <Button size="xs" onClick={registering.open}>
+              New list
+            </Button>
+          ),
+        }}
+      >
+        {(dataset) => <DatasetRow key={`${dataset.origin} ${dataset.list_key}`} dataset={dataset} />}
+      </SearchableList>
       <RegisterDialog isOpen={isRegistering} onClose={registering.close} />
     </Page>
   )
@@ -118,11 +87,7 @@ function DatasetRow({ dataset }: { readonly dataset: Dataset }) {
           <SearchLink to={`/datasets/${dataset.list_key}`} search={{ origin: dataset.origin }} fw={500} size="sm">
             {dataset.title}
           </SearchLink>
-          {dataset.origin === 'shared' && (
-            <Badge variant="default" tt="none" fw={500} miw="max-content">
-              shared
-            </Badge>
-          )}
+          {dataset.origin === 'shared' && <SharedMark />}
         </Group>
         <Text size="xs" c="dimmed" className="mono">
           {dataset.list_key}

@@ -68,7 +68,7 @@ export function OverlayDialog({ view, type, changes, onClose }: OverlayDialogPro
       title="Change an entry for this tenant"
       isOpen
       onClose={onClose}
-      onSubmit={() => isJson && save.waiting === null && save.run(value)}
+      onSubmit={() => isJson && save.run(value)}
       submit="Put in force"
       change={save}
       size="lg"

@@ -40,7 +40,7 @@ export function SettingsDialog({ dataset, onClose }: SettingsDialogProps) {
       title={`Settings of ${dataset.title}`}
       isOpen
       onClose={onClose}
-      onSubmit={() => isComplete(settings) && save.waiting === null && save.run(undefined)}
+      onSubmit={() => isComplete(settings) && save.run(undefined)}
       onReload={reload}
       submit="Save settings"
       change={save}

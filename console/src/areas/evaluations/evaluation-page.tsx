@@ -27,6 +27,8 @@ import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { subjectQuery } from '#console/ui/subject-queries.ts'
 import { explanationQuery, readPack, recordQuery } from './evaluation-queries.ts'
+import { EvidenceSection } from './evidence.tsx'
+import { PluginsUsed } from './plugins-used.tsx'
 import { Reevaluate } from './reevaluate.tsx'
 import { SaveInputs } from './save-inputs.tsx'
 import { WhatIf } from './what-if.tsx'
@@ -111,6 +113,8 @@ function DecisionPage({ one }: { readonly one: Evaluation }) {
           <Verdict outcome={one.outcome} bands={definition?.bands} lists={one.lists} />
           <SubjectLine one={one} subject={subject} />
         </Section>
+        <EvidenceSection one={one} />
+        <PluginsUsed one={one} />
         {subject && <SaveInputs one={one} subject={subject} />}
       </Stack>
       <PartTabs label="Parts of the decision" offered={offered} names={names} open={tab} panels={panels} />

@@ -1,7 +1,8 @@
 /** Queries about one decision. A decision never changes, so responses stay cached. */
-import { isProblem, problemFromResponse } from '@probity/client'
+import { isProblem } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
+import { readFile } from '#console/ui/read-file.ts'
 
 export const evaluationQuery = (evaluation_id: string) =>
   queryOptions({
@@ -43,12 +44,11 @@ export const inputsQuery = (evaluation_id: string) =>
   })
 
 /** Downloads the examiner’s package through the client, because a plain link sends no token. */
-export async function readPack(evaluation_id: string): Promise<Blob> {
-  const { data, error, response } = await probity.raw.GET('/api/evaluations/{evaluation_id}/pack', {
-    params: { path: { evaluation_id } },
-    headers: { accept: '*/*' },
-    parseAs: 'blob',
-  })
-  if (data === undefined) throw problemFromResponse(response, error)
-  return data as unknown as Blob
-}
+export const readPack = (evaluation_id: string): Promise<Blob> =>
+  readFile(
+    probity.raw.GET('/api/evaluations/{evaluation_id}/pack', {
+      params: { path: { evaluation_id } },
+      headers: { accept: '*/*' },
+      parseAs: 'blob',
+    }),
+  )

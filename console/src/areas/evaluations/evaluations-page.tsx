@@ -15,6 +15,7 @@ import {
   matrixKind,
   ruleKind,
 } from '#console/ui/decision/definition-kind.ts'
+import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { Filter, KnownFilter, UnknownFilter, useFilter, useKnownFilter, useSetFilter } from '#console/ui/filters.tsx'
@@ -188,6 +189,7 @@ function Row({ one }: { readonly one: Item }) {
           <ResultMark of={one} />
           {one.score_bps !== null && <span className="number quiet">{one.score_bps.toLocaleString('en')}</span>}
         </Group>
+        <TestMark of={one} />
         {!one.intact && (
           <Badge color="red" tt="none" mt={2}>
             altered

@@ -8,7 +8,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import {
-  type DefinitionKind,
+  type DecisionKind,
   definitionsQuery,
   getDefinitionKey,
   getKind,
@@ -28,6 +28,15 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { SubjectPicker } from '#console/ui/subject-picker.tsx'
 import { isSubjectId, riskQuery, subjectQuery } from '#console/ui/subject-queries.ts'
+import {
+  type AnswerSources,
+  buildAnswerRequest,
+  chooseSources,
+  listContracts,
+  listTypedInputs,
+} from './answer-sources.ts'
+import { AskedProviders } from './asked-providers.tsx'
+import { ProviderAnswers, useAnswerOptions } from './provider-answers.tsx'
 
 interface Search {
   readonly matrix?: string
@@ -43,7 +52,7 @@ export default function NewEvaluationPage() {
   const offered = useMatrixOfSubject(search.subject, matrices)
   const matrix = search.matrix ?? (search.rule ? undefined : offered)
   const chosen = search.rule ? `rule ${search.rule}` : matrix ? `matrix ${matrix}` : null
-  const choicesOf = (kind: DefinitionKind, all: typeof matrices) =>
+  const choicesOf = (kind: DecisionKind, all: typeof matrices) =>
     [...new Map(all.filter(({ active }) => active !== null).map((one) => [getDefinitionKey(one), one])).values()].map(
       (one) => ({
         value: `${kind.family} ${getDefinitionKey(one)}`,
@@ -109,7 +118,7 @@ function useMatrixOfSubject(subject_id: string | undefined, matrices: Parameters
 }
 
 interface EvaluationFormProps extends OwnedVersion {
-  readonly kind: DefinitionKind
+  readonly kind: DecisionKind
   readonly definition_key: string
   readonly subject: string
 }
@@ -122,11 +131,19 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
   const [inputs, setInputs] = useState<Inputs>({})
   const [subject_id, setSubject] = useState(subject)
   const [preview, setPreview] = useState<Schemas['EvaluationPreview'] | null>(null)
+  const [chosenSources, setSources] = useState<AnswerSources>({})
+  const [started, setStarted] = useState<Schemas['Job'] | null>(null)
   const about = useSubject(subject_id)
+  const declared = definition.inputs ?? []
+  const contracts = listContracts(declared)
+  const options = useAnswerOptions(subject_id === '' ? null : subject_id, contracts.length > 0)
+  const sources = chooseSources(contracts, chosenSources, options)
+  const { call_ids, ask } = buildAnswerRequest(sources)
   const body = {
     ...(kind.family === 'matrix' ? { matrix_key: definition_key } : { rule_key: definition_key }),
     ...(subject_id !== '' && { subject_id }),
     inputs,
+    ...(call_ids.length > 0 && { call_ids }),
   }
   const runPreview = useApiMutation(() => probity.POST('/api/evaluations/preview', { body }), {
     invalidates: [],
@@ -137,17 +154,23 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
     successMessage: 'Decision stored',
     onDone: ({ evaluation_id }) => navigate({ to: `/evaluations/${evaluation_id}` }),
   })
-  const problem = decide.problem ?? runPreview.problem
+  const start = useApiMutation(() => probity.POST('/api/evaluations/async', { body: { ...body, ...ask } }), {
+    invalidates: ['provider-calls', 'providers'],
+    onDone: setStarted,
+  })
+  const problem = (ask ? start.problem : decide.problem) ?? runPreview.problem
   const faults = (problem?.errors ?? []).map(({ pointer, detail }) => ({
     pointer: pointer.replace(/^#/, '').replace(/^\/inputs/, ''),
     message: detail,
   }))
+  if (started) return <AskedProviders started={started} onClose={() => setStarted(null)} />
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
         runPreview.reset()
-        decide.run(undefined)
+        if (ask) start.run(undefined)
+        else decide.run(undefined)
       }}
     >
       <Stack gap="md">
@@ -155,11 +178,26 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
           label="Subject"
           description="Optional. Its attributes are used as inputs, and it receives the rating."
           subject_id={subject_id === '' ? null : subject_id}
-          onChange={(chosen) => setSubject(chosen ?? '')}
+          onChange={(chosen) => {
+            setSubject(chosen ?? '')
+            // An answer about one subject is no evidence about another.
+            setSources({})
+          }}
         />
+        {contracts.length > 0 && (
+          <ProviderAnswers
+            contracts={contracts}
+            inputs={declared}
+            subject={about}
+            options={options}
+            sources={sources}
+            onChange={setSources}
+            errors={problem?.errors ?? []}
+          />
+        )}
         <Section title="Inputs">
           <InputsForm
-            inputs={definition.inputs ?? []}
+            inputs={listTypedInputs(declared, sources)}
             values={inputs}
             onChange={setInputs}
             faults={faults}
@@ -169,10 +207,10 @@ function EvaluationForm({ kind, definition_key, version, origin, subject }: Eval
         </Section>
         <ProblemNote problem={problem} />
         <Group gap="xs">
-          <Button type="submit" loading={decide.isRunning}>
-            Evaluate
+          <Button type="submit" loading={decide.isRunning || start.isRunning}>
+            {ask ? 'Ask the provider and decide' : 'Evaluate'}
           </Button>
-          {may('previewEvaluation') && (
+          {may('previewEvaluation') && ask === null && (
             <Button
               variant="default"
               loading={runPreview.isRunning}

@@ -1,9 +1,12 @@
-/** What an administrator looks after: API keys, people and failed jobs. */
+/** What an administrator looks after: credentials, API keys, people and failed jobs. */
 import { Badge } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { formatCount, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
+import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
+import { gapNames, gapTexts, toGapTarget } from '#console/ui/provider/provider-texts.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { RowList } from './row-list.tsx'
@@ -16,6 +19,49 @@ export function AdministratorSections({ of }: { readonly of: Administrator }) {
       <People of={of.users} />
       <Health of={of.failed_jobs} />
     </>
+  )
+}
+
+/** Providers that cannot be called, and what that blocks. */
+export function MissingCredentials({ hidesEmpty }: { readonly hidesEmpty: boolean }) {
+  const { data } = useQuery({ ...gapsQuery, throwOnError: false })
+  if (data === undefined || (hidesEmpty && data.items.length === 0)) return null
+  return (
+    <Section
+      title="Credentials missing"
+      actions={
+        <PageLink to="/provider-credentials" size="sm">
+          All credentials
+        </PageLink>
+      }
+    >
+      <RowList
+        label="Credentials missing"
+        rows={data.items.map((gap) => {
+          const { to, search } = toGapTarget(gap)
+          return {
+            key: `${gap.provider_key} ${gap.environment}`,
+            link: (
+              <SearchLink to={to} search={search} size="sm" fw={500}>
+                {gap.provider_key}
+              </SearchLink>
+            ),
+            detail: (
+              <>
+                {gapTexts[gap.reason]} Blocks {gap.capabilities.join(', ')}. Began{' '}
+                <RelativeTime at={gap.blocked_since} />.
+              </>
+            ),
+            mark: (
+              <Badge variant="light" tt="none" miw="max-content" color="red">
+                {gapNames[gap.reason]}
+              </Badge>
+            ),
+          }
+        })}
+        empty="Every provider that is called live has a credential that can be used."
+      />
+    </Section>
   )
 }
 

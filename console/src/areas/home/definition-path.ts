@@ -1,5 +1,12 @@
-/** Where the page of a list, matrix or rule is. */
-const folders = { list: '/datasets', matrix: '/matrices', rule: '/rules' } as const
+/** Where the page of a list or definition is. */
+const folders = {
+  list: '/datasets',
+  matrix: '/matrices',
+  rule: '/rules',
+  contract: '/source-contracts',
+  provider: '/providers',
+  plugin: '/plugins',
+} as const
 
 export const getDefinitionPath = ({ family, key }: { readonly family: keyof typeof folders; readonly key: string }) =>
   `${folders[family]}/${key}`

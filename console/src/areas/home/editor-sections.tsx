@@ -9,6 +9,14 @@ import { Section } from '#console/ui/section.tsx'
 import { getDefinitionPath } from './definition-path.ts'
 import { RowList } from './row-list.tsx'
 
+const familyWords = {
+  matrix: 'Matrix',
+  rule: 'Rule',
+  contract: 'Source contract',
+  provider: 'Provider',
+  plugin: 'Plugin',
+} as const
+
 type Editor = Schemas['PolicyEditorOverview']
 
 export function EditorSections({ of }: { readonly of: Editor }) {
@@ -34,7 +42,7 @@ function Drafts({ of }: { readonly of: Editor['drafts'] }) {
           ),
           detail: (
             <>
-              {draft.family === 'matrix' ? 'Matrix' : 'Rule'}
+              {familyWords[draft.family]}
               {draft.based_on === null ? ', not published yet' : `, based on version ${draft.based_on}`}, changed{' '}
               <RelativeTime at={draft.updated_at} />
             </>
@@ -43,7 +51,8 @@ function Drafts({ of }: { readonly of: Editor['drafts'] }) {
         empty={
           <>
             <Text size="sm" mb="xs">
-              You have no draft of a matrix or rule. Changes begin as a draft and are published as a version.
+              You have no draft of a matrix, rule, source contract or provider. Changes begin as a draft and are
+              published as a version.
             </Text>
             <ButtonLink to="/matrices" size="xs" variant="default">
               Open the matrices
@@ -78,7 +87,7 @@ export function DueDefinitions({ of }: { readonly of: readonly Schemas['DueDefin
           detail: (
             <>
               Version {one.version}
-              {one.origin === 'shared' && ', shared list'}
+              {one.origin === 'shared' && `, shared ${one.family === 'contract' ? 'source contract' : one.family}`}
               {one.stale_since !== null && (
                 <>
                   , out of date since <RelativeTime at={one.stale_since} />
@@ -97,7 +106,7 @@ export function DueDefinitions({ of }: { readonly of: readonly Schemas['DueDefin
             </Badge>
           ),
         }))}
-        empty="Every list, matrix and rule in force is within its limits. A list says how often it must be reviewed and after how many days it is out of date."
+        empty="Every list, matrix, rule, source contract and provider in force is within its limits. A list says how often it must be reviewed and after how many days it is out of date."
       />
     </Section>
   )

@@ -11,12 +11,16 @@ import { BreakGlassInbox } from '#console/ui/break-glass-inbox.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { GuidedStart } from '../guide/guided-start.tsx'
-import { AdministratorSections, KeysToCheck } from './administrator-sections.tsx'
+import { AdministratorSections, KeysToCheck, MissingCredentials } from './administrator-sections.tsx'
 import { AnalystSections } from './analyst-sections.tsx'
 import { ApprovalInbox, OpenProposals } from './approval-sections.tsx'
 import { LastVerification, PolicyChanges } from './auditor-sections.tsx'
 import { DueDefinitions, EditorSections } from './editor-sections.tsx'
 import { Portfolio } from './portfolio.tsx'
+import { QuarantinedPayloads } from './quarantined-payloads.tsx'
+import { StoppedPlugins } from './stopped-plugins.tsx'
+import { QuarantinedTools, WaitingToolCalls } from './tool-sections.tsx'
+import { UnknownOutcomes } from './unknown-outcomes.tsx'
 import { Welcome } from './welcome.tsx'
 
 export default function HomePage() {
@@ -67,11 +71,17 @@ function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
   return (
     <Stack gap="md">
       {approvals && <ApprovalInbox of={approvals} />}
+      {may('approveToolCall') && <WaitingToolCalls />}
       {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
       {analyst && <AnalystSections of={analyst} />}
       {policy_editor && <EditorSections of={policy_editor} />}
+      {may('disablePlugin') && <StoppedPlugins />}
+      {may('pinServerTool') && <QuarantinedTools />}
+      {may('answerProviderCall') && <UnknownOutcomes />}
+      {may('listSourceContractActivity') && <QuarantinedPayloads />}
       {definitions_due && (policy_editor || definitions_due.length > 0) && <DueDefinitions of={definitions_due} />}
       {auditor && <LastVerification of={auditor.last_verification} />}
+      {may('listCredentialGaps') && <MissingCredentials hidesEmpty={!tenant_admin} />}
       {tenant_admin && <KeysToCheck of={tenant_admin.keys_to_check} />}
     </Stack>
   )

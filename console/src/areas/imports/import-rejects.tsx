@@ -1,12 +1,13 @@
 /** The rejected rows of an import, grouped by reason. */
 import { Button, Group, UnstyledButton } from '@mantine/core'
-import { problemFromResponse, type Schemas } from '@probity/client'
+import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { formatCount } from '#console/ui/format.ts'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { readFile } from '#console/ui/read-file.ts'
 import { RejectRow, rejectHead } from '#console/ui/reject-table.tsx'
 import { saveFile } from '#console/ui/save-file.ts'
 import { Section } from '#console/ui/section.tsx'
@@ -15,16 +16,14 @@ type Rejected = Schemas['RejectPage']['items'][number]
 
 const REJECTS = '/api/reference-data/imports/{import_id}/rejects'
 
-/** Downloads through the client, because a plain link sends no token. */
-async function readAll(import_id: string): Promise<Blob> {
-  const { data, error, response } = await probity.raw.GET(`${REJECTS}/export`, {
-    params: { path: { import_id } },
-    headers: { accept: 'application/x-ndjson' },
-    parseAs: 'blob',
-  })
-  if (data === undefined) throw problemFromResponse(response, error)
-  return data as unknown as Blob
-}
+const readAll = (import_id: string): Promise<Blob> =>
+  readFile(
+    probity.raw.GET(`${REJECTS}/export`, {
+      params: { path: { import_id } },
+      headers: { accept: 'application/x-ndjson' },
+      parseAs: 'blob',
+    }),
+  )
 
 export function ImportRejects({ one }: { readonly one: Schemas['Import'] }) {
   const { import_id, list_key, rejects, finished_at } = one

@@ -62,6 +62,8 @@ export default function JobPage() {
               job.started_at !== null &&
                 job.finished_at !== null && ['Duration', formatDuration(job.started_at, job.finished_at)],
               ['Attempts', `${job.attempts} of ${job.max_attempts}`],
+              job.state === 'queued' &&
+                job.deferred_since !== null && ['Continues', <DateTime key="continues" at={job.run_at} />],
               ['Resource', job.resource && <span className="mono">{job.resource}</span>],
             ]}
           />

@@ -48,7 +48,7 @@ export function OverrideDialog({ subject, onClose }: OverrideDialogProps) {
       title={`Override the rating of ${subject.name}`}
       isOpen
       onClose={onClose}
-      onSubmit={() => override.waiting === null && order.band !== null && override.run(undefined)}
+      onSubmit={() => order.band !== null && override.run(undefined)}
       submit="Override"
       change={override}
     >
@@ -108,7 +108,7 @@ export function EndOverride({ subject_id }: { readonly subject_id: string }) {
         title="Remove the override?"
         isOpen={isOpen}
         onClose={dialog.close}
-        onSubmit={() => end.waiting === null && end.run(undefined)}
+        onSubmit={() => end.run(undefined)}
         submit="Remove override"
         change={end}
       >

@@ -2,7 +2,7 @@
 import { Alert, Badge, Button, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
-import { useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -11,6 +11,8 @@ import { StateBadge } from '#console/ui/badges.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { CalendarDay, DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { DeclaredValue } from '#console/ui/decision/inputs-form.tsx'
+import { getTestDecisionIds, TEST_DECISION_TEXT } from '#console/ui/decision/is-test.ts'
+import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { useDeclaredInputs } from '#console/ui/decision/subject-matrices.ts'
@@ -93,6 +95,7 @@ function Risk({ subject }: { readonly subject: Subject }) {
   const { data: risk } = useSuspenseQuery(riskQuery(subject.subject_id))
   const [isOverriding, overriding] = useDisclosure(false)
   const { rating, override } = risk
+  const isTest = useTestDecisions(subject.subject_id).has(rating?.evaluation_id ?? null)
   return (
     <Section
       title="Current risk"
@@ -111,6 +114,11 @@ function Risk({ subject }: { readonly subject: Subject }) {
     >
       <Stack gap="sm">
         {risk.band === null ? <Text size="sm">Not rated yet.</Text> : <BandMark band={risk.band} isLarge />}
+        {isTest && (
+          <Alert color="yellow" title="The rating is a test" role="status">
+            {TEST_DECISION_TEXT} It is not based on what the provider says now.
+          </Alert>
+        )}
         {override !== null && (
           <Alert color="orange" title="Override in force" role="status">
             <Text size="sm">
@@ -145,6 +153,22 @@ function Risk({ subject }: { readonly subject: Subject }) {
       {isOverriding && <OverrideDialog subject={subject} onClose={overriding.close} />}
     </Section>
   )
+}
+
+/** The newest decisions are enough: tests are made before a provider goes live. */
+const MAX_DECISIONS = 100
+
+/** Ids of the decisions about a subject that are tests; empty until they are loaded. */
+function useTestDecisions(subject_id: string): ReadonlySet<string | null> {
+  const may = usePermission()
+  const { data } = useQuery({
+    queryKey: ['evaluations', 'tests', subject_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/evaluations', { params: { query: { subject_id, limit: MAX_DECISIONS } }, signal }),
+    enabled: may('listEvaluations'),
+    throwOnError: false,
+  })
+  return getTestDecisionIds(data?.items ?? [])
 }
 
 /** The reason text is visible to some roles only; the title of the reason code to all. */
@@ -239,6 +263,7 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
       signal,
     }),
   )
+  const tests = useTestDecisions(subject_id)
   if (!list.data) return <ListSkeleton />
   const ratings = list.data.pages.flatMap(({ items }) => items)
   return (
@@ -264,7 +289,10 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
             row={(one) => (
               <Table.Tr key={one.rating_id}>
                 <Table.Td>
-                  <BandMark band={one.band} />
+                  <Group gap={6}>
+                    <BandMark band={one.band} />
+                    <TestMark of={{ is_test: tests.has(one.evaluation_id) }} />
+                  </Group>
                 </Table.Td>
                 <Table.Td visibleFrom="sm">{one.score_bps?.toLocaleString('en') ?? '–'}</Table.Td>
                 <Table.Td visibleFrom="sm">

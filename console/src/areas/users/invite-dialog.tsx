@@ -36,7 +36,7 @@ export function InviteDialog({ isOpen, onClose }: { readonly isOpen: boolean; re
       title="Invite a user"
       isOpen={isOpen}
       onClose={close}
-      onSubmit={() => invite.waiting === null && invite.run(person)}
+      onSubmit={() => invite.run(person)}
       submit="Send invitation"
       change={invite}
       size="lg"

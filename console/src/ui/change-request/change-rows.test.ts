@@ -21,6 +21,25 @@ test('an approval policy is compared rule by rule, in words', () => {
   ])
 })
 
+test('a tool policy is compared tool by tool, in words', () => {
+  const after = [
+    { tool: '*', roles: [], decision: 'person' },
+    { tool: 'start_batch', roles: ['service'], decision: 'forbid' },
+  ]
+  const before = [{ tool: 'start_batch', roles: ['service'], decision: 'forbid' }]
+  expect(toChangeRows([{ member: 'rules', before, after }])).toEqual([
+    { label: 'Every other tool', before: 'no rule', after: 'a person approves' },
+  ])
+})
+
+test('the definition of a tool shows characters that cannot be seen', () => {
+  const changes = [{ member: 'description', before: 'Gives an entry.', after: 'Gives \u202ean entry.' }]
+  const request = { operation: 'pinServerTool', body: {}, query: {}, changes, state: 'open', decided_at: null } as const
+  expect(toRequestRows(request)).toEqual([
+    { label: 'Description', before: 'Gives an entry.', after: 'Gives \\u{202e}an entry.' },
+  ])
+})
+
 test('versions and roles are named, hashes and the reason are left out', () => {
   const rows = toChangeRows([
     { member: 'version', before: 1, after: 2 },
@@ -102,4 +121,20 @@ test('an open request is found by the version it would put in force', () => {
   expect(findOpenActivation([request], target)).toBe(request)
   for (const other of [{ version: 3 }, { key: 'others' }, { param: 'rule_key' as const }])
     expect(findOpenActivation([request], { ...target, ...other })).toBeNull()
+})
+
+test('the activation of a credential says what becomes of the version before', () => {
+  const active = { member: 'active_version', before: 3, after: 4 }
+  expect(toChangeRows([active, { member: 'overlap_s', before: null, after: 0 }])).toEqual([
+    { label: 'Active version', before: 'Version 3', after: 'Version 4' },
+    { label: 'Version before', before: 'in use', after: 'ends at once' },
+  ])
+  const rows = toChangeRows([active, { member: 'overlap_s', before: null, after: 86_400 }])
+  expect(rows[1]?.after).toMatch(/^stays usable for 1 day/)
+  expect(
+    toChangeRows([
+      { ...active, before: null },
+      { member: 'overlap_s', before: null, after: 0 },
+    ]),
+  ).toHaveLength(1)
 })

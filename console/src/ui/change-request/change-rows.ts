@@ -2,6 +2,9 @@
 import type { Schemas } from '@probity/client'
 import { formatDateTime } from '../date-time.tsx'
 import { formatCount, toSentence, toWords } from '../format.ts'
+import { describeOverlap } from '../provider/credential-texts.ts'
+import { escapeText } from '../tool/escape-text.ts'
+import { EVERY_TOOL, formatRuleDecision, type ToolRule } from '../tool/tool-texts.ts'
 import { formatEntryValue } from '../type-texts.ts'
 
 type MemberChange = NonNullable<Schemas['ChangeRequest']['changes']>[number]
@@ -29,9 +32,13 @@ const labels: Readonly<Record<string, string>> = {
   rating: 'Rating',
   roles: 'Roles',
   golden_case: 'Golden case',
+  active_version: 'Active version',
+  overlap_s: 'Version before',
+  inputSchema: 'Input schema',
+  outputSchema: 'Output schema',
   break_glass: 'Without approval, because',
 }
-const versionMembers = ['version', 'pinned', 'scheduled', 'overlay', 'type_version']
+const versionMembers = ['version', 'pinned', 'scheduled', 'overlay', 'type_version', 'active_version']
 
 /** Members whose list is a list of named settings, with the name of each. */
 const identities: Readonly<Record<string, string>> = {
@@ -43,6 +50,9 @@ const identities: Readonly<Record<string, string>> = {
 
 /** An action that the approval policy does not name. */
 const NO_APPROVAL = 'no approval needed'
+
+/** A tool that the tool policy does not name. */
+const NO_RULE = 'no rule'
 
 type Settings = Readonly<Record<string, unknown>>
 
@@ -102,8 +112,32 @@ const indexBy = (list: unknown, identity: string): Settings =>
     (Array.isArray(list) ? (list as Settings[]) : []).map((item) => [String(item[identity]), item] as const),
   )
 
+/** How long the version of a credential that was active before stays usable. */
+const OVERLAP = 'overlap_s'
+
+const isToolRules = (value: unknown): value is readonly ToolRule[] =>
+  Array.isArray(value) && value.every((rule) => isSettings(rule) && 'tool' in rule)
+
+/** One row per tool whose rules differ. */
+function compareToolRules(before: readonly ToolRule[], after: readonly ToolRule[]): ChangeRow[] {
+  const format = (rules: readonly ToolRule[], tool: string) =>
+    rules
+      .filter((rule) => rule.tool === tool)
+      .map(formatRuleDecision)
+      .join('\n') || NO_RULE
+  return [...new Set([...before, ...after].map(({ tool }) => tool))]
+    .map((tool) => ({
+      label: tool === EVERY_TOOL ? 'Every other tool' : tool,
+      before: format(before, tool),
+      after: format(after, tool),
+    }))
+    .filter((row) => row.before !== row.after)
+}
+
 function toRows({ member, before, after }: MemberChange): ChangeRow[] {
   const label = labels[member] ?? toSentence(member)
+  if (member === OVERLAP) return [{ label, before: 'in use', after: describeOverlap(Number(after ?? 0)) }]
+  if (member === 'rules' && isToolRules(before) && isToolRules(after)) return compareToolRules(before, after)
   const identity = identities[member]
   if (identity !== undefined && (Array.isArray(before) || Array.isArray(after)))
     return compareSettings('', indexBy(before, identity), indexBy(after, identity)).map((row) =>
@@ -142,8 +176,21 @@ const toBodyChanges = ({ body, query }: StoredRequest): MemberChange[] =>
 type StoredRequest = Pick<Schemas['ChangeRequest'], 'operation' | 'body' | 'query' | 'changes' | 'state' | 'decided_at'>
 
 /** What the request changes or has changed. */
-export const toRequestRows = (request: StoredRequest): ChangeRow[] =>
-  toChangeRows(correctStart(request, request.changes ?? toBodyChanges(request)))
+export function toRequestRows(request: StoredRequest): ChangeRow[] {
+  const rows = toChangeRows(correctStart(request, request.changes ?? toBodyChanges(request)))
+  return request.operation === 'pinServerTool' ? rows.map(escapeRow) : rows
+}
+
+/** The definition of a tool is a text of another party: nothing in it may be hidden from the person who approves it. */
+const escapeRow = ({ label, before, after }: ChangeRow): ChangeRow => ({
+  label: escapeText(label),
+  before: before && escapeText(before),
+  after: after && escapeText(after),
+})
+
+/** The first version of a credential ends no other. */
+const isFirstVersion = (changes: readonly MemberChange[]): boolean =>
+  changes.some(({ member, before }) => member === 'active_version' && before === null)
 
 export const toChangeRows = (changes: readonly MemberChange[]): ChangeRow[] =>
-  changes.filter(({ member }) => !isHidden(member)).flatMap(toRows)
+  changes.filter(({ member }) => !isHidden(member) && !(member === OVERLAP && isFirstVersion(changes))).flatMap(toRows)

@@ -7,7 +7,21 @@ type ChangeRequest = Schemas['ChangeRequest']
 type Body = Readonly<Record<string, unknown>>
 
 export interface ChangeTarget {
-  readonly kind: 'list' | 'matrix' | 'rule' | 'type' | 'user' | 'subject' | 'evaluation' | 'schedule'
+  readonly kind:
+    | 'list'
+    | 'matrix'
+    | 'rule'
+    | 'contract'
+    | 'provider'
+    | 'plugin'
+    | 'tool-server'
+    | 'server-tool'
+    | 'credential'
+    | 'type'
+    | 'user'
+    | 'subject'
+    | 'evaluation'
+    | 'schedule'
   readonly key: string
 }
 
@@ -15,6 +29,11 @@ const targetParams: Readonly<Record<string, ChangeTarget['kind']>> = {
   list_key: 'list',
   matrix_key: 'matrix',
   rule_key: 'rule',
+  contract_key: 'contract',
+  provider_key: 'provider',
+  plugin_key: 'plugin',
+  server_key: 'tool-server',
+  credential_id: 'credential',
   type_key: 'type',
   user_id: 'user',
   subject_id: 'subject',
@@ -24,6 +43,9 @@ const targetParams: Readonly<Record<string, ChangeTarget['kind']>> = {
 
 /** What the request concerns; null where it creates something or concerns the tenant. */
 export function getChangeTarget({ params }: Pick<ChangeRequest, 'params'>): ChangeTarget | null {
+  const { server_key, tool_name } = params
+  if (server_key !== undefined && tool_name !== undefined)
+    return { kind: 'server-tool', key: `${server_key}/tools/${tool_name}` }
   for (const [name, key] of Object.entries(params)) {
     const kind = targetParams[name]
     if (kind !== undefined) return { kind, key }
@@ -62,7 +84,7 @@ export function getVersionChange(request: Pick<ChangeRequest, 'operation' | 'bod
 }
 
 export interface VersionTarget {
-  readonly param: 'list_key' | 'matrix_key' | 'rule_key'
+  readonly param: 'list_key' | 'matrix_key' | 'rule_key' | 'contract_key' | 'provider_key' | 'plugin_key'
   readonly key: string
   readonly version: number
 }
@@ -83,6 +105,9 @@ export const findOpenActivation = <R extends Pick<ChangeRequest, 'state' | 'oper
 const joinRoles = (roles: unknown): string =>
   Array.isArray(roles) ? roles.map((role) => toWords(String(role))).join(', ') : ''
 
+/** What a plugin is granted, in words. */
+const joinNames = (...names: readonly unknown[]): string => names.flat().map(String).join(', ') || 'nothing'
+
 type Describe = (name: string, body: Body, request: ChangeRequest) => string
 
 const getVersion = (request: ChangeRequest, body: Body): unknown =>
@@ -93,6 +118,18 @@ const byOperation: Readonly<Record<string, Describe>> = {
   reactivateUser: (name) => `Restore the access of ${name}`,
   updateUserRoles: (name) => `Change the roles of ${name}`,
   createApiKey: (_, { name, roles }) => `Create the API key “${name}” with the roles ${joinRoles(roles)}`,
+  updateProviderMode: (name, { mode }) => `Answer calls of ${name} in the mode “${mode}”`,
+  enablePlugin: (name) => `Let the plugin ${name} run again`,
+  updatePluginGrants: (name, { lists, hosts }) => `Let the plugin ${name} reach ${joinNames(lists, hosts)}`,
+  updatePluginConfiguration: (name) => `Change the configuration of the plugin ${name}`,
+  activateCredentialVersion: (name, _, { params }) => `Use version ${params['version']} of the credential ${name}`,
+  enableProviderCredential: (name) => `Use the credential ${name} again`,
+  deleteProviderCredential: (name) => `Destroy the credential ${name}`,
+  updateToolPolicy: () => 'Change the tool policy for AI assistants',
+  createToolServer: (_, { title, server_key }) => `Register the tool server ${title ?? server_key}`,
+  updateToolServer: (name) => `Change the tool server ${name}`,
+  deleteToolServer: (name) => `Remove the tool server ${name}`,
+  pinServerTool: (name, _, { params }) => `Pin the tool ${params['tool_name']} of ${name}`,
   updateTenant: () => 'Change the tenant profile',
   updateApprovalPolicy: () => 'Change the approval policy',
   updateRetentionPolicy: () => 'Change how long records are kept',
@@ -118,7 +155,7 @@ const byPattern: readonly [pattern: RegExp, describe: Describe][] = [
   [/^delete\w*Activation$/, (name) => `Cancel a scheduled version of ${name}`],
   [/^delete\w*Case$/, (name) => `Remove a golden case of ${name}`],
   [/^archive/, (name) => `Archive ${name}`],
-  [/^update(Dataset|RiskMatrix|Rule)$/, (name) => `Change the settings of ${name}`],
+  [/^update(Dataset|RiskMatrix|Rule|SourceContract|Provider)$/, (name) => `Change the settings of ${name}`],
 ]
 
 export function describeChange(request: ChangeRequest, name: string | null): string {

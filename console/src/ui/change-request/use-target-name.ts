@@ -11,6 +11,19 @@ const readers: Readonly<Record<ChangeTarget['kind'], (key: string, signal: Abort
     (await probity.GET('/api/risk-matrices/{matrix_key}', { params: { path: { matrix_key } }, signal })).title,
   rule: async (rule_key, signal) =>
     (await probity.GET('/api/rules/{rule_key}', { params: { path: { rule_key } }, signal })).title,
+  contract: async (contract_key, signal) =>
+    (await probity.GET('/api/source-contracts/{contract_key}', { params: { path: { contract_key } }, signal })).title,
+  provider: async (provider_key, signal) =>
+    (await probity.GET('/api/providers/{provider_key}', { params: { path: { provider_key } }, signal })).title,
+  plugin: async (plugin_key, signal) =>
+    (await probity.GET('/api/plugins/{plugin_key}', { params: { path: { plugin_key } }, signal })).title,
+  'tool-server': readServerTitle,
+  'server-tool': (key, signal) => readServerTitle(key.split('/')[0] ?? '', signal),
+  credential: async (credential_id, signal) => {
+    const params = { path: { credential_id } }
+    const { label, provider_key } = await probity.GET('/api/provider-credentials/{credential_id}', { params, signal })
+    return `${label} of ${provider_key}`
+  },
   type: async (type_key) => type_key,
   user: async (user_id, signal) =>
     (await probity.GET('/api/users/{user_id}', { params: { path: { user_id } }, signal })).name,
@@ -27,6 +40,10 @@ const readers: Readonly<Record<ChangeTarget['kind'], (key: string, signal: Abort
       .name,
 }
 
+async function readServerTitle(server_key: string, signal: AbortSignal): Promise<string> {
+  return (await probity.GET('/api/mcp/servers/{server_key}', { params: { path: { server_key } }, signal })).title
+}
+
 async function readSubjectName(subject_id: string, signal: AbortSignal): Promise<string> {
   return (await probity.GET('/api/subjects/{subject_id}', { params: { path: { subject_id } }, signal })).name
 }
@@ -35,6 +52,12 @@ const words: Readonly<Record<ChangeTarget['kind'], string>> = {
   list: 'list',
   matrix: 'matrix',
   rule: 'rule',
+  contract: 'source contract',
+  provider: 'provider',
+  plugin: 'plugin',
+  'tool-server': 'tool server',
+  'server-tool': 'tool',
+  credential: 'credential',
   type: 'type',
   user: 'person',
   subject: 'subject',
@@ -67,6 +90,12 @@ const pages: Partial<Record<ChangeTarget['kind'], string>> = {
   list: '/datasets',
   matrix: '/matrices',
   rule: '/rules',
+  contract: '/source-contracts',
+  provider: '/providers',
+  plugin: '/plugins',
+  'tool-server': '/tools/servers',
+  'server-tool': '/tools/servers',
+  credential: '/provider-credentials',
   type: '/types',
   user: '/users',
   subject: '/subjects',

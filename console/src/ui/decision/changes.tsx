@@ -83,6 +83,7 @@ const toSingular: Readonly<Record<string, string>> = {
   columns: 'column',
   inputs: 'input',
   values: 'value',
+  enum: 'value',
   factors: 'factor',
   triggers: 'trigger',
 }

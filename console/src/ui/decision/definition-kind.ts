@@ -1,70 +1,147 @@
 /**
- * Matrices and rules have the same operations under their own names. They are typed once, as those of matrices, so that
- * one set of pages serves both.
+ * Kinds of versioned definitions have the same operations under their own names. They are typed once, as those of
+ * matrices, so that one set of pages serves all of them.
  */
 import type { Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { type Origin, type OwnedVersion, toDiffParams, toOriginParams } from '../origin.ts'
 
-export type DefinitionItem = Schemas['RiskMatrixItem']
-export type DefinitionView = Schemas['RiskMatrix']
+/** What a matrix or rule is meant for; other kinds have none of it. */
+type Profile = 'subject_types' | 'products' | 'typologies'
+type WithOptionalProfile<View extends Readonly<Record<Profile, unknown>>> = Omit<View, Profile> &
+  Partial<Pick<View, Profile>>
+
+export type DefinitionItem = WithOptionalProfile<Schemas['RiskMatrixItem']>
+export type DefinitionView = WithOptionalProfile<Schemas['RiskMatrix']>
 export type DefinitionText = Schemas['RiskMatrixText']
 export type DefinitionVersion = Schemas['RiskMatrixVersion']
 export type Finding = Schemas['Finding']
 
-type Noun = 'RiskMatrix' | 'Rule'
+type DraftedNoun = 'RiskMatrix' | 'Rule' | 'SourceContract' | 'Provider'
 
-export interface DefinitionKind {
-  readonly family: 'matrix' | 'rule'
-  readonly noun: Noun
-  readonly word: 'matrix' | 'rule'
-  readonly words: 'matrices' | 'rules'
-  readonly title: 'Matrices' | 'Rules'
+/** Kinds whose versions are put in force, rolled back, pinned and compared. */
+export interface VersionedKind {
+  readonly family: 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
+  readonly noun: DraftedNoun | 'Plugin'
+  /** The path of its operations. */
+  readonly apiPath: 'risk-matrices' | 'rules' | 'source-contracts' | 'providers' | 'plugins'
+  /** The path parameter that names one. */
+  readonly param: 'matrix_key' | 'rule_key' | 'contract_key' | 'provider_key' | 'plugin_key'
+  readonly word: 'matrix' | 'rule' | 'source contract' | 'provider' | 'plugin'
+  readonly words: 'matrices' | 'rules' | 'source contracts' | 'providers' | 'plugins'
+  readonly title: 'Matrices' | 'Rules' | 'Source contracts' | 'Providers' | 'Plugins'
   /** The base path of its pages. */
-  readonly basePath: '/matrices' | '/rules'
+  readonly basePath: '/matrices' | '/rules' | '/source-contracts' | '/providers' | '/plugins'
 }
 
-export const matrixKind: DefinitionKind = {
+/** Kinds whose versions are written as drafts. */
+export interface DefinitionKind extends VersionedKind {
+  readonly family: 'matrix' | 'rule' | 'contract' | 'provider'
+  readonly noun: DraftedNoun
+}
+
+/** What the actions on versions need of a definition. */
+export interface VersionedDefinition {
+  readonly title: string
+  readonly origin: Origin
+  readonly active: { readonly version: number; readonly via: string } | null
+  /** Scheduled activations. */
+  readonly pending: readonly unknown[]
+  readonly versions: readonly { readonly version: number; readonly label?: string | null; readonly state: string }[]
+}
+
+/** Kinds that decide: they have golden cases, simulations and backtests. */
+export interface DecisionKind extends DefinitionKind {
+  readonly family: 'matrix' | 'rule'
+  readonly noun: 'RiskMatrix' | 'Rule'
+}
+
+export const matrixKind: DecisionKind = {
   family: 'matrix',
   noun: 'RiskMatrix',
+  apiPath: 'risk-matrices',
+  param: 'matrix_key',
   word: 'matrix',
   words: 'matrices',
   title: 'Matrices',
   basePath: '/matrices',
 }
-export const ruleKind: DefinitionKind = {
+export const ruleKind: DecisionKind = {
   family: 'rule',
   noun: 'Rule',
+  apiPath: 'rules',
+  param: 'rule_key',
   word: 'rule',
   words: 'rules',
   title: 'Rules',
   basePath: '/rules',
 }
-export const getKind = (family: 'matrix' | 'rule'): DefinitionKind => (family === 'matrix' ? matrixKind : ruleKind)
+export const contractKind: DefinitionKind & { readonly noun: 'SourceContract' } = {
+  family: 'contract',
+  noun: 'SourceContract',
+  apiPath: 'source-contracts',
+  param: 'contract_key',
+  word: 'source contract',
+  words: 'source contracts',
+  title: 'Source contracts',
+  basePath: '/source-contracts',
+}
+export const providerKind: DefinitionKind & { readonly noun: 'Provider' } = {
+  family: 'provider',
+  noun: 'Provider',
+  apiPath: 'providers',
+  param: 'provider_key',
+  word: 'provider',
+  words: 'providers',
+  title: 'Providers',
+  basePath: '/providers',
+}
+/** Versions of a plugin are uploaded, not drafted. */
+export const pluginKind: VersionedKind & { readonly noun: 'Plugin' } = {
+  family: 'plugin',
+  noun: 'Plugin',
+  apiPath: 'plugins',
+  param: 'plugin_key',
+  word: 'plugin',
+  words: 'plugins',
+  title: 'Plugins',
+  basePath: '/plugins',
+}
+export const getKind = (family: 'matrix' | 'rule'): DecisionKind => (family === 'matrix' ? matrixKind : ruleKind)
+
+/** The kind and key that the path parameters of an operation name; null where they name no definition. */
+export function findDefinition(
+  params: Readonly<Record<string, unknown>>,
+): { readonly kind: VersionedKind; readonly key: string } | null {
+  for (const kind of [matrixKind, ruleKind, contractKind, providerKind, pluginKind]) {
+    const key = params[kind.param]
+    if (typeof key === 'string') return { kind, key }
+  }
+  return null
+}
 
 /** Converts the path of a matrix operation to this kind. */
-export const toApiPath = <const P extends string>({ family }: DefinitionKind, path: P): P =>
-  (family === 'matrix' ? path : path.replace('/risk-matrices', '/rules').replace('{matrix_key}', '{rule_key}')) as P
+export const toApiPath = <const P extends string>({ apiPath, param }: VersionedKind, path: P): P =>
+  path.replace('risk-matrices', apiPath).replace('{matrix_key}', `{${param}}`) as P
 
 /** The path parameters that name a definition. */
-export const toPathParams = ({ family }: DefinitionKind, key: string): { matrix_key: string } =>
-  (family === 'matrix' ? { matrix_key: key } : { rule_key: key }) as { matrix_key: string }
+export const toPathParams = ({ param }: VersionedKind, key: string): { matrix_key: string } =>
+  ({ [param]: key }) as { matrix_key: string }
 
-/** The key in a response of either kind. */
+/** The key in a response of any kind. */
 export function getDefinitionKey(answer: object): string {
-  const { matrix_key, rule_key } = answer as { matrix_key?: string; rule_key?: string }
-  return matrix_key ?? rule_key ?? ''
+  return findDefinition(answer as Readonly<Record<string, unknown>>)?.key ?? ''
 }
 
 /** Builds an operationId such as `createRiskMatrixDraft` from its verb and what follows the noun. */
-export function toOperationId<V extends string>(kind: DefinitionKind, verb: V): `${V}${Noun}`
-export function toOperationId<V extends string, R extends string>(
-  kind: DefinitionKind,
+export function toOperationId<K extends VersionedKind, V extends string>(kind: K, verb: V): `${V}${K['noun']}`
+export function toOperationId<K extends VersionedKind, V extends string, R extends string>(
+  kind: K,
   verb: V,
   rest: R,
-): `${V}${Noun}${R}`
-export function toOperationId({ noun }: DefinitionKind, verb: string, rest = ''): string {
+): `${V}${K['noun']}${R}`
+export function toOperationId({ noun }: VersionedKind, verb: string, rest = ''): string {
   return `${verb}${noun}${rest}`
 }
 
@@ -88,9 +165,20 @@ export const definitionsQuery = (kind: DefinitionKind) =>
 export const definitionQuery = (kind: DefinitionKind, key: string, origin?: Origin) =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'one', key, origin],
-    queryFn: ({ signal }) =>
+    queryFn: ({ signal }): Promise<DefinitionView> =>
       probity.GET(toApiPath(kind, '/api/risk-matrices/{matrix_key}'), {
         params: { path: toPathParams(kind, key), query: toOriginParams(origin) },
+        signal,
+      }),
+  })
+
+/** What is in force under a key, of either owner. */
+export const inForceQuery = (kind: VersionedKind, key: string) =>
+  queryOptions({
+    queryKey: ['definitions', kind.family, 'one', key, undefined],
+    queryFn: ({ signal }): Promise<Pick<VersionedDefinition, 'active' | 'origin'>> =>
+      probity.GET(toApiPath(kind, '/api/risk-matrices/{matrix_key}'), {
+        params: { path: toPathParams(kind, key) },
         signal,
       }),
   })
@@ -110,7 +198,7 @@ export const textQuery = (kind: DefinitionKind, key: string, version: number | '
     ...(version !== 'draft' && { staleTime: 300_000 }),
   })
 
-export const differenceQuery = (kind: DefinitionKind, key: string, from: OwnedVersion, to: OwnedVersion) =>
+export const differenceQuery = (kind: VersionedKind, key: string, from: OwnedVersion, to: OwnedVersion) =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'difference', key, from, to],
     queryFn: ({ signal }) =>
@@ -118,11 +206,11 @@ export const differenceQuery = (kind: DefinitionKind, key: string, from: OwnedVe
         params: { path: toPathParams(kind, key), query: { ...toDiffParams(from, to), limit: 200 } },
         signal,
       }),
-    // Versions never change, so neither do their differences.
-    staleTime: Number.POSITIVE_INFINITY,
+    // Versions never change, so neither do their differences; what a contract refuses depends on the stored payloads.
+    staleTime: kind.family === 'contract' ? 0 : Number.POSITIVE_INFINITY,
   })
 
-export const timelineQuery = (kind: DefinitionKind, key: string, scope: 'own' | 'shared') =>
+export const timelineQuery = (kind: VersionedKind, key: string, scope: 'own' | 'shared') =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'activations', key, scope],
     queryFn: ({ signal }) =>
@@ -132,9 +220,13 @@ export const timelineQuery = (kind: DefinitionKind, key: string, scope: 'own' | 
       }),
   })
 
-/** The version in force under a key, of either owner. */
-export const getActiveVersion = ({ active, origin }: Pick<DefinitionView, 'active' | 'origin'>): OwnedVersion | null =>
-  active && { version: active.version, origin }
+/** The version in force, with its owner. */
+export function getActiveVersion({
+  active,
+  origin,
+}: Pick<VersionedDefinition, 'active' | 'origin'>): OwnedVersion | null {
+  return active && { version: active.version, origin }
+}
 
 /** The version in force, else the newest; null if there is no version. */
 export const getActiveOrLatest = ({ active, head_version }: Pick<DefinitionView, 'active' | 'head_version'>) =>

@@ -22,6 +22,8 @@ export interface Input {
   readonly maximum?: number | string
   readonly max_items?: number
   readonly default?: unknown
+  /** The fact of a source contract that gives the value. */
+  readonly from?: { readonly contract_key: string; readonly fact: string }
 }
 
 export interface TableRow {
@@ -45,7 +47,7 @@ export type OnMissing = 'fail' | { readonly default: Value; readonly reason: str
 export interface Factor {
   readonly key: string
   readonly title: string
-  readonly form: 'lookup' | 'table' | 'presence' | 'score_map'
+  readonly form: 'lookup' | 'table' | 'presence' | 'score_map' | 'plugin'
   readonly weight_bps?: number | ListValue
   readonly reason?: string
   readonly reason_code?: string
@@ -60,6 +62,10 @@ export interface Factor {
   readonly absent?: Value
   readonly at_most?: Value
   readonly scores?: Readonly<Record<string, Value>>
+  readonly plugin_key?: string
+  /** The scores that a plugin may give, both ends included. */
+  readonly score_min_bps?: number
+  readonly score_max_bps?: number
 }
 export interface Trigger {
   readonly key: string

@@ -3,6 +3,7 @@ import '../registry.css'
 import './decision.css'
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { queryOptions, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '../api-mutation.ts'
@@ -12,6 +13,15 @@ import { ProblemNote } from '../problem-note.tsx'
 import { Changes } from './changes.tsx'
 
 type ReplayResponse = Schemas['Replay']
+
+/** The last replay of a decision in this session; other parts of the page show what it found. */
+export const replayResultQuery = (evaluation_id: string) =>
+  queryOptions({
+    queryKey: ['evaluations', 'replay', evaluation_id],
+    queryFn: (): ReplayResponse | null => null,
+    initialData: null as ReplayResponse | null,
+    staleTime: Number.POSITIVE_INFINITY,
+  })
 
 const verdictTexts = {
   identical: ['Identical', 'The replay on the recorded versions produced the same document, byte for byte.'],
@@ -25,6 +35,7 @@ interface ReplayProps {
 }
 
 export function Replay({ evaluation_id, onReplayed }: ReplayProps) {
+  const queries = useQueryClient()
   const [replayed, setReplayed] = useState<ReplayResponse | null>(null)
   const replay = useApiMutation(
     () => probity.POST('/api/evaluations/{evaluation_id}/replay', { params: { path: { evaluation_id } } }),
@@ -32,6 +43,7 @@ export function Replay({ evaluation_id, onReplayed }: ReplayProps) {
       invalidates: [],
       onDone: (answer) => {
         setReplayed(answer)
+        queries.setQueryData(replayResultQuery(evaluation_id).queryKey, answer)
         onReplayed?.()
       },
     },

@@ -1,21 +1,22 @@
 /** The changes that activating a version of a definition would make, shown before confirmation. */
 import { Alert, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type DefinitionKind, definitionQuery, differenceQuery, getActiveVersion } from '../decision/definition-kind.ts'
+import { differenceQuery, getActiveVersion, inForceQuery, type VersionedKind } from '../decision/definition-kind.ts'
 import { DifferenceCounts, signs } from '../difference-counts.tsx'
 import { formatVersion, isSameVersion, type OwnedVersion, toDiffParams } from '../origin.ts'
 import { SearchLink } from '../search-link.tsx'
+import { ContractEffect } from './contract-effect.tsx'
 import { formatPart } from './format-part.ts'
 
 interface ActivationDiffProps {
-  readonly kind: DefinitionKind
+  readonly kind: VersionedKind
   readonly definition_key: string
   readonly to: OwnedVersion
 }
 
 /** Queried by key alone, because the version in force may belong to the other owner. */
 export function ActivationDiff({ kind, definition_key, to }: ActivationDiffProps) {
-  const { data: of } = useQuery({ ...definitionQuery(kind, definition_key), throwOnError: false })
+  const { data: of } = useQuery({ ...inForceQuery(kind, definition_key), throwOnError: false })
   if (of === undefined) return <Skeleton height={80} />
   const from = getActiveVersion(of)
   const title = from === null ? 'Changes' : `Changes: ${formatVersion(from, to)} → ${formatVersion(to, from)}`
@@ -38,6 +39,7 @@ function VersionDiff({ kind, definition_key, from, to }: ActivationDiffProps & {
   return (
     <Stack gap={6}>
       <DifferenceCounts of={data.summary} />
+      {kind.family === 'contract' && <ContractEffect of={data} />}
       <ul className="plain-list">
         {data.items.slice(0, 8).map((item) => (
           <li key={item.key}>

@@ -8,7 +8,7 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import { StateBadge } from '../badges.tsx'
 import { RelativeTime } from '../date-time.tsx'
-import { type DefinitionKind, toApiPath, toOperationId, toPathParams } from '../decision/definition-kind.ts'
+import { type DecisionKind, toApiPath, toOperationId, toPathParams } from '../decision/definition-kind.ts'
 import { ImpactView } from '../decision/impact-view.tsx'
 import { ListTable, usePages } from '../list.tsx'
 import { Principal } from '../principal.tsx'
@@ -20,7 +20,7 @@ type BacktestRun = Schemas['ImpactRunSummary']
 
 const isOngoing = ({ state }: Pick<BacktestRun, 'state'>): boolean => state === 'queued' || state === 'running'
 
-const runQuery = (kind: DefinitionKind, key: string, run_id: string) =>
+const runQuery = (kind: DecisionKind, key: string, run_id: string) =>
   queryOptions({
     queryKey: ['definitions', kind.family, 'backtest', key, run_id],
     queryFn: ({ signal }) =>

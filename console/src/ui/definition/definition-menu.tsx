@@ -1,4 +1,4 @@
-/** The menu of rarely used actions of a matrix or rule: settings and archiving. */
+/** The menu of rarely used actions of a definition: settings and archiving. */
 import { ActionIcon, Menu, NumberInput, SimpleGrid, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -58,14 +58,17 @@ const toSettings = (of: DefinitionView) => ({
   description: of.description ?? '',
   review_every_days: of.review_every_days ?? '',
   stale_after_days: of.stale_after_days ?? '',
-  subject_types: of.subject_types,
-  products: of.products,
-  typologies: of.typologies,
+  profile: of.subject_types && {
+    subject_types: of.subject_types,
+    products: of.products ?? [],
+    typologies: of.typologies ?? [],
+  },
 })
 type Settings = ReturnType<typeof toSettings>
 
-const buildRequest = ({ owner, description, review_every_days, stale_after_days, ...settings }: Settings) => ({
-  ...settings,
+const buildRequest = ({ title, owner, description, review_every_days, stale_after_days, profile }: Settings) => ({
+  title,
+  ...profile,
   owner: owner || null,
   description: description || null,
   review_every_days: typeof review_every_days === 'number' ? review_every_days : null,
@@ -100,7 +103,7 @@ function SettingsDialog({ kind, definition_key, of, onClose }: DialogProps) {
       title={`Settings of ${of.title}`}
       isOpen
       onClose={onClose}
-      onSubmit={() => save.waiting === null && save.run(undefined)}
+      onSubmit={() => save.run(undefined)}
       onReload={reload}
       submit="Save settings"
       change={save}
@@ -119,6 +122,7 @@ interface SettingsFieldsProps {
 }
 
 function SettingsFields({ settings, faults, onChange }: SettingsFieldsProps) {
+  const { profile } = settings
   const text = (name: 'title' | 'owner' | 'description') => ({
     value: settings[name],
     error: faults[name],
@@ -145,15 +149,16 @@ function SettingsFields({ settings, faults, onChange }: SettingsFieldsProps) {
         {days('review_every_days', 'Review interval in days')}
         {days('stale_after_days', 'Stale after (days)')}
       </SimpleGrid>
-      {(['subject_types', 'products', 'typologies'] as const).map((name) => (
-        <TagsInput
-          key={name}
-          label={toSentence(name)}
-          value={[...settings[name]]}
-          error={faults[name]}
-          onChange={(typed) => onChange({ ...settings, [name]: typed })}
-        />
-      ))}
+      {profile &&
+        (['subject_types', 'products', 'typologies'] as const).map((name) => (
+          <TagsInput
+            key={name}
+            label={toSentence(name)}
+            value={[...profile[name]]}
+            error={faults[name]}
+            onChange={(typed) => onChange({ ...settings, profile: { ...profile, [name]: typed } })}
+          />
+        ))}
     </>
   )
 }
@@ -171,7 +176,7 @@ function ArchiveDialog({ kind, definition_key, of, onClose }: DialogProps) {
       title={`Archive ${of.title}?`}
       isOpen
       onClose={onClose}
-      onConfirm={() => archive.waiting === null && archive.run(undefined)}
+      onConfirm={() => archive.run(undefined)}
       confirm={`Archive ${kind.word}`}
       change={archive}
       isDangerous

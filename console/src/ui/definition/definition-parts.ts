@@ -1,8 +1,8 @@
-/** What every tab of a definition's page shows: one definition, and the version that the address names. */
-import type { DefinitionKind, DefinitionView } from '../decision/definition-kind.ts'
+/** What every tab of the page of a matrix or rule shows: the definition, and the version that the address names. */
+import type { DecisionKind, DefinitionView } from '../decision/definition-kind.ts'
 
 export interface DefinitionParts {
-  readonly kind: DefinitionKind
+  readonly kind: DecisionKind
   readonly definition_key: string
   readonly of: DefinitionView
   /** A number, the draft, or null while there is neither. */

@@ -6,19 +6,24 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import { Changes } from '../decision/changes.tsx'
 import {
   type DefinitionKind,
-  type DefinitionView,
   definitionQuery,
   differenceQuery,
+  type VersionedDefinition,
+  type VersionedKind,
 } from '../decision/definition-kind.ts'
 import { DifferenceCounts, signs } from '../difference-counts.tsx'
 import { EmptyState } from '../empty-state.tsx'
 import { EntryValue } from '../entry-value.tsx'
 import { useFilter } from '../filters.tsx'
+import { LineDiff } from '../line-diff-view.tsx'
 import { PageLink } from '../link.tsx'
 import { formatVersion, isSameVersion, type OwnedVersion, useOrigin } from '../origin.ts'
 import { Page } from '../page.tsx'
+import { readPartChanges } from '../plugin/part-changes.ts'
+import type { ValueChange } from '../plugin/value-changes.ts'
 import { SearchLink } from '../search-link.tsx'
 import { VersionRange } from '../version-range.tsx'
+import { ContractEffect } from './contract-effect.tsx'
 import { formatPart } from './format-part.ts'
 
 interface OwnedRange {
@@ -27,7 +32,7 @@ interface OwnedRange {
 }
 
 /** The two versions from the page address; by default the newest and its predecessor. */
-function useRange({ head_version, origin }: DefinitionView): OwnedRange {
+function useRange({ head_version, origin }: ComparedDefinition): OwnedRange {
   const search = useSearch({ strict: false }) as { from?: unknown; to?: unknown }
   const number = (value: unknown, otherwise: number) => (Number.isInteger(value) ? Number(value) : otherwise)
   const to = number(search.to, Math.max(1, head_version))
@@ -41,6 +46,18 @@ function useRange({ head_version, origin }: DefinitionView): OwnedRange {
 export function DefinitionDifferencePage({ kind }: { readonly kind: DefinitionKind }) {
   const { key: definition_key = '' } = useParams({ strict: false }) as { key?: string }
   const { data: of } = useSuspenseQuery(definitionQuery(kind, definition_key, useOrigin()))
+  return <DifferenceFrame kind={kind} definition_key={definition_key} of={of} />
+}
+
+type ComparedDefinition = Pick<VersionedDefinition, 'title' | 'origin' | 'versions'> & { readonly head_version: number }
+
+interface DifferenceFrameProps {
+  readonly kind: VersionedKind
+  readonly definition_key: string
+  readonly of: ComparedDefinition
+}
+
+export function DifferenceFrame({ kind, definition_key, of }: DifferenceFrameProps) {
   const { from, to } = useRange(of)
   return (
     <Page
@@ -75,8 +92,30 @@ export function DefinitionDifferencePage({ kind }: { readonly kind: DefinitionKi
 }
 
 interface DefinitionDifferenceProps extends OwnedRange {
-  readonly kind: DefinitionKind
+  readonly kind: VersionedKind
   readonly definition_key: string
+}
+
+interface PartChangeProps {
+  readonly kind: VersionedKind
+  readonly part: string
+  readonly changes: readonly ValueChange[]
+}
+
+/** The source of a plugin is compared line by line. */
+function PartChange({ kind, part, changes }: PartChangeProps) {
+  const { texts, values } =
+    kind.family === 'plugin'
+      ? readPartChanges(changes)
+      : { texts: [], values: changes.filter(({ pointer }) => pointer !== '/position') }
+  return (
+    <>
+      {texts.map((text, place) => (
+        <LineDiff key={place} name={`Changed lines of ${part}`} {...text} />
+      ))}
+      {values.length > 0 && <Changes changes={values} label={`Changes of ${part}`} />}
+    </>
+  )
 }
 
 /** Members that hold the position of a part, not its content. */
@@ -94,6 +133,7 @@ export function DefinitionDifference({ kind, definition_key, from, to }: Definit
   return (
     <Stack gap="sm">
       {data.summary && <DifferenceCounts of={data.summary} />}
+      {kind.family === 'contract' && <ContractEffect of={data} />}
       {data.items.map((item) => (
         <article key={item.key} className={`diff-entry diff-entry-${item.op}`} aria-label={`${item.op}: ${item.key}`}>
           <header>
@@ -103,10 +143,7 @@ export function DefinitionDifference({ kind, definition_key, from, to }: Definit
             </span>
           </header>
           {item.op === 'changed' ? (
-            <Changes
-              changes={item.changes.filter(({ pointer }) => pointer !== '/position')}
-              label={`Changes of ${formatPart(item)}`}
-            />
+            <PartChange kind={kind} part={formatPart(item)} changes={item.changes} />
           ) : (
             <div className="diff-body">
               <dl className="facts">

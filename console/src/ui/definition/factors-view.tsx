@@ -8,6 +8,7 @@ import {
   type Definition,
   type Factor,
   formatFieldName,
+  formatPercent,
   formatPolicyValue,
   isListValue,
   type Table,
@@ -22,6 +23,7 @@ import { PlainTable } from '../plain-table.tsx'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
 import { formatEntryValue } from '../type-texts.ts'
+import { FactLink } from './fact-link.tsx'
 import { useWeights, type Weights } from './weights.ts'
 
 export function FactorsView({ definition }: { readonly definition: Definition }) {
@@ -167,6 +169,18 @@ function describeFactor(factor: Factor, definition: Definition): ReactNode {
         <>
           {formatPolicyValue(factor.present)} {factor.count ? 'for each value' : 'when a value'} of <b>{names}</b> is on{' '}
           <ListKey of={factor.list_key ?? ''} />, {formatPolicyValue(factor.absent)} otherwise.
+        </>
+      )
+    case 'plugin':
+      return (
+        <>
+          Computed by the plugin{' '}
+          <PageLink to={`/plugins/${factor.plugin_key ?? ''}`} inherit>
+            {factor.plugin_key}
+          </PageLink>{' '}
+          from <b>{names}</b>: {formatPercent(factor.score_min_bps ?? 0)} to{' '}
+          {formatPercent(factor.score_max_bps ?? 10_000)}.{' '}
+          <span className="quiet">While the plugin cannot run, nothing is decided.</span>
         </>
       )
     case 'score_map':
@@ -335,6 +349,7 @@ function InputsView({ definition }: { readonly definition: Definition }) {
               {input.maximum !== undefined && ` to ${input.maximum}`}
               {input.default !== undefined && `, ${formatEntryValue(input.default)} by default`}
             </Text>
+            {input.from && <FactLink of={input.from} />}
           </div>
         ))}
       </SimpleGrid>

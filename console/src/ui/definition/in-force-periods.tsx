@@ -8,12 +8,12 @@ import { useApiMutation } from '../api-mutation.ts'
 import { ApprovalNote } from '../approval-note.tsx'
 import { useNow } from '../date-time.tsx'
 import {
-  type DefinitionKind,
-  type DefinitionView,
   timelineQuery,
   toApiPath,
   toOperationId,
   toPathParams,
+  type VersionedDefinition,
+  type VersionedKind,
 } from '../decision/definition-kind.ts'
 import { ConfirmDialog } from '../dialog.tsx'
 import { ListSkeleton } from '../list.tsx'
@@ -22,9 +22,9 @@ import { Section } from '../section.tsx'
 import { isInForce } from '../version-names.ts'
 
 interface InForcePeriodsProps {
-  readonly kind: DefinitionKind
+  readonly kind: VersionedKind
   readonly definition_key: string
-  readonly of: DefinitionView
+  readonly of: Pick<VersionedDefinition, 'origin' | 'active'>
 }
 type Scope = 'own' | 'shared'
 
@@ -147,7 +147,7 @@ function CancelActivation({ kind, definition_key, span, onClose }: CancelActivat
       title={`Cancel the activation of version ${version}?`}
       isOpen
       onClose={onClose}
-      onConfirm={() => cancel.waiting === null && cancel.run(undefined)}
+      onConfirm={() => cancel.run(undefined)}
       confirm="Cancel activation"
       change={cancel}
       isDangerous

@@ -5,8 +5,8 @@ import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import {
+  type DecisionKind,
   type DefinitionItem,
-  type DefinitionKind,
   getDefinitionKey,
   toApiPath,
   toPathParams,
@@ -34,7 +34,7 @@ const emptyDrafts = {
 } as const
 
 interface NewDefinitionProps {
-  readonly kind: DefinitionKind
+  readonly kind: DecisionKind
   readonly all: readonly DefinitionItem[]
   readonly isOpen: boolean
   readonly onClose: () => void

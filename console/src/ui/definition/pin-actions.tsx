@@ -1,21 +1,21 @@
-/** Pins this tenant to a version of a shared matrix or rule, or removes the pin. */
+/** Pins this tenant to a version of a shared definition, or removes the pin. */
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import {
-  type DefinitionKind,
-  type DefinitionView,
   toApiPath,
   toOperationId,
   toPathParams,
+  type VersionedDefinition,
+  type VersionedKind,
 } from '../decision/definition-kind.ts'
 import { PinButtons } from '../pin.tsx'
 import { ActivationDiff } from './activation-diff.tsx'
 import { usePin } from './pins.ts'
 
 interface PinActionsProps {
-  readonly kind: DefinitionKind
+  readonly kind: VersionedKind
   readonly definition_key: string
-  readonly of: DefinitionView
+  readonly of: VersionedDefinition
 }
 
 export function PinActions({ kind, definition_key, of }: PinActionsProps) {

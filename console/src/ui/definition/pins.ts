@@ -1,12 +1,12 @@
-/** The pin of a matrix or rule: the activations of this tenant, and the version the operator has in force. */
+/** The pin of a definition: the activations of this tenant, and the version the operator has in force. */
 import { useQuery } from '@tanstack/react-query'
 import { useNow } from '../date-time.tsx'
-import { type DefinitionKind, type DefinitionView, timelineQuery } from '../decision/definition-kind.ts'
+import { timelineQuery, type VersionedDefinition, type VersionedKind } from '../decision/definition-kind.ts'
 import { isPinned } from '../pin.tsx'
 import { isInForce } from '../version-names.ts'
 
 /** Disabled while nothing is pinned. */
-export function usePin(kind: DefinitionKind, definition_key: string, of: DefinitionView) {
+export function usePin(kind: VersionedKind, definition_key: string, of: Pick<VersionedDefinition, 'active'>) {
   const enabled = isPinned(of)
   const now_ms = useNow()
   const { data: own } = useQuery({ ...timelineQuery(kind, definition_key, 'own'), enabled })

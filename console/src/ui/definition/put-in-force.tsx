@@ -1,13 +1,13 @@
-/** Puts a version of a matrix or rule in force, schedules it, or requests its activation. */
+/** Puts a version of a definition in force, schedules it, or requests its activation. */
 import { probity } from '#console/session/client.ts'
-import { type DefinitionKind, type DefinitionView, toApiPath, toPathParams } from '../decision/definition-kind.ts'
+import { toApiPath, toPathParams, type VersionedDefinition, type VersionedKind } from '../decision/definition-kind.ts'
 import { type ActivationMode, PutInForceDialog } from '../put-in-force.tsx'
 import { ActivationDiff } from './activation-diff.tsx'
 
 interface PutInForceProps {
-  readonly kind: DefinitionKind
+  readonly kind: VersionedKind
   readonly definition_key: string
-  readonly of: DefinitionView
+  readonly of: Pick<VersionedDefinition, 'title' | 'origin' | 'active'>
   readonly version: number
   readonly way: ActivationMode | null
   readonly onClose: () => void

@@ -1,23 +1,23 @@
-/** Rolls a matrix or rule back to an earlier version. */
+/** Rolls a definition back to an earlier version. */
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useNow } from '../date-time.tsx'
 import {
-  type DefinitionKind,
-  type DefinitionView,
   timelineQuery,
   toApiPath,
   toPathParams,
+  type VersionedDefinition,
+  type VersionedKind,
 } from '../decision/definition-kind.ts'
 import { RollBackButton } from '../roll-back.tsx'
 import { findPreviousVersion } from '../version-names.ts'
 import { ActivationDiff } from './activation-diff.tsx'
 
 interface RollBackProps {
-  readonly kind: DefinitionKind
+  readonly kind: VersionedKind
   readonly definition_key: string
-  readonly of: DefinitionView
+  readonly of: VersionedDefinition
 }
 
 export function RollBack({ kind, definition_key, of }: RollBackProps) {

@@ -84,7 +84,7 @@ function Version({ kind, definition_key, of, version }: VersionProps) {
   const { version: number } = version
   const isInForce = of.active?.version === number
   const isActivatable = of.origin === 'own' && of.state === 'live' && version.state !== 'withdrawn' && !isInForce
-  const open = useOpenActivation({ param: `${kind.family}_key`, key: definition_key, version: number })
+  const open = useOpenActivation({ param: kind.param, key: definition_key, version: number })
   const canActivate = isActivatable && open === null
   return (
     <li data-in-force={isInForce} aria-label={`Version ${number}`}>

@@ -41,18 +41,25 @@ export interface ChangeFacts {
 type Request = Pick<ChangeRequestRow, 'action' | 'operation' | 'params' | 'body'>
 
 /** What may be versioned, by the parameter that names it. */
-export const versionedParams = { list_key: 'list', matrix_key: 'matrix', rule_key: 'rule' } as const
+export const versionedParams = {
+  list_key: 'list',
+  matrix_key: 'matrix',
+  rule_key: 'rule',
+  contract_key: 'contract',
+  provider_key: 'provider',
+  plugin_key: 'plugin',
+} as const
 type VersionedParam = keyof typeof versionedParams
 
 export interface VersionedTarget {
-  readonly family: 'list' | 'matrix' | 'rule'
+  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
   readonly key: string
   readonly version: number | null
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
-/** The list, matrix or rule that a request changes, and the version that would be in force; null for other requests. */
+/** The list or definition that a request changes, and the version that would be in force; null for other requests. */
 export function getVersionedTarget({ params, body }: Request): VersionedTarget | null {
   const param = (Object.keys(versionedParams) as VersionedParam[]).find((name) => params[name] !== undefined)
   if (!param) return null
@@ -67,7 +74,14 @@ const customers = (count: number): string => (count === 1 ? '1 customer' : `${fo
 const joinWords = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
-const familyWords = { list: 'list', matrix: 'matrix', rule: 'rule' } as const
+const familyWords = {
+  list: 'list',
+  matrix: 'matrix',
+  rule: 'rule',
+  contract: 'source contract',
+  provider: 'provider',
+  plugin: 'plugin',
+} as const
 
 function describeDifference(family: VersionedTarget['family'], facts: VersionFacts): string | null {
   const { from_version, entry_count, added, removed, changed, at_most } = facts

@@ -4,7 +4,8 @@ import { jobStates } from '#kernel/job/queries.ts'
 import { Count, closed, Id, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
 import { MAX_COUNTED, MAX_ITEMS } from './limits.ts'
 
-const families = ['list', 'matrix', 'rule'] as const
+const documentFamilies = ['matrix', 'rule', 'contract', 'provider', 'plugin'] as const
+const families = ['list', ...documentFamilies] as const
 const Version = integer(1, Number.MAX_SAFE_INTEGER)
 const Principal = text(300)
 
@@ -112,7 +113,7 @@ const EditorSection = closed(
   {
     drafts: items(
       closed({
-        family: oneOf(['matrix', 'rule']),
+        family: oneOf(documentFamilies),
         key: Slug(),
         title: text(200),
         based_on: nullable(Version),

@@ -1,8 +1,9 @@
 /** The portfolio by band over a period, from the stored daily counts and, for small portfolios, from today's ratings. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { fail } from '#kernel/problem.ts'
+import { assertReferenced, fail } from '#kernel/problem.ts'
 import type { Static } from '#kernel/schema.ts'
+import { documentStore } from '#modules/definitions/index.ts'
 import { listBands } from './bands.ts'
 import { countBandsNow, findClock, findProgress, listDays, listMatrixKeys, type PortfolioDayRow } from './queries.ts'
 import { type Distribution, type DistributionQuery, MAX_PERIOD_DAYS } from './schema.ts'
@@ -58,6 +59,12 @@ export async function getRiskDistribution(
   const { now, today } = await findClock(tx)
   const period = getPeriod(query, today)
   const matrix_key = query.matrix_key ?? null
+  if (matrix_key !== null) {
+    assertReferenced(
+      await documentStore.findDefinition(tx, 'matrix', matrix_key),
+      `risk matrix with the key ${matrix_key}`,
+    )
+  }
   const progress = await findProgress(tx)
   const rows = await listDays(tx, matrix_key, period)
   const covered = progress

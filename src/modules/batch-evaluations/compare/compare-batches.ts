@@ -4,7 +4,6 @@
  */
 import type { Decision, Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 import { toOutcomeView } from '#modules/evaluations/index.ts'
@@ -14,22 +13,22 @@ import { binding } from '#modules/risk-matrices/index.ts'
 import { isEqualJson } from '#registry/content/json-patch.ts'
 import { loadPlan } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
-import { type BatchPair, listPairs, type Pair, type PairResult, type PairTally, tallyPairs } from './queries.ts'
+import { type BatchPair, listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'
 
 type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
 interface ChangedVersion {
-  readonly family: 'list' | 'matrix' | 'rule'
+  readonly family: 'list' | 'matrix' | 'rule' | 'plugin'
   readonly key: string
   readonly from: resolver.ContentPointer | undefined
   readonly to: resolver.ContentPointer | undefined
 }
 
-export async function loadSides(kernel: Capabilities<'caches'>, tx: Tx, batch_id: string, other_batch_id: string) {
+export async function loadSides(kernel: binding.BindCapabilities, tx: Tx, batch_id: string, other_batch_id: string) {
   const [one, other] = [assertFound(await findBatch(tx, batch_id)), assertFound(await findBatch(tx, other_batch_id))]
   if (one.family !== other.family || one.definition_key !== other.definition_key)
     fail('conflict', 'The two batches were decided by different matrices or rules.')
-  const [first, second] = [await loadPlan(kernel, tx, one), await loadPlan(kernel, tx, other)]
+  const [first, second] = [await loadPlan(kernel, tx, one, 'pinned'), await loadPlan(kernel, tx, other, 'pinned')]
   return { first: first.resolution, second: second.resolution }
 }
 
@@ -67,12 +66,13 @@ export interface Sides {
   readonly second: PinnedResolution
 }
 
-/** The definition and the lists whose versions differ between the two batches. */
+/** The definition, lists and plugins whose versions differ between the two batches. */
 export function findChangedVersions({ first, second }: Sides): ChangedVersion[] {
   const keys = [...new Set([...first.lists.keys(), ...second.lists.keys()])].sort()
   const pairs = [
     [first.definition, second.definition] as const,
     ...keys.map((key) => [first.lists.get(key), second.lists.get(key)] as const),
+    ...pairPlugins(first, second),
   ]
   return pairs.flatMap(([from, to]) => {
     const { family, list_key: key } = (from ?? to) as resolver.ContentPointer
@@ -82,8 +82,23 @@ export function findChangedVersions({ first, second }: Sides): ChangedVersion[] 
   })
 }
 
+function pairPlugins(first: PinnedResolution, second: PinnedResolution) {
+  const [from, to] = [first, second].map(
+    ({ plugins }) => new Map(binding.toPluginPointers(plugins).map((pointer) => [pointer.list_key, pointer])),
+  ) as [Map<string, resolver.ContentPointer>, Map<string, resolver.ContentPointer>]
+  return [...new Set([...from.keys(), ...to.keys()])].sort().map((key) => [from.get(key), to.get(key)] as const)
+}
+
 const toIdentity = (pointer: resolver.ContentPointer | undefined) =>
-  pointer && [pointer.dataset_id, pointer.version, pointer.content_hash, pointer.overlay_version, pointer.overlay_hash]
+  pointer && [
+    pointer.dataset_id,
+    pointer.version,
+    pointer.content_hash,
+    pointer.overlay_version,
+    pointer.overlay_hash,
+    pointer.configuration_hash ?? null,
+    pointer.sandbox_hash ?? null,
+  ]
 
 export const toVersionChangeView = ({ family, key, from, to }: ChangedVersion) => ({
   family,
@@ -99,18 +114,21 @@ export const toVersionChangeView = ({ family, key, from, to }: ChangedVersion) =
 /** The first batch's versions with one of them replaced by the second batch's. */
 function switchVersion({ first, second }: Sides, { family, key, to }: ChangedVersion): PinnedResolution {
   if (family === 'list') return to ? { ...first, lists: new Map(first.lists).set(key, to) } : first
-  const lists = second.compiled.list_keys.flatMap((list_key) => {
-    const chosen = first.lists.get(list_key) ?? second.lists.get(list_key)
+  const lists = new Map([...second.lists, ...first.lists])
+  const other = second.plugins.get(key)
+  if (family === 'plugin') return other ? { ...first, lists, plugins: new Map(first.plugins).set(key, other) } : first
+  const read = binding.joinListKeys(second.compiled, second.plugins).flatMap((list_key) => {
+    const chosen = lists.get(list_key)
     return chosen ? [[list_key, chosen] as const] : []
   })
-  return { ...second, lists: new Map(lists) }
+  return { ...second, lists: new Map(read), plugins: new Map([...second.plugins, ...first.plugins]) }
 }
 
 const INPUTS = 'inputs'
 
 /** One page of differing items, each with the single changes that explain the difference. */
 export async function listDifferentPairs(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.DecideCapabilities,
   tx: Tx,
   sides: Sides,
   page: { readonly ids: BatchPair; readonly after: string | null; readonly count: number },
@@ -119,24 +137,43 @@ export async function listDifferentPairs(
     name: `${each.family} ${each.key}`,
     versions: switchVersion(sides, each),
   }))
-  const pairs: (Omit<Pair, 'before' | 'after'> & { before: PairResult; after: PairResult; because: string[] })[] = []
-  for (const { before, after: then, ...pair } of await listPairs(tx, page.ids, page.after, page.count)) {
-    const explainsDifference = async (versions: PinnedResolution, inputs: Inputs) => {
-      const decision = await binding.decideWith(kernel, tx, versions, inputs)
-      return hasOutcome(decision, then)
+  const rows = await listPairs(tx, page.ids, page.after, page.count)
+  const because = rows.map((): string[] => [])
+  const comparable = rows.flatMap(({ before, after }, index) =>
+    before.inputs && after.inputs && after.state === 'done' ? [{ index, before: before.inputs, after }] : [],
+  )
+  /** Decides for all rows together, so that plugins run in few tasks. */
+  const explain = async (name: string, of: PinnedResolution, asked: readonly ComparedRow[]) => {
+    const all = asked.map(({ inputs }) => inputs)
+    for (const [position, decision] of (await binding.decideAll(kernel, tx, of, all)).entries()) {
+      const { index, wanted } = asked[position] as ComparedRow
+      if (hasOutcome(decision, wanted)) because[index]?.push(name)
     }
-    const because: string[] = []
-    if (before.inputs && then.inputs && then.state === 'done') {
-      const isOther = !isEqualJson(before.inputs, then.inputs)
-      if (isOther && (await explainsDifference(sides.first, then.inputs))) because.push(INPUTS)
-      for (const { name, versions } of changedVersions)
-        if (await explainsDifference(versions, before.inputs)) because.push(name)
-    }
-    const { inputs: _before, ...shownBefore } = before
-    const { inputs: _after, ...shownAfter } = then
-    pairs.push({ ...pair, before: shownBefore, after: shownAfter, because })
   }
-  return pairs
+  const changed_inputs = comparable.filter(({ before, after }) => !isEqualJson(before, after.inputs))
+  await explain(
+    INPUTS,
+    sides.first,
+    changed_inputs.map(({ index, after }) => ({ index, inputs: after.inputs as Inputs, wanted: after })),
+  )
+  for (const { name, versions } of changedVersions) {
+    await explain(
+      name,
+      versions,
+      comparable.map(({ index, before, after }) => ({ index, inputs: before, wanted: after })),
+    )
+  }
+  return rows.map(({ before, after, ...pair }, index) => {
+    const { inputs: _before, ...shownBefore } = before
+    const { inputs: _after, ...shownAfter } = after
+    return { ...pair, before: shownBefore, after: shownAfter, because: because[index] as string[] }
+  })
+}
+
+interface ComparedRow {
+  readonly index: number
+  readonly inputs: Inputs
+  readonly wanted: Pair['after']
 }
 
 function hasOutcome(decision: Decision, wanted: Pair['after']): boolean {

@@ -2,7 +2,7 @@
  * Decides a group of rows of a batch: loads the data of all rows in one transaction, then decides row by row with no transaction
  * open, yielding to the event loop. Stores nothing.
  */
-import type { BoundDefinition, BoundList, BoundLists, ListEntry } from '#decision/model.ts'
+import type { BoundList, BoundLists, ListEntry } from '#decision/model.ts'
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -25,41 +25,43 @@ export interface BatchPlan {
   readonly asked_at: string | null
   /** Previous bands are those of ratings before this instant. */
   readonly known_at: string
+  /** How its plugins run. */
+  readonly plugin_runs?: Omit<binding.RunOptions, 'caller'>
 }
 
+/** The plugins of all rows run together. An item whose plugin fails fails with it; the others are decided. */
 export async function decideRows(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.DecideCapabilities,
   read: RunInTx,
   plan: BatchPlan,
   rows: readonly InputRow[],
 ): Promise<ItemRow[]> {
-  const { bound, lists, fetched, asked } = await read((tx) => loadDecisionData(kernel, tx, plan, rows))
+  const data = await read((tx) => loadDecisionData(kernel, tx, plan, rows))
+  const { bound, lists, fetched, asked, tenant_id } = data
   const { definition } = plan.resolution.compiled
   const rank = definition.family === 'matrix' ? rankBands(definition, lists) : new Map<string, number>()
+  const pause = createEventLoopYield()
+  const runs = binding.createOwnRuns(kernel, { caller: tenant_id, ...plan.plugin_runs })
+  const decidable = asked.flatMap(({ inputs }) => (inputs ? [{ inputs, lists: fetched }] : []))
+  const of = { of: plan.resolution, bound, lists, asked: decidable }
+  const decisions = (await binding.decideLoaded(kernel, read, of, { runs, pause })).values()
   const items: ItemRow[] = []
-  const yieldToEventLoop = createEventLoopYield()
   for (const each of asked) {
-    items.push(decideRow(plan, { bound, fetched, rank }, each))
-    await yieldToEventLoop()
+    const decision = each.inputs === null ? null : (decisions.next().value as binding.PinnedDecision)
+    items.push(toItem(plan, rank, each, decision))
+    await pause()
   }
   return items
 }
 
-interface BoundPlan {
-  readonly bound: BoundDefinition
-  /** Entries of large lists, where there are any. */
-  readonly fetched: BoundLists | undefined
-  readonly rank: ReadonlyMap<string, number>
-}
-
-function decideRow(
+function toItem(
   { resolution, asked_at }: BatchPlan,
-  { bound, fetched, rank }: BoundPlan,
+  rank: ReadonlyMap<string, number>,
   asked: PreparedItem,
+  decision: binding.PinnedDecision | null,
 ): ItemRow {
   const { inputs, row } = asked
-  if (inputs === null) return toFailedItem(asked, row.findings)
-  const decision = bound.decide(inputs, fetched)
+  if (inputs === null || !decision) return toFailedItem(asked, row.findings)
   if (!decision.ok) return toFailedItem(asked, toItemFindings(decision.findings))
   const document_salt = createSalt()
   const { document_hash } = buildDocument(resolution, { inputs, valid_at: asked_at }, decision, document_salt)
@@ -68,12 +70,13 @@ function decideRow(
 
 /** Loads subjects, previous bands and entries of large lists in a few statements for all rows. */
 async function loadDecisionData(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.DecideCapabilities,
   tx: Tx,
   { resolution, known_at }: BatchPlan,
   rows: readonly InputRow[],
 ) {
   const { definition } = resolution.compiled
+  await binding.bindPinnedPlugins(kernel, tx, binding.toPluginPointers(resolution.plugins), { must_be_valid: true })
   await forceCustomPlans(tx)
   const subjects = await findRowSubjects(tx, rows)
   const known = [...new Set(subjects.values())].map(({ subject_id }) => subject_id)
@@ -89,7 +92,8 @@ async function loadDecisionData(
     return { row, subject, inputs, previous_band }
   })
   const { bound, lists } = await getBoundDefinition(kernel, tx, resolution)
-  return { bound, lists, asked, fetched: await fetchLargeLists(kernel, tx, resolution, { lists, asked }) }
+  const fetched = await fetchLargeLists(kernel, tx, resolution, { lists, asked })
+  return { bound, lists, asked, fetched, tenant_id: tx.tenant_id }
 }
 
 /** Subjects by item number. An unknown external id is no fault: the item is decided on its inputs alone. */

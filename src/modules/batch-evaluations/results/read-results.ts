@@ -1,6 +1,5 @@
 /** Reads results of a batch: all items as a file, or one item with its recomputed explanation. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { buildDocument, toOutcomeView } from '#modules/evaluations/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
@@ -14,13 +13,13 @@ import type { RunInTx } from '../source/read-items.ts'
 import { toItemView } from './batch-views.ts'
 
 /** Decides the item again on the pinned versions and fails unless the document is identical. */
-export async function explainItem(kernel: Capabilities<'caches'>, tx: Tx, batch_id: string, seq: number) {
+export async function explainItem(kernel: binding.DecideCapabilities, tx: Tx, batch_id: string, seq: number) {
   const batch = assertFound(await findBatch(tx, batch_id))
   const item = assertFound(await findItem(tx, batch_id, seq))
   const { inputs, document_hash, document_salt } = item
   if (inputs === null || document_hash === null)
     return fail('transition_not_allowed', `Item ${seq} failed: nothing was decided that could be explained.`)
-  const { resolution, asked_at } = await loadPlan(kernel, tx, batch)
+  const { resolution, asked_at } = await loadPlan(kernel, tx, batch, 'pinned')
   const decision = await binding.decideWith(kernel, tx, resolution, inputs)
   if (!decision.ok) return fail('content_corrupt')
   const made = buildDocument(resolution, { inputs, valid_at: asked_at }, decision, document_salt)

@@ -47,7 +47,7 @@ export const resultRoutes = [
       'Decided again with the versions the batch pinned, and returned only when the decision is identical byte by byte.',
     roles: readers,
     tx: 'read',
-    uses: ['caches'],
+    uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
     params: BatchItemParams,
     reply: [200, ItemExplanation],
     redact: redactDecision,

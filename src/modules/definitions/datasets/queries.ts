@@ -257,7 +257,7 @@ export const findDatasetView = (
   )
 
 export interface DependentRow {
-  readonly kind: 'overlay' | 'pin' | 'matrix' | 'rule'
+  readonly kind: 'overlay' | 'pin' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
   readonly key: string
   readonly version: number | null
   readonly detail: string

@@ -23,9 +23,10 @@ import { buildTimeline } from '../activations/timeline.ts'
 import { getOrigin } from '../datasets/origin.ts'
 import { findDatasetForWrite } from '../datasets/queries.ts'
 import * as registrySchemas from '../schemas.ts'
+import { failGatesClosed } from '../versions/publish.ts'
 import { findVersion } from '../versions/queries.ts'
 import { getDefinition } from './document.ts'
-import { type DefinitionKind, getDefinitionKey, toKindReply } from './kind.ts'
+import { type DefinitionKind, getDefinitionKey, listHookCapabilities, toKindReply } from './kind.ts'
 import type { DefinitionSchemas } from './schema.ts'
 
 /** Longer than 80 lines: a list of route declarations. */
@@ -69,16 +70,18 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       summary: 'Put a version in force, now or from an instant on, if it is complete for the lists in force then',
       roles: ['compliance_officer'],
       tx: 'write',
-      uses: ['reviews'],
+      uses: ['reviews', ...listHookCapabilities(kind.activation)],
       params: s.KeyParams,
-      body: registrySchemas.ActivationRequest,
+      body: s.ActivationRequest,
       reply: [201, s.Activation],
-      governed: { action: 'activation', head },
+      governed: { action: 'activation', head, has_impact: kind.has_impact },
       location: (reply) => `/${segment}/${getDefinitionKey(kind, reply)}/activations`,
       problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const list_key = getDefinitionKey(kind, params)
       const before = await describeInForce(tx, family, list_key)
+      const gates = await kind.activation?.findGates(kernel, tx, { key: list_key, version: body.version, body })
+      if (gates && gates.length > 0) failGatesClosed(gates)
       const input = { family, list_key, ...body, cr_id: request.change_request_id }
       const activation = await activateVersion(tx, input, kernel)
       recordActivation(audit, { before, activation, requested_from: body.effective_from })
@@ -93,7 +96,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       tx: 'write',
       uses: ['routes', 'executeOperation'],
       params: s.VersionParams,
-      body: registrySchemas.SubmissionRequest,
+      body: s.SubmissionRequest,
       reply: [201, ChangeRequestView],
       proposes: 'activation',
       location: ({ cr_id }) => `/change-requests/${cr_id}`,
@@ -161,7 +164,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       params: s.KeyParams,
       body: registrySchemas.PinRequest,
       reply: [201, s.Activation],
-      governed: { action: 'activation', head },
+      governed: { action: 'activation', head, has_impact: kind.has_impact },
       problems: ['not_found', 'transition_not_allowed', 'conflict', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
       const input = { family, list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
@@ -181,7 +184,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       params: s.KeyParams,
       body: registrySchemas.ReasonBody,
       reply: [201, s.Activation],
-      governed: { action: 'activation', head },
+      governed: { action: 'activation', head, has_impact: kind.has_impact },
       problems: ['not_found', 'transition_not_allowed', 'gates_closed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, request, kernel, audit }) => {
       const input = { family, list_key: getDefinitionKey(kind, params), ...body, cr_id: request.change_request_id }
@@ -200,7 +203,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       params: s.ActivationParams,
       query: registrySchemas.RevokeQuery,
       reply: [200, s.Activation],
-      governed: { action: 'activation', head },
+      governed: { action: 'activation', head, has_impact: kind.has_impact },
       problems: ['not_found', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, query, audit, kernel }) => {
       const { activation_id } = params as unknown as { activation_id: string }

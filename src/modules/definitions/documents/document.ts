@@ -20,7 +20,13 @@ import { findPointersInForce, loadList } from '../resolve/resolver.ts'
 import { findSharedType } from '../types/queries.ts'
 import { assertWritable } from '../versions/publish.ts'
 import { findVersion, type VersionRow } from '../versions/queries.ts'
-import { type DefinitionKind, type DefinitionText, getDefinitionKey, toKindReply } from './kind.ts'
+import {
+  type DefinitionKind,
+  type DefinitionText,
+  getDefinitionKey,
+  toKindReply,
+  type ValidationCapabilities,
+} from './kind.ts'
 import {
   type DraftRow,
   findDraft,
@@ -38,6 +44,10 @@ export const getDefinition = async (
   key: string,
   origin: Origin | null = null,
 ): Promise<DatasetRow> => assertFound(await findDataset(tx, key, family, origin))
+
+/** The definition in force, then the tenant's own, then the shared one; undefined where there is none. */
+export const findDefinition = (tx: Tx, family: string, key: string): Promise<DatasetRow | undefined> =>
+  findDataset(tx, key, family, null)
 
 /** Locks the definition for a change. Refuses a shared one, which the operator maintains, and an archived one. */
 export async function lockOwnDefinition(tx: Tx, family: string, key: string): Promise<DatasetRow> {
@@ -73,7 +83,7 @@ export const toContentPointer = (dataset: DatasetRow, version: VersionRow): Cont
 async function loadText(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  kind: DefinitionKind,
+  kind: Pick<DefinitionKind, 'fromEntries'>,
   pointer: ContentPointer,
 ): Promise<DefinitionText> {
   const content = (await loadList(kernel, tx, pointer)) ?? fail('content_corrupt')
@@ -83,7 +93,7 @@ async function loadText(
 export const loadVersionText = (
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  kind: DefinitionKind,
+  kind: Pick<DefinitionKind, 'fromEntries'>,
   { dataset, version }: { dataset: DatasetRow; version: VersionRow },
 ): Promise<DefinitionText> => loadText(kernel, tx, kind, toContentPointer(dataset, version))
 
@@ -167,7 +177,7 @@ async function getInitialText(
 export async function getCurrentText(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  kind: DefinitionKind,
+  kind: Pick<DefinitionKind, 'fromEntries'>,
   dataset: DatasetRow,
 ): Promise<{ readonly version: number | null; readonly text: DefinitionText }> {
   const inForce = (await findPointersInForce(tx, [dataset.list_key], {}, dataset.family)).get(dataset.list_key)
@@ -222,7 +232,7 @@ export function toDefinitionView(kind: DefinitionKind, row: DefinitionViewRow) {
 
 /** One definition with the findings of its version in force. */
 export async function getDefinitionView(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: ValidationCapabilities,
   tx: Tx,
   kind: DefinitionKind,
   { key, origin = null }: { readonly key: string; readonly origin?: Origin | null | undefined },

@@ -1,19 +1,26 @@
 /** Definitions that are JSON documents: their drafts, versions and routes. */
 export {
   createDefinition,
+  findDefinition,
+  getCurrentText,
   getDefinition,
+  getInitialDraft,
   getVersionOrDraft,
+  loadVersionText,
   lockOwnDefinition,
   toContentPointer,
   type VersionOrDraft,
 } from './document.ts'
 export {
+  type ActivationHook,
   type DefinitionKind,
   type DefinitionOperations,
   type DefinitionText,
+  type DifferenceHook,
   type DocumentEntry,
   type Finding,
   getDefinitionKey,
+  type HookCapabilities,
   type ListReference,
   readVersionParams,
   type Validation,
@@ -21,12 +28,14 @@ export {
 export { assertNoErrors } from './publish.ts'
 export {
   type DatasetId,
+  findDraft,
   insertDraft,
   insertReferences,
   listReferencingDefinitions,
   listUpcomingChanges,
   lockDefinitions,
   type ProfileRow,
+  updateDraft,
   upsertProfile,
 } from './queries.ts'
 export {

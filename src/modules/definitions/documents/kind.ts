@@ -4,8 +4,12 @@
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
+import type { ToolMark } from '#kernel/route.ts'
+import type { TSchema } from '#kernel/schema.ts'
+import type { Origin } from '../datasets/origin.ts'
 import type { DatasetRow } from '../datasets/queries.ts'
 import type { VersionPointer } from '../resolve/queries.ts'
+import type { Gate } from '../versions/guards.ts'
 
 export type DefinitionText = Readonly<Record<string, unknown>>
 
@@ -62,6 +66,38 @@ export interface DefinitionOperations {
   readonly deleteActivation: string
 }
 
+/** What the optional hooks of a kind may use. */
+export type HookCapabilities = Capabilities<'caches' | 'threads' | 'encryption' | 'transactions'>
+
+/** What validating a document may use: a matrix runs the plugins that it names. */
+export type ValidationCapabilities = Capabilities<'caches' | 'metrics' | 'plugin_policy' | 'threads'>
+
+/** Gates that a version passes before it comes into force, with members of the request that open them. */
+export interface ActivationHook {
+  readonly members: Readonly<Record<string, TSchema>>
+  findGates(
+    kernel: HookCapabilities,
+    tx: Tx,
+    request: { readonly key: string; readonly version: number; readonly body: Readonly<Record<string, unknown>> },
+  ): Promise<readonly Gate[]>
+}
+
+/** What the difference of two versions says beside their parts. */
+export interface DifferenceHook {
+  readonly members: Readonly<Record<string, TSchema>>
+  compare(
+    kernel: HookCapabilities,
+    tx: Tx,
+    versions: {
+      readonly dataset: DatasetRow
+      readonly from: number
+      /** Owner of the version `from`, which may be another than that of the dataset. */
+      readonly from_origin: Origin
+      readonly to: number
+    },
+  ): Promise<Readonly<Record<string, unknown>>>
+}
+
 export interface DefinitionKind {
   readonly family: string
   /** First segment of the paths of its routes. */
@@ -79,11 +115,15 @@ export interface DefinitionKind {
   readonly reserved: readonly string[]
   /** Whether it has subject types, products and typologies as tags. */
   readonly has_profile: boolean
+  /** Whether ratings depend on it, so that the effect of another version can be measured before it is approved. */
+  readonly has_impact: boolean
   readonly operations: DefinitionOperations
+  /** Operations that are offered as tools. */
+  readonly tools?: { readonly get: ToolMark }
   toEntries(text: DefinitionText): readonly DocumentEntry[]
   fromEntries(entries: readonly DocumentEntry[]): DefinitionText
   validate(
-    kernel: Capabilities<'caches' | 'threads'>,
+    kernel: ValidationCapabilities,
     tx: Tx,
     written: { dataset: DatasetRow; text: DefinitionText },
   ): Promise<Validation>
@@ -93,9 +133,17 @@ export interface DefinitionKind {
     text: DefinitionText,
   ): Promise<{ readonly lists: ReadonlyMap<string, VersionPointer>; readonly references: readonly ListReference[] }>
   /** Findings on the version in force. */
-  checkInForce(kernel: Capabilities<'caches' | 'threads'>, tx: Tx, key: string): Promise<readonly Finding[]>
+  checkInForce(kernel: ValidationCapabilities, tx: Tx, key: string): Promise<readonly Finding[]>
   /** The document as plain sentences. */
   describe(text: DefinitionText): string[]
+  readonly activation?: ActivationHook
+  /** Stores what belongs to a version that was just published, in the same transaction. */
+  afterPublish?(
+    tx: Tx,
+    version: { readonly dataset_id: string; readonly version: number },
+    text: DefinitionText,
+  ): Promise<void>
+  readonly difference?: DifferenceHook
 }
 
 /** The name of the member with the key depends on the kind, so its parameters have no type of their own. */
@@ -103,6 +151,11 @@ export const readVersionParams = (params: unknown): { readonly version: string }
 
 /** A reply whose key has a name that depends on the kind: the compiler cannot compare it with its schema. Tests do. */
 export const toKindReply = (reply: Readonly<Record<string, unknown>>): never => reply as never
+
+/** Capabilities of a route with a hook; a kind without one names none of them. */
+export const listHookCapabilities = (
+  hook: ActivationHook | DifferenceHook | undefined,
+): readonly (keyof HookCapabilities)[] => (hook ? ['caches', 'threads', 'encryption', 'transactions'] : [])
 
 export const getDefinitionKey = (kind: DefinitionKind, params: unknown): string =>
   (params as Record<string, string>)[kind.param] as string

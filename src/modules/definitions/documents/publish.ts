@@ -1,6 +1,5 @@
 /** Publishes a draft: validates it, then stores one entry for each part of the document. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import type { StagedRow } from '#registry/import/copy-rows.ts'
 import { compileType } from '#registry/types/compile-type.ts'
@@ -11,7 +10,7 @@ import { toTypeDefinition } from '../types/dataset-type.ts'
 import { findSharedType } from '../types/queries.ts'
 import { publishStaged } from '../versions/publish.ts'
 import type { VersionRow } from '../versions/queries.ts'
-import type { DefinitionKind, DocumentEntry, Finding } from './kind.ts'
+import type { DefinitionKind, DocumentEntry, Finding, ValidationCapabilities } from './kind.ts'
 import { type DraftRow, insertReferences } from './queries.ts'
 
 /** Refuses to publish with all findings. An incomplete proof has its own problem. */
@@ -38,7 +37,7 @@ export interface PublishOptions {
 
 /** Validates in the publishing transaction, against the locked draft and the lists in force in that snapshot. */
 export async function publishDraft(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: ValidationCapabilities,
   tx: Tx,
   kind: DefinitionKind,
   { dataset, draft, label, note }: PublishOptions & { readonly dataset: DatasetRow; readonly draft: DraftRow },
@@ -53,6 +52,7 @@ export async function publishDraft(
     note: note ?? null,
   })
   await insertReferences(tx, dataset, version.version, list_keys)
+  await kind.afterPublish?.(tx, { dataset_id: dataset.dataset_id, version: version.version }, text)
   return version
 }
 

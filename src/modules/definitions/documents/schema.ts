@@ -208,7 +208,15 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
       { title: `${kind.noun}Text` },
     ),
     DifferenceQuery: registrySchemas.DifferenceQuery,
-    DifferencePage: withDefinitionKey(kind, registrySchemas.DifferencePage, 'Difference'),
+    DifferencePage: closed(
+      {
+        ...withDefinitionKey(kind, registrySchemas.DifferencePage, 'Difference').properties,
+        ...kind.difference?.members,
+      },
+      { title: `${kind.noun}Difference` },
+    ),
+    ActivationRequest: closed({ ...registrySchemas.ActivationRequest.properties, ...kind.activation?.members }),
+    SubmissionRequest: closed({ ...registrySchemas.SubmissionRequest.properties, ...kind.activation?.members }),
     Activation,
     Timeline: closed(
       { ...registrySchemas.Timeline.properties, items: Type.Array(Activation) },

@@ -23,6 +23,7 @@ import {
   type DefinitionText,
   type Finding,
   getDefinitionKey,
+  listHookCapabilities,
   readVersionParams,
   toKindReply,
 } from './kind.ts'
@@ -88,7 +89,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: `Open a draft of the ${word}: from a text, from a version, or from the one in force`,
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['caches', 'threads'],
+      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
       params: s.KeyParams,
       body: NewDraft,
       reply: [201, s.VersionWithText],
@@ -117,7 +118,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'A version or the draft: its definition, a plain reading of it, and its proof or findings',
       roles: everyone,
       tx: 'read',
-      uses: ['caches', 'threads'],
+      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       reply: [200, s.VersionWithText],
@@ -137,7 +138,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'Edit the draft; faults are returned and prevent publication',
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['caches', 'threads'],
+      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
       params: s.DraftParams,
       body: DraftText,
       reply: [200, s.VersionWithText],
@@ -175,7 +176,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
         'version stores the list versions of its proof.',
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['caches', 'threads'],
+      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
       params: s.DraftParams,
       body: PublishRequest,
       reply: [201, s.Version],
@@ -209,7 +210,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'What changed between two versions, factor by factor and field by field',
       roles: everyone,
       tx: 'read',
-      uses: ['cursors'],
+      uses: ['cursors', ...listHookCapabilities(kind.difference)],
       params: s.KeyParams,
       query: s.DifferenceQuery,
       reply: [200, s.DifferencePage],
@@ -217,7 +218,8 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
     }).handle(async (input) => {
       const dataset = await getDefinition(input.tx, family, getDefinitionKey(kind, input.params), input.query.origin)
       const difference = await getDifferencePage(input, operations.diffVersions, dataset)
-      return toKindReply({ [param]: dataset.list_key, ...difference })
+      const compared = await kind.difference?.compare(input.kernel, input.tx, { dataset, ...difference })
+      return toKindReply({ [param]: dataset.list_key, ...difference, ...compared })
     }),
   ]
 }

@@ -44,7 +44,12 @@ export type VersionPointer = PointerRow & { readonly via: NonNullable<PointerRow
 export type ListPointer = Omit<VersionPointer, 'now'>
 
 /** The part of a pointer that identifies content, which is all that reading it needs. */
-export type ContentPointer = ContentRow & { readonly via: NonNullable<PointerRow['via']> }
+export type ContentPointer = ContentRow & {
+  readonly via: NonNullable<PointerRow['via']>
+  /** Of a plugin that is pinned: what it runs with. */
+  readonly configuration_hash?: string
+  readonly sandbox_hash?: string
+}
 
 /** `r` is a row of app.resolve_lists with its family. */
 export const selectPointers = (source: string): string =>
@@ -129,6 +134,9 @@ export interface PinnedVersion {
   readonly overlay_hash: string | null
   /** The policy at the time of the receipt; the list may change it later. */
   readonly overlay_policy?: PointerRow['overlay_policy']
+  /** Of a plugin: what it ran with. */
+  readonly configuration_hash?: string
+  readonly sandbox_hash?: string
 }
 
 /** The part of a pointer that does not depend on the time of resolution. */

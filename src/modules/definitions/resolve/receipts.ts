@@ -19,7 +19,7 @@ import type { Clocks } from './resolver.ts'
 export async function createReceipt(
   tx: Tx,
   consumer: string,
-  pointers: readonly VersionPointer[],
+  pointers: readonly (ContentPointer & Pick<VersionPointer, 'now'>)[],
   clocks: Clocks,
 ): Promise<ReceiptRow> {
   const { now } = pointers[0] as VersionPointer
@@ -80,4 +80,6 @@ const toPin = (pointer: ContentPointer): PinnedVersion => ({
   overlay_version: pointer.overlay_version,
   overlay_hash: pointer.overlay_hash,
   ...(pointer.overlay_version !== null && { overlay_policy: pointer.overlay_policy }),
+  ...(pointer.configuration_hash !== undefined && { configuration_hash: pointer.configuration_hash }),
+  ...(pointer.sandbox_hash !== undefined && { sandbox_hash: pointer.sandbox_hash }),
 })

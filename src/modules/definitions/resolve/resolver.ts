@@ -151,7 +151,13 @@ export async function resolvePins(tx: Tx, pins: readonly PinnedVersion[]): Promi
     const row = byId.get(`${pin.family ?? 'list'}:${pin.list_key}`)
     const same = row?.content_hash === pin.content_hash && row.overlay_hash === pin.overlay_hash
     if (!same) return fail('content_corrupt')
-    return { ...(row as ContentPointer), overlay_policy: pin.overlay_policy ?? row.overlay_policy }
+    const { configuration_hash, sandbox_hash } = pin
+    return {
+      ...(row as ContentPointer),
+      overlay_policy: pin.overlay_policy ?? row.overlay_policy,
+      ...(configuration_hash !== undefined && { configuration_hash }),
+      ...(sandbox_hash !== undefined && { sandbox_hash }),
+    }
   })
 }
 

@@ -2,21 +2,22 @@
  * Makes one decision: resolves the versions of one instant, merges the subject's attributes with the inputs, decides, and builds
  * the decision document. Missing data is refused. `decide` stores nothing; `storeDecision` does.
  */
-import { buildDecisionDocument, type DecisionContent } from '#decision/document.ts'
-import { CURRENT_ENGINE } from '#decision/engines.ts'
+import { buildDecisionDocument, type DecisionContent, type PinnedEvidence } from '#decision/document.ts'
 import type { Decision, DefinitionFamily, Inputs } from '#decision/model.ts'
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertFound, fail } from '#kernel/problem.ts'
+import { assertFound, fail, Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { resolver } from '#modules/definitions/index.ts'
 
 import { binding } from '#modules/risk-matrices/index.ts'
 
+import { evidenceStore } from '#modules/source-contracts/index.ts'
 import { deferRating, findSubject } from '#modules/subjects/index.ts'
 import { insertEvaluation } from '../records/read-record.ts'
 import { type EvaluationRow, toColumns } from '../records/record.ts'
+import { applyEvidence, type CitedCall, toPinnedEvidence } from './evidence.ts'
 import { mergeInputs, toProblemErrors } from './inputs.ts'
 
 export interface DecisionRequest {
@@ -25,6 +26,8 @@ export interface DecisionRequest {
   readonly subject_id?: string
   readonly inputs?: Readonly<Record<string, unknown>>
   readonly valid_at?: string
+  /** Opened by the caller: see openCitedCalls. */
+  readonly cited?: readonly CitedCall[]
 }
 
 /** The bytes of a decision document and their content. */
@@ -33,28 +36,56 @@ export interface DecisionDocument {
   readonly document: string
   readonly document_hash: string
 }
-export type DecisionResult = DecisionDocument & { readonly resolution: binding.Resolution }
-type SuccessfulDecision = Extract<Decision, { ok: true }>
+export type DecisionResult = DecisionDocument & {
+  readonly resolution: binding.Resolution
+  /** Admissions that the decision was made on. */
+  readonly admission_ids: readonly string[]
+}
+type SuccessfulDecision = Extract<Decision, { ok: true }> & Pick<binding.PinnedDecision, 'plugins'>
 type RefusedDecision = Extract<Decision, { ok: false }>
 
-export async function decide(
-  kernel: Capabilities<'caches'>,
-  tx: Tx,
-  request: DecisionRequest,
-  engine = CURRENT_ENGINE,
-): Promise<DecisionResult> {
-  const wanted = getRequestedDefinition(request)
-  const subject = request.subject_id === undefined ? null : assertFound(await findSubject(tx, request.subject_id))
-  const resolution = await binding.getResolution(kernel, tx, { ...wanted, valid_at: request.valid_at }, engine)
-  const { inputs: declared } = resolution.compiled.definition
-  const inputs = mergeInputs(declared, subject?.attributes ?? {}, request.inputs ?? {})
-  const decision = await binding.decideWith(kernel, tx, resolution, inputs)
-  if (!decision.ok) return failRefused(decision)
-  const facts = { inputs, valid_at: request.valid_at ?? null }
-  return { resolution, ...buildDocument(resolution, facts, decision, createSalt()) }
+interface DecideOptions {
+  /** That of new decisions when absent. */
+  readonly engine?: number
+  readonly runs?: binding.PluginRuns
 }
 
-function getRequestedDefinition({ matrix_key, rule_key }: DecisionRequest): { family: DefinitionFamily; key: string } {
+export async function decide(
+  kernel: binding.DecideCapabilities,
+  tx: Tx,
+  request: DecisionRequest,
+  { engine, runs }: DecideOptions = {},
+): Promise<DecisionResult> {
+  const wanted = { ...getRequestedDefinition(request), valid_at: request.valid_at }
+  const subject = request.subject_id === undefined ? null : assertFound(await findSubject(tx, request.subject_id))
+  const merge = ({ compiled }: binding.Resolution) => {
+    const { inputs: declared } = compiled.definition
+    const given = request.inputs ?? {}
+    const evidence = applyEvidence(declared, given, request.cited ?? [])
+    return { evidence, inputs: mergeInputs(declared, subject?.attributes ?? {}, { ...given, ...evidence.inputs }) }
+  }
+  const resolution = await binding.getResolution(kernel, tx, wanted, engine).catch(async (error: unknown) => {
+    // Faults of the request come before a plugin that cannot run.
+    if (error instanceof Problem && error.code === 'plugin_invalid') {
+      const plain = await binding.getResolution(kernel, tx, { ...wanted, without_plugins: true }, engine)
+      const refused = await binding.findRefusal(kernel, tx, plain, merge(plain).inputs)
+      if (refused) failRefused(refused)
+    }
+    throw error
+  })
+  const { evidence, inputs } = merge(resolution)
+  const decision = await binding.decideWith(kernel, tx, { ...resolution, runs }, inputs)
+  if (!decision.ok) return failRefused(decision)
+  const salt = createSalt()
+  const facts = { inputs, valid_at: request.valid_at ?? null, evidence: toPinnedEvidence(evidence, salt) }
+  const admission_ids = evidence.sources.map(({ admission_id }) => admission_id)
+  return { resolution, admission_ids, ...buildDocument(resolution, facts, decision, salt) }
+}
+
+export function getRequestedDefinition({ matrix_key, rule_key }: DecisionRequest): {
+  family: DefinitionFamily
+  key: string
+} {
   if (matrix_key !== undefined && rule_key === undefined) return { family: 'matrix', key: matrix_key }
   if (rule_key !== undefined && matrix_key === undefined) return { family: 'rule', key: rule_key }
   const detail = 'Give either matrix_key or rule_key.'
@@ -70,11 +101,17 @@ function failRefused({ findings }: RefusedDecision): never {
   return fail('inputs_refused', { detail: `Nothing was decided. ${detail}`, errors })
 }
 
+interface DocumentInputs {
+  readonly inputs: Inputs
+  readonly valid_at: string | null
+  readonly evidence?: readonly PinnedEvidence[]
+}
+
 /** Deterministic: the same resolution, inputs, decision and salt give the same bytes. */
 export function buildDocument(
   { definition, lists, engine }: binding.Resolution<resolver.ContentPointer>,
-  { inputs, valid_at }: { readonly inputs: Inputs; readonly valid_at: string | null },
-  { outcome, explanation, used }: SuccessfulDecision,
+  { inputs, valid_at, evidence }: DocumentInputs,
+  { outcome, explanation, used, plugins }: SuccessfulDecision,
   salt: string | null,
 ): DecisionDocument {
   const facts = {
@@ -84,6 +121,8 @@ export function buildDocument(
     content_hash: definition.content_hash,
     inputs,
     valid_at,
+    evidence: evidence ?? [],
+    plugins: plugins ?? [],
     lists: getListArray(lists),
     used,
     engine,
@@ -147,6 +186,8 @@ export async function storeDecision(
     ...toColumns(content),
   }
   insertEvaluation(kernel, tx, { document, ...row })
+  for (const admission_id of decided.admission_ids)
+    await evidenceStore.insertEvidence(tx, { consumer_kind: 'evaluation', consumer_id: evaluation_id, admission_id })
   if (row.subject_id !== null && row.band !== null && row.score_bps !== null) {
     deferRating(tx, {
       rating_id: uuidv7(),

@@ -32,7 +32,7 @@ const toJsonFile = (name: string, value: unknown): PackFile => toTextFile(name, 
 const toTextFile = (name: string, content: string): PackFile => ({ name, bytes: Buffer.from(content) })
 
 export async function createPack(
-  kernel: Capabilities<'caches' | 'auditKeys'>,
+  kernel: binding.BindCapabilities & Capabilities<'auditKeys'>,
   tx: Tx,
   intact: IntactEvaluation,
 ): Promise<Buffer> {
@@ -64,13 +64,16 @@ export async function createPack(
 
 /** The definition, and its parts with proofs. The number of parts is proved too, so that none can be left out. */
 async function buildDefinitionFiles(
-  kernel: Capabilities<'caches'>,
+  kernel: binding.BindCapabilities,
   tx: Tx,
   { content, manifest }: IntactEvaluation,
 ): Promise<PackFile[]> {
-  const { definition, compiled } = await binding.restoreResolution(kernel, tx, manifest, content.engine)
+  const { definition, compiled } = await binding.restoreResolution(kernel, tx, manifest, {
+    engine: content.engine,
+    plugins: 'pinned',
+  })
   const parts = await resolver.loadList(kernel, tx, definition)
-  const pin = assertFound(manifest.find(({ family }) => family !== undefined))
+  const pin = assertFound(manifest.find(({ family }) => family === content.family))
   return [
     toJsonFile('definition.json', compiled.definition),
     ...(await buildProofFiles(tx, 'definition', pin, [...(parts?.entries.keys() ?? [])])),

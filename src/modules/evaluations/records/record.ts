@@ -1,5 +1,5 @@
 /** The row of a decision: what its MAC covers, how its columns agree with its document, and its views. */
-import type { DecisionContent } from '#decision/document.ts'
+import { type DecisionContent, getEvidence, getPlugins } from '#decision/document.ts'
 import type { Explanation, Outcome } from '#decision/model.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 
@@ -151,12 +151,26 @@ export const toEvaluationItem = (row: Omit<EvaluationRow, 'mac'>) => ({
   created_by: row.created_by,
 })
 
+const isTest = (content: DecisionContent): boolean => getEvidence(content).some(({ mode }) => mode !== 'live')
+
+/** False for a document that cannot be read: the list shows that it was altered. */
+export function isTestDocument(document: string): boolean {
+  try {
+    return isTest(JSON.parse(document) as DecisionContent)
+  } catch {
+    return false
+  }
+}
+
 export const toEvaluationView = (
   row: Omit<EvaluationRow, 'mac'>,
   content: DecisionContent,
   manifest: readonly resolver.PinnedVersion[],
 ) => ({
   ...toEvaluationItem(row),
+  evidence: getEvidence(content),
+  plugins: getPlugins(content),
+  is_test: isTest(content),
   reasons: toReasons(content.outcome, content.explanation),
   outcome: toOutcomeView(content.outcome),
   definition: toPinnedDefinition(content, manifest),

@@ -41,6 +41,15 @@ export const datasetRoutes = [
   tenantRoute('GET /reference-data/datasets', {
     id: 'listDatasets',
     summary: 'List datasets with their versions and the active one',
+    tool: {
+      name: 'search_lists',
+      title: 'Search lists',
+      description:
+        'Finds reference lists (countries, products, thresholds, sanctioned names …) of this tenant and the ' +
+        'shared ones: key, title, type, version in force, freshness. Start here when you do not know the ' +
+        'list_key. Pages of at most 50; pass next_cursor as cursor to read on.',
+      effect: 'read',
+    },
     roles: everyone,
     tx: 'one',
     uses: ['cursors'],
@@ -89,6 +98,14 @@ export const datasetRoutes = [
   tenantRoute('GET /reference-data/datasets/:list_key', {
     id: 'getDataset',
     summary: 'One list: type, owner, active version, freshness',
+    tool: {
+      name: 'get_list',
+      title: 'Get one list',
+      description:
+        'One reference list by list_key: type, owner, version in force, newest version, staleness and guards. ' +
+        'Use list_entries for its content and compare_list_versions for what changed.',
+      effect: 'read',
+    },
     roles: everyone,
     tx: 'one',
     params: registrySchemas.ListKeyParams,

@@ -6,6 +6,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem, problems } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
+import type { pluginModel } from '#modules/plugins/index.ts'
 import { readUpload } from '#modules/system/index.ts'
 import type { ImportTotals } from '#registry/import/import-messages.ts'
 import type { DeltaRequest } from '../deltas/request.ts'
@@ -14,6 +15,14 @@ import { enqueueIndex } from '../search/index-job.ts'
 
 import { type ImportRun, importRows, readSource, toImportCounts, toStagedContent } from './import-source.ts'
 import { withDefaultColumns } from './options.ts'
+import {
+  bindStoredPlugin,
+  recordChunks,
+  type StoredPlugin,
+  toAdapterCode,
+  toPluginProblem,
+  toPluginView,
+} from './plugin-adapters.ts'
 import { findImport, type ImportRow, insertRejects, removeRejects, updateImport } from './queries.ts'
 
 const MAX_STORED_REJECTS = 1_000_000
@@ -36,6 +45,7 @@ interface ImportSettings {
   readonly override: { by: string; reason: string } | null
   /** Absent in imports of earlier releases. */
   readonly delta?: DeltaRequest | null
+  readonly plugin?: StoredPlugin | null
 }
 
 interface ImportTarget {
@@ -45,14 +55,18 @@ interface ImportTarget {
   readonly settings: ImportSettings
 }
 
-type ImportJobContext = JobContext<{ import_id: string }, unknown, Capabilities<'threads' | 'jobs' | 'integrity'>>
+type ImportJobContext = JobContext<
+  { import_id: string },
+  unknown,
+  Capabilities<'threads' | 'jobs' | 'integrity' | 'caches' | 'plugin_policy'>
+>
 
 export const datasetImportJob = defineJob({
   kind: 'dataset-import',
   summary: 'Imports an uploaded source as a new version of a list.',
   payload: closed({ import_id: Id() }),
   resumes: 'restart',
-  uses: ['threads', 'jobs', 'integrity'],
+  uses: ['threads', 'jobs', 'integrity', 'caches', 'plugin_policy'],
   run: async (job) => {
     const { payload, read, write, finish, kernel } = job
     const { import_id } = payload
@@ -64,8 +78,10 @@ export const datasetImportJob = defineJob({
       await updateImport(tx, import_id, { state: 'running' })
     })
     let read_to_end: ReadToEnd | null = null
-    const run = await startRun(job, target)
+    let bound: pluginModel.BoundPlugin | null = null
     try {
+      bound = await read((tx) => bindStoredPlugin(kernel, tx, settings.plugin))
+      const run = await startRun(job, target, bound)
       await importRows<void>(
         run,
         (body) =>
@@ -79,6 +95,9 @@ export const datasetImportJob = defineJob({
           const resolved =
             delta && (await resolveDelta(tx, { dataset, type, delta, privacy: settings, totals: read_totals, run }))
           const totals = resolved?.totals ?? read_totals
+          // It may have become invalid while the file was read: nothing is published without it.
+          const plugin = await bindStoredPlugin(kernel, tx, settings.plugin)
+          if (plugin) await recordChunks(tx, plugin, read_totals, import_id)
           read_to_end = { totals, delta: resolved?.counts ?? null }
           const content = resolved?.content ?? { ...toStagedContent(totals), tree }
           const publication: versionStore.Publication = {
@@ -97,7 +116,8 @@ export const datasetImportJob = defineJob({
           })
         },
       )
-    } catch (error) {
+    } catch (caught) {
+      const error = bound ? await toPluginProblem(write, bound, caught, import_id) : caught
       if (error instanceof Problem && !('retryable' in problems[error.code])) {
         await write((tx) => updateImport(tx, import_id, toImportEnd(error, read_to_end)))
       }
@@ -120,7 +140,11 @@ const reportProgress = ({ step }: Pick<ImportJobContext, 'step'>, percent: numbe
   step(async () => ({ progress: { done: Math.min(99, Math.floor(percent)), total: 100, unit: 'percent' } }))
 
 /** Starts reading the stored upload in a thread. Rejects are stored up to the limit, and progress is reported by bytes. */
-async function startRun(job: ImportJobContext, { row, dataset, type, settings }: ImportTarget): Promise<ImportRun> {
+async function startRun(
+  job: ImportJobContext,
+  { row, dataset, type, settings }: ImportTarget,
+  bound: pluginModel.BoundPlugin | null,
+): Promise<ImportRun> {
   const { payload, read, write, kernel, signal, tenant_id } = job
   const { strict, drop, hash, delta = null } = settings
   const definition = typeStore.toTypeDefinition(type)
@@ -135,6 +159,7 @@ async function startRun(job: ImportJobContext, { row, dataset, type, settings }:
   }
   const request = {
     adapter_key: row.adapter_key,
+    ...(bound && { plugin: toAdapterCode(kernel.threads, bound) }),
     file_name: row.source.file_name,
     options: withDefaultColumns(row.adapter_key, row.options, definition, delta?.removed.marker),
     type: definition,
@@ -171,6 +196,7 @@ const toPublication = ({ row, dataset, type, settings }: ImportTarget, { totals,
     adapter_key: row.adapter_key,
     adapter_version: row.adapter_version,
     options: row.options,
+    ...(settings.plugin && { plugin: toPluginView(settings.plugin) }),
     source: row.source,
     imported_by: row.created_by,
     dropped_members: settings.drop,

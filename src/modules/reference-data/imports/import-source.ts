@@ -10,7 +10,7 @@ import { createMerkleBuilder } from '#registry/content/merkle.ts'
 import type { TreeSource } from '#registry/content/stored-tree.ts'
 import { copyRow } from '#registry/import/copy-rows.ts'
 import type { ImportOutput, ImportRequest, ImportTotals } from '#registry/import/import-messages.ts'
-import { importInThread } from '#registry/import/import-runner.ts'
+import { importInThread, pluginLimits } from '#registry/import/import-runner.ts'
 import { CHANGED_AND_REMOVED, changedAndRemoved, duplicateKey, RemovedCharacters } from '#registry/import/key-report.ts'
 import { countRejects, FillCount } from '#registry/import/tallies.ts'
 import { findArrayMembers, MemberTally } from '#registry/types/array-members.ts'
@@ -19,7 +19,10 @@ import { createListCheck } from '#registry/types/list-rules.ts'
 import { listRejects, type RejectRow } from './queries.ts'
 
 /** Describes the mismatch when the adapter reads only one type and another is requested; null otherwise. */
-export const findTypeMismatch = ({ key, target_type }: Adapter, type_key: string): string | null =>
+export const findTypeMismatch = (
+  { key, target_type }: Pick<Adapter, 'key' | 'target_type'>,
+  type_key: string,
+): string | null =>
   target_type === null || target_type === type_key
     ? null
     : `The adapter ${key} reads entries of the type ${target_type}, not of ${type_key}.`
@@ -41,6 +44,7 @@ export const readSource = (
   by?: ReadContext,
 ): AsyncGenerator<ImportOutput> =>
   importInThread(kernel.threads.scriptPath('import-thread'), source, request, {
+    ...(request.plugin && { limits: pluginLimits }),
     signal: by?.signal,
     admission: by &&
       kernel.threads.admission && {

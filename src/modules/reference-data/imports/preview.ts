@@ -3,8 +3,9 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import type { WorkKind } from '#kernel/thread-admission.ts'
 import { typeStore } from '#modules/definitions/index.ts'
 import { type Reject, type Source, SourceFault } from '#registry/adapter.ts'
+import type { PluginAdapterCode } from '#registry/adapters/plugin-adapter.ts'
 import type { CutReason, ImportRequest, ImportTotals } from '#registry/import/import-messages.ts'
-import { defaultLimits, importInThread } from '#registry/import/import-runner.ts'
+import { defaultLimits, importInThread, pluginLimits } from '#registry/import/import-runner.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import type { DeltaComparison } from '../deltas/preview.ts'
 
@@ -20,6 +21,7 @@ export const PREVIEW_GRACE_MS = 10_000
 
 export interface PreviewRequest {
   readonly adapter_key: string
+  readonly plugin?: PluginAdapterCode
   readonly file_name: string | null
   readonly options: Record<string, unknown>
   readonly type: typeStore.TypeRow | null
@@ -36,7 +38,7 @@ export interface PreviewRequest {
 export async function previewSource(
   kernel: Capabilities<'threads' | 'preview_limits'>,
   source: Source,
-  { adapter_key, file_name, options, type, limit, delta }: PreviewRequest,
+  { adapter_key, plugin, file_name, options, type, limit, delta }: PreviewRequest,
   { tenant_id, signal }: ReadContext,
 ) {
   const entries: { at: Reject['at']; entry: Record<string, unknown> }[] = []
@@ -44,6 +46,7 @@ export async function previewSource(
   let totals: ImportTotals | undefined
   const request: ImportRequest = {
     adapter_key,
+    ...(plugin && { plugin }),
     file_name,
     options: withDefaultColumns(adapter_key, options, type && typeStore.toTypeDefinition(type), delta?.marker),
     type: type === null ? anything : typeStore.toTypeDefinition(type),
@@ -57,7 +60,10 @@ export async function previewSource(
     preview_limits: kernel.preview_limits,
   }
   const outputs = importInThread(kernel.threads.scriptPath('import-thread'), source, request, {
-    limits: { ...defaultLimits, total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS },
+    limits: {
+      ...(plugin ? pluginLimits : defaultLimits),
+      total_ms: kernel.preview_limits.time_limit_ms + PREVIEW_GRACE_MS,
+    },
     signal,
     admission: { threads: kernel.threads.admission, request: { kind: PREVIEW, caller: tenant_id } },
   })

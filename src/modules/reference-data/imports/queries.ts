@@ -199,3 +199,11 @@ export const countRejects = async (tx: Tx, import_id: string): Promise<number> =
       [tx.tenant_id, import_id],
     )
   )?.n ?? 0
+
+/** Imports with this adapter that are not finished, the list of each. */
+export const listOpenImports = (tx: Tx, adapter_key: string) =>
+  tx.query<{ readonly import_id: string; readonly list_key: string }>(
+    `select import_id, list_key from app.dataset_import
+      where tenant_id = $1 and adapter_key = $2 and state in ('queued', 'running') order by created_at limit 100`,
+    [tx.tenant_id, adapter_key],
+  )

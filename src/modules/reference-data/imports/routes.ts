@@ -1,19 +1,17 @@
 /** Routes of adapters and imports. Imports return immediately and are polled; every rejected row is listed. */
 
 import { everyone } from '#kernel/auth/roles.ts'
-import { readStoredJson } from '#kernel/database/stored-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { updateCancelRequested } from '#kernel/job/queries.ts'
 import { JobView } from '#kernel/job/schema.ts'
-import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
 import type { Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
-import { claimUpload, findUpload, readUpload, type UploadRow } from '#modules/system/index.ts'
+import { claimUpload, findUpload, readUpload } from '#modules/system/index.ts'
 import type { Adapter, Reject } from '#registry/adapter.ts'
 import { findOptionFaults } from '#registry/adapter-options.ts'
 import { adapters } from '#registry/adapters/index.ts'
@@ -24,16 +22,17 @@ import { toDeltaRequest } from '../deltas/request.ts'
 
 import { findOwnList } from './detection-routes.ts'
 import { findTypeMismatch, readRejectLines } from './import-source.ts'
-import { previewSource } from './preview.ts'
+import { toImportSource, toImportView } from './import-views.ts'
 import {
-  countRejects,
-  findImport,
-  type ImportRow,
-  type ImportSource,
-  insertImport,
-  listImports,
-  listRejects,
-} from './queries.ts'
+  bindAdapter,
+  type ChosenAdapter,
+  failPluginAdapter,
+  findAdapter,
+  toAdapterCode,
+  toPluginPin,
+} from './plugin-adapters.ts'
+import { previewSource } from './preview.ts'
+import { countRejects, findImport, insertImport, listImports, listRejects } from './queries.ts'
 import {
   AdapterPage,
   AdapterParams,
@@ -44,6 +43,7 @@ import {
   ImportQuery,
   ImportRequest,
   ImportView,
+  PreviewParams,
   PreviewReply,
   PreviewRequest,
   RejectPage,
@@ -65,56 +65,7 @@ const toAdapterView = ({ key, version, read: _, checkOptions: __, ...adapter }: 
   options: JSON.parse(JSON.stringify(adapter.options)) as Record<string, unknown>,
 })
 
-/** `has_secrets`: members of the file are dropped or hashed, so its plain hash must not be stored. */
-function toImportSource(
-  kernel: Capabilities<'auditKeys'>,
-  tx: Tx,
-  upload: UploadRow,
-  has_secrets: boolean,
-): ImportSource {
-  const { file_name, size_bytes, sha256 } = upload
-  if (!has_secrets) return { file_name, size_bytes, sha256 }
-  return { file_name, size_bytes, sha256: null, fingerprint: kernel.auditKeys.fingerprint(`${tx.tenant_id}:${sha256}`) }
-}
-
-/** The counts of a delta are stored together with those of the file. */
-const toCountsView = ({ delta = null, ...counts }: ImportRow['counts']) => ({
-  counts: Object.keys(counts).length === 0 ? null : readStoredJson<Static<typeof ImportView>['counts']>(counts),
-  delta: readStoredJson<Static<typeof ImportView>['delta']>(delta),
-})
-
-const toImportView = (row: ImportRow): Static<typeof ImportView> => ({
-  import_id: row.import_id,
-  list_key: row.list_key,
-  state: row.state as Static<typeof ImportView>['state'],
-  job_id: row.job_id,
-  adapter_key: row.adapter_key,
-  adapter_version: row.adapter_version,
-  upload_id: row.upload_id,
-  // Canary rows have no settings.
-  order: 'strict' in row.order_text ? readStoredJson({ options: row.options, delta: null, ...row.order_text }) : null,
-  source: row.source,
-  progress: { done: row.progress_done ?? 0, total: row.progress_total, unit: row.progress_unit },
-  ...toCountsView(row.counts),
-  rejects: readStoredJson(row.rejects),
-  gates: readStoredJson(row.gates),
-  warnings: readStoredJson(row.warnings),
-  files: readStoredJson(row.files),
-  version: row.version,
-  problem: row.problem,
-  created_at: row.created_at,
-  created_by: row.created_by,
-  finished_at: row.finished_at,
-})
-
-function getAdapter(adapter_key: string): Adapter {
-  return (
-    adapters.get(adapter_key) ??
-    fail('not_found', 'There is no such adapter. GET /api/reference-data/adapters lists them.')
-  )
-}
-
-function assertAdapterOptions(adapter: Adapter, options: Record<string, unknown>): void {
+function assertAdapterOptions(adapter: ChosenAdapter, options: Record<string, unknown>): void {
   const faults = findOptionFaults(adapter, options)
   const [first] = faults
   if (!first) return
@@ -124,7 +75,7 @@ function assertAdapterOptions(adapter: Adapter, options: Record<string, unknown>
   })
 }
 
-function assertTargetType(adapter: Adapter, type_key: string, pointer: string): void {
+function assertTargetType(adapter: ChosenAdapter, type_key: string, pointer: string): void {
   const detail = findTypeMismatch(adapter, type_key)
   if (detail) fail('conflict', { detail, errors: [{ in: 'body', pointer, detail }] })
 }
@@ -138,7 +89,7 @@ const failUnknownList = (pointer: string): never => {
 }
 
 /** The type of the list applies, whatever type the request names. */
-async function findPreviewBase(tx: Tx, body: DeltaToPreview, adapter: Adapter) {
+async function findPreviewBase(tx: Tx, body: DeltaToPreview, adapter: ChosenAdapter) {
   const dataset = (await datasetStore.findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/delta/list_key')
   versionStore.assertWritable(dataset, tx)
   assertTargetType(adapter, dataset.type_key, '#/delta/list_key')
@@ -185,10 +136,19 @@ export const importRoutes = [
       'cover what was read, and rules over the whole list are not checked. Ends when the client disconnects. Few previews of a ' +
       'tenant run at once; more wait, and beyond that the answer is 429 or 503 with Retry-After.',
     stores_nothing: true,
+    tool: {
+      name: 'run_import_preview',
+      title: 'Preview an import',
+      description:
+        'Reads an upload or a sample with an import adapter and shows rows, warnings and rejects with their ' +
+        'places. Stores nothing; use it to check a file before somebody imports it.',
+      effect: 'work',
+    },
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
-    uses: ['threads', 'preview_limits'],
-    params: AdapterParams,
+    uses: ['threads', 'preview_limits', 'caches', 'plugin_policy'],
+    executes: 'plugin',
+    params: PreviewParams,
     body: PreviewRequest,
     reply: [200, PreviewReply],
     problems: [
@@ -203,7 +163,7 @@ export const importRoutes = [
       'base_incompatible',
     ],
   }).handle(async ({ params, body, read, kernel, actor, request }) => {
-    const adapter = assertFound(adapters.get(params.adapter_key))
+    const adapter = await read((tx) => findAdapter(tx, params.adapter_key))
     assertAdapterOptions(adapter, body.options ?? {})
     const { list_key } = body
     const list = list_key === undefined ? null : await read((tx) => findOwnList(tx, list_key))
@@ -221,11 +181,13 @@ export const importRoutes = [
         : readUpload(read, upload_id)
     const upload = upload_id === undefined ? undefined : await read((tx) => findUpload(tx, upload_id))
     const { key: adapter_key } = adapter
+    const bound = await read((tx) => bindAdapter(kernel, tx, adapter_key))
     return previewSource(
       kernel,
       source,
       {
         adapter_key,
+        ...(bound && { plugin: toAdapterCode(kernel.threads, bound) }),
         file_name: upload?.file_name ?? null,
         options: body.options ?? {},
         type: delta?.type ?? type,
@@ -235,7 +197,7 @@ export const importRoutes = [
         }),
       },
       { tenant_id: actor.tenant_id, signal: request.signal },
-    )
+    ).catch((error: unknown) => failPluginAdapter(bound, error))
   }),
 
   tenantRoute('POST /reference-data/imports', {
@@ -249,7 +211,8 @@ export const importRoutes = [
       'file holds changes to the newest version only; the result is a complete version, with the same guards.',
     roles: ['policy_editor', 'service', 'compliance_officer'],
     tx: 'write',
-    uses: ['jobs', 'auditKeys'],
+    uses: ['jobs', 'auditKeys', 'caches', 'threads', 'plugin_policy'],
+    executes: 'plugin',
     body: ImportRequest,
     reply: [202, JobView],
     starts: 'dataset-import',
@@ -268,7 +231,7 @@ export const importRoutes = [
   }).handle(async ({ tx, body, kernel, actor, request }) => {
     const dataset = (await datasetStore.findDatasetForWrite(tx, body.list_key)) ?? failUnknownList('#/list_key')
     versionStore.assertWritable(dataset, tx)
-    const adapter = getAdapter(body.adapter_key)
+    const adapter = await findAdapter(tx, body.adapter_key)
     assertTargetType(adapter, dataset.type_key, '#/adapter_key')
     assertAdapterOptions(adapter, body.options ?? {})
     if (body.override_guards && !actor.roles.includes('compliance_officer')) {
@@ -282,6 +245,7 @@ export const importRoutes = [
       await assertDeltaBase(tx, dataset, type, { base_version: body.delta.base_version, privacy })
     }
     const upload = await claimUpload(tx, body.upload_id)
+    const plugin = await bindAdapter(kernel, tx, adapter.key)
     const [import_id, job_id] = [uuidv7(), uuidv7()]
     const job = await kernel.jobs.enqueue(tx, {
       job_id,
@@ -298,7 +262,7 @@ export const importRoutes = [
       list_key: dataset.list_key,
       upload_id: body.upload_id,
       adapter_key: adapter.key,
-      adapter_version: adapter.version,
+      adapter_version: plugin?.version ?? adapter.version,
       options: body.options ?? {},
       source: toImportSource(kernel, tx, upload, privacy.drop.length + privacy.hash.length > 0),
       order_text: {
@@ -310,6 +274,7 @@ export const importRoutes = [
         on_unchanged: body.on_unchanged ?? 'publish',
         override: body.override_guards ? { by: actor.principal, reason: body.override_guards.reason } : null,
         delta: body.delta ? toDeltaRequest(body.delta) : null,
+        plugin: plugin && toPluginPin(plugin),
       },
     })
     return job

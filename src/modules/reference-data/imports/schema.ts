@@ -46,6 +46,12 @@ export const AdapterView = closed(
 )
 export const AdapterPage = pageOf(AdapterView)
 export const AdapterParams = closed({ adapter_key: Slug() })
+const AdapterKey = Type.String({
+  pattern: '^(plugin:)?[a-z0-9][a-z0-9_-]{0,99}$',
+  maxLength: 107,
+  description: 'An adapter of GET /reference-data/adapters, or `plugin:` and the key of a plugin of the kind adapter.',
+})
+export const PreviewParams = closed({ adapter_key: AdapterKey })
 export const AdapterQuery = closed({ ...pageQuery })
 
 const Options = Type.Unsafe<Record<string, unknown>>({
@@ -165,7 +171,7 @@ export const PreviewReply = closed(
 export const ImportRequest = closed({
   list_key: registrySchemas.ListKey,
   upload_id: Id(),
-  adapter_key: Slug(),
+  adapter_key: AdapterKey,
   options: Type.Optional(Options),
   strict: Type.Optional(
     Type.Boolean({
@@ -188,6 +194,8 @@ export const ImportRequest = closed({
   delta: Type.Optional(DeltaBody),
 })
 
+const Sha256 = text(64, { pattern: '^[0-9a-f]{64}$' })
+
 /** Enough to repeat the same import, with or without overriding its guards. */
 const ImportSettingsView = closed({
   options: Options,
@@ -200,6 +208,21 @@ const ImportSettingsView = closed({
   on_unchanged: oneOf(['publish', 'skip']),
   override: nullable(closed({ by: text(200), reason: text(2000) })),
   delta: nullable(DeltaView),
+  plugin: nullable(
+    closed(
+      {
+        plugin_key: Slug(),
+        version: registrySchemas.VersionNumber,
+        content_hash: Sha256,
+        configuration_hash: Sha256,
+        sandbox_hash: Sha256,
+      },
+      {
+        title: 'ImportPlugin',
+        description: 'The plugin that reads the file, as it was in force when the import started.',
+      },
+    ),
+  ),
 })
 
 export const importStates = [
@@ -218,7 +241,7 @@ export const ImportView = closed(
     list_key: registrySchemas.ListKey,
     state: oneOf(importStates),
     job_id: nullable(Id()),
-    adapter_key: Slug(),
+    adapter_key: AdapterKey,
     adapter_version: registrySchemas.VersionNumber,
     upload_id: nullable(Id()),
     order: nullable(ImportSettingsView),

@@ -113,6 +113,14 @@ export const resolveRoutes = [
   tenantRoute('POST /reference-data/resolve', {
     id: 'resolveLists',
     summary: 'Resolve many lists consistently, and store the receipt',
+    tool: {
+      name: 'resolve_lists',
+      title: 'Resolve lists',
+      description:
+        'Which version of each named list is in force for this tenant, at valid_at as known at known_at, and ' +
+        'why. Stores a receipt that proves what was consulted.',
+      effect: 'read',
+    },
     roles: everyone,
     tx: 'write',
     body: ResolveRequest,
@@ -147,6 +155,14 @@ export const resolveRoutes = [
   tenantRoute('POST /reference-data/lookup', {
     id: 'lookUpEntries',
     summary: 'Look up values in the lists in force, and store the receipt',
+    tool: {
+      name: 'lookup',
+      title: 'Look up entries',
+      description:
+        'Looks up keys in the lists in force, such as a country code in a rating list. Returns the entry of ' +
+        'each key or null, and stores a receipt that proves what was consulted.',
+      effect: 'read',
+    },
     roles: everyone,
     tx: 'write',
     uses: ['caches'],

@@ -4,17 +4,15 @@
  */
 import { createHash } from 'node:crypto'
 import { fromPartEntries } from '#decision/definition-parts.ts'
-import { CURRENT_ENGINE, getEngine } from '#decision/engines.ts'
+import { compileDefinition } from '#decision/engines.ts'
 import type {
   BoundDefinition,
   BoundList,
   BoundLists,
   CompiledDefinition,
-  Decision,
   Definition,
   DefinitionFamily,
   Finding,
-  Inputs,
   ListEntry,
 } from '#decision/model.ts'
 import { declareCache } from '#kernel/cache/caches.ts'
@@ -23,17 +21,32 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { resolver, typeStore } from '#modules/definitions/index.ts'
+import { isDecisionFamily } from '../decision-family.ts'
 
+import {
+  type BindCapabilities,
+  type BoundPlugins,
+  bindPinnedPlugins,
+  bindPluginsInForce,
+  listPluginLists,
+  NO_PLUGINS,
+  toPluginPointers,
+} from './bound-plugins.ts'
 import { findDeclaredTypeFault } from './declared-types.ts'
+import type { PluginRuns } from './plugin-results.ts'
 
 /** A compiled definition, identified by its content hash, and the versions of the lists it reads. */
 export interface Bindable<P extends resolver.ContentPointer = resolver.ContentPointer> {
   /** Content hash and engine. Results derived from the definition may be cached by it, within a tenant. */
   readonly identity: string
   readonly compiled: CompiledDefinition
+  /** Also those that its plugins may look up. */
   readonly lists: ReadonlyMap<string, P>
+  readonly plugins: BoundPlugins
   /** Entries that override the lists in a what-if evaluation. The caller includes them in the identity. */
   readonly overrideList?: (list: BoundList) => BoundList
+  /** Where results of its plugins are found; the shared cache when absent. */
+  readonly runs?: PluginRuns | undefined
 }
 
 /** The definition has the instant of the resolution, if any; its lists may be shared by several instants. */
@@ -48,6 +61,8 @@ export interface ResolutionQuery extends resolver.Clocks {
   readonly key: string
   /** This transaction changes what is in force and may be rolled back, so it must not use shared caches. */
   readonly bypass_caches?: boolean
+  /** For checks that come before the question whether the plugins can run. */
+  readonly without_plugins?: boolean
 }
 
 export const compiledDefinitions = declareCache<{ readonly compiled: CompiledDefinition; readonly identity: string }>({
@@ -84,10 +99,10 @@ export interface FoundResolution extends Resolution {
  * lists, everything is resolved again, so that a resolution never mixes two statements.
  */
 export async function findResolution(
-  kernel: Capabilities<'caches'>,
+  kernel: BindCapabilities,
   tx: Tx,
-  { family, key, bypass_caches, ...clocks }: ResolutionQuery,
-  engine = CURRENT_ENGINE,
+  { family, key, bypass_caches, without_plugins, ...clocks }: ResolutionQuery,
+  engine?: number,
 ): Promise<FoundResolution> {
   const guesses = kernel.caches.get(listKeyGuesses)
   const guess = `${tx.tenant_id}:${family}:${key}`
@@ -100,18 +115,31 @@ export async function findResolution(
       clocks,
     )
     const { compiled, identity } = await getCompiled(kernel, tx, definition, engine)
-    const { list_keys } = compiled
+    const is_cached = !bypass_caches && clocks.valid_at === undefined && clocks.known_at === undefined
+    const plugins = without_plugins
+      ? NO_PLUGINS
+      : await bindPluginsInForce(kernel, tx, compiled, { definition, valid_at: clocks.valid_at, is_cached })
+    const joined = joinListKeys(compiled, plugins)
+    // The same array as before keeps the same map of lists, and what is derived from it.
+    const list_keys = isSameKeys(joined, requested) ? requested : joined
     // Also in a transaction that may be rolled back: a wrong guess only costs another statement.
-    if (list_keys !== requested) guesses.set(guess, list_keys)
+    if (list_keys !== requested && !without_plugins) guesses.set(guess, list_keys)
     if (list_keys === requested || list_keys.every((list_key) => requested.includes(list_key))) {
       const read = list_keys === requested ? lists : pickLists(lists, list_keys)
       const missing = read.size === list_keys.length ? [] : list_keys.filter((list_key) => !read.has(list_key))
-      return { engine, identity, definition, compiled, lists: read, missing }
+      return { engine: engine ?? compiled.engine, identity, definition, compiled, lists: read, plugins, missing }
     }
     requested = list_keys
   }
   return fail('conflict', `${key} is being changed at this moment; repeat the request.`)
 }
+
+/** Every list that a decision may read. */
+export const joinListKeys = ({ list_keys }: CompiledDefinition, plugins: BoundPlugins): readonly string[] =>
+  plugins.size === 0 ? list_keys : [...new Set([...list_keys, ...listPluginLists(plugins)])].sort()
+
+const isSameKeys = (a: readonly string[], b: readonly string[]): boolean =>
+  a === b || (a.length === b.length && a.every((key, index) => key === b[index]))
 
 function pickLists<P>(lists: ReadonlyMap<string, P>, list_keys: readonly string[]): Map<string, P> {
   const read = new Map<string, P>()
@@ -124,44 +152,60 @@ function pickLists<P>(lists: ReadonlyMap<string, P>, list_keys: readonly string[
 
 /** Like findResolution, but fails when any list is not in force. */
 export async function getResolution(
-  kernel: Capabilities<'caches'>,
+  kernel: BindCapabilities,
   tx: Tx,
   wanted: ResolutionQuery,
-  engine = CURRENT_ENGINE,
+  engine?: number,
 ): Promise<Resolution> {
   const { missing, ...resolution } = await findResolution(kernel, tx, wanted, engine)
   const [list_key] = missing
   return list_key === undefined ? resolution : fail('nothing_in_force', { members: { list_key } })
 }
 
+export interface RestoreOptions {
+  /** That of the decision; absent: that of new decisions. */
+  readonly engine?: number
+  /** `pinned`: also those that may no longer run, for replays. `valid`: 503 when one may not run now. */
+  readonly plugins: 'pinned' | 'valid'
+}
+
 /** Restores the versions that a receipt pinned, without a clock. */
 export async function restoreResolution(
-  kernel: Capabilities<'caches'>,
+  kernel: BindCapabilities,
   tx: Tx,
   manifest: readonly resolver.PinnedVersion[],
-  engine = CURRENT_ENGINE,
+  { engine, plugins: wanted }: RestoreOptions,
 ): Promise<Resolution<resolver.ContentPointer>> {
   const pointers = await resolver.resolvePins(tx, manifest)
-  const definition = pointers.find(({ family }) => family !== 'list') ?? fail('content_corrupt')
+  const definition = pointers.find(({ family }) => isDecisionFamily(family)) ?? fail('content_corrupt')
   const { compiled, identity } = await getCompiled(kernel, tx, definition, engine)
+  const plugins = await bindPinnedPlugins(kernel, tx, pointers, { must_be_valid: wanted === 'valid' })
   const lists = pointers
     .filter(({ family }) => family === 'list')
     .map((pointer) => [pointer.list_key, pointer] as const)
-  return { engine, identity, definition, compiled, lists: new Map(lists) }
+  return { engine: engine ?? compiled.engine, identity, definition, compiled, lists: new Map(lists), plugins }
 }
 
 /** The manifest of a map of lists, with the definition it was computed for. */
 const manifests = new WeakMap<
   object,
-  { readonly definition: resolver.ContentPointer; readonly manifest: resolver.Manifest }
+  {
+    readonly definition: resolver.ContentPointer
+    readonly plugins: BoundPlugins
+    readonly manifest: resolver.Manifest
+  }
 >()
 
-/** The manifest of a resolution for a receipt: the definition with its family, and every list. */
-export function getResolutionManifest({ definition, lists }: Resolution<resolver.ContentPointer>): resolver.Manifest {
+/** The manifest of a resolution for a receipt: the definition with its family, every list and every plugin. */
+export function getResolutionManifest({
+  definition,
+  lists,
+  plugins,
+}: Resolution<resolver.ContentPointer>): resolver.Manifest {
   const known = manifests.get(lists)
-  if (known && isSameVersion(known.definition, definition)) return known.manifest
-  const manifest = resolver.buildManifest([definition, ...lists.values()])
-  manifests.set(lists, { definition, manifest })
+  if (known && known.plugins === plugins && isSameVersion(known.definition, definition)) return known.manifest
+  const manifest = resolver.buildManifest([definition, ...lists.values(), ...toPluginPointers(plugins)])
+  manifests.set(lists, { definition, plugins, manifest })
   return manifest
 }
 
@@ -176,46 +220,15 @@ const isSameVersion = (a: resolver.ContentPointer, b: resolver.ContentPointer): 
   a.dataset_id === b.dataset_id &&
   a.dataset_tenant_id === b.dataset_tenant_id
 
-/** The definition and its lists as pointers for a receipt. */
-export const toPointers = ({ definition, lists }: Resolution): resolver.VersionPointer[] => [
+/** The definition, its lists and its plugins as pointers for a receipt. */
+export const toPointers = ({ definition, lists, plugins }: Resolution): readonly ReceiptPointer[] => [
   definition,
-  ...[...lists.values()].map((list) => ({ ...list, now: definition.now })),
+  ...[...lists.values(), ...toPluginPointers(plugins)].map((pointer) => ({ ...pointer, now: definition.now })),
 ]
-
-/** Loads the entries that the inputs need and decides. Faults of inputs or lists become findings, never an outcome. */
-export async function decideWith(
-  kernel: Capabilities<'caches'>,
-  tx: Tx,
-  of: Bindable,
-  inputs: Inputs,
-): Promise<Decision> {
-  const { bound, lists } = await bindDefinition(kernel, tx, of)
-  if (isFindings(bound)) return { ok: false, findings: bound }
-  const large = [...lists.values()].filter(({ all }) => all === null)
-  if (large.length === 0) return bound.decide(inputs)
-  const faults = of.compiled.checkInputs(inputs)
-  if (faults.some(({ severity }) => severity === 'error')) return { ok: false, findings: faults }
-  const needs = of.compiled.needs(inputs)
-  const loaded_lists = new Map(lists)
-  for (const { list_key } of large) {
-    const keys = needs.get(list_key)
-    const pointer = of.lists.get(list_key) as resolver.ContentPointer
-    if (keys === 'all') return { ok: false, findings: [toTooLargeFinding(list_key)] }
-    const list = await bindLargeList(kernel, tx, { of, pointer }, keys ?? [])
-    loaded_lists.set(list_key, of.overrideList?.(list) ?? list)
-  }
-  return bound.decide(inputs, loaded_lists)
-}
+export type ReceiptPointer = resolver.ContentPointer & { readonly now: string }
 
 export const isFindings = (bound: BoundDefinition | readonly Finding[]): bound is readonly Finding[] =>
   Array.isArray(bound)
-
-const toTooLargeFinding = (list_key: string): Finding => ({
-  code: 'list_too_large',
-  pointer: '',
-  message: `The list ${list_key} is too large to be read as a whole; it can only be looked up by key.`,
-  severity: 'error',
-})
 
 /** Binds a compiled definition to versions of lists, once per content of all of them. */
 export async function bindDefinition(kernel: Capabilities<'caches'>, tx: Tx, of: Bindable) {
@@ -274,7 +287,7 @@ const addKeys = (entries: ReadonlyMap<string, Omit<ListEntry, 'key'>>): Map<stri
   new Map([...entries].map(([key, { entry, hash }]) => [key, { key, entry, hash }]))
 
 /** Loads only the requested keys and those that the definition names. */
-async function bindLargeList(
+export async function bindLargeList(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   { of: { compiled }, pointer }: { readonly of: Bindable; readonly pointer: resolver.ContentPointer },
@@ -311,25 +324,25 @@ export async function findDeclaredTypeFaults(
   return compared.flatMap((reference) => findDeclaredTypeFault(reference, schemas.get(reference.list_key)) ?? [])
 }
 
-/** Keyed by scope and content; the caller does not matter. */
+/** Keyed by scope and content; the caller does not matter. Without `engine`, by the engine of new decisions. */
 export async function getCompiled(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   pointer: resolver.ContentPointer,
-  engine: number,
+  engine?: number,
 ): Promise<{ compiled: CompiledDefinition; identity: string }> {
   const cache = kernel.caches.get(compiledDefinitions)
-  const id = `${pointer.dataset_tenant_id}:${pointer.family}:${pointer.content_hash}:${engine}`
+  const id = `${pointer.dataset_tenant_id}:${pointer.family}:${pointer.content_hash}:${engine ?? 'new'}`
   const known = cache.get(id)
   if (known) return known
-  const compiled = getEngine(engine).compile(await loadDefinition(kernel, tx, pointer))
-  const result = { compiled, identity: toIdentity(compiled.definition, engine) }
+  const compiled = compileDefinition(await loadDefinition(kernel, tx, pointer), engine)
+  const result = { compiled, identity: toIdentity(compiled) }
   cache.set(id, result)
   return result
 }
 
 /** Equal for a draft and the version it becomes, so that proofs of the draft are reused. */
-export function toIdentity({ family, ...text }: Definition, engine: number): string {
+export function toIdentity({ definition: { family, ...text }, engine }: CompiledDefinition): string {
   const hash = createHash('sha256').update(canonicalJson(text)).digest('hex')
   return `${family}:${hash}:${engine}`
 }

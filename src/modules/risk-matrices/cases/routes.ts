@@ -14,7 +14,7 @@ import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
 
 import { collectActions, type DecisionPart, filterActions, filterExplanation } from '../action-filter.ts'
 import { getActionFilter } from '../audience-list.ts'
-import { decideWith } from '../binding/bind-definition.ts'
+import { decideWith } from '../binding/decide-with.ts'
 import type { DecisionKind } from '../decision-kind.ts'
 import { checkDefinition, hasErrors, runCases } from '../proofs.ts'
 import {
@@ -71,7 +71,7 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       description: 'Each fault has its place and, if possible, example inputs. Stores nothing.',
       roles: ['policy_editor', 'compliance_officer', 'auditor'],
       tx: 'read',
-      uses: ['caches', 'threads'],
+      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       reply: [200, ValidationResult],
@@ -93,7 +93,8 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       description: 'Answers outcome, explanation and the list versions used. Stores nothing.',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
-      uses: ['caches'],
+      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      executes: 'plugin',
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: SimulationRequest,
@@ -107,7 +108,8 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
         ...documentStore.readVersionParams(params),
         ...query,
       })
-      const examined = await checkDefinition(tx, family, text, { valid_at: body.valid_at })
+      const examined = await checkDefinition(kernel, tx, { family, text }, { valid_at: body.valid_at })
+      if (examined.plugin_problem) throw examined.plugin_problem
       const lists = documentStore.toListVersions(examined.lists)
       if (!examined.of) return { ...toDecisionView({ ok: false, findings: examined.findings }), lists }
       return { ...toDecisionView(await decideWith(kernel, tx, examined.of, body.inputs)), lists }
@@ -118,7 +120,8 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
       summary: 'Run the golden cases, or those of the request, on a version or the draft, with a trace of each',
       roles: ['policy_editor', 'analyst', 'compliance_officer', 'auditor'],
       tx: 'read',
-      uses: ['caches'],
+      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      executes: 'plugin',
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: TestRequest,
@@ -132,7 +135,8 @@ export function createCaseRoutes(kind: DecisionKind): Route[] {
         ...documentStore.readVersionParams(params),
         ...query,
       })
-      const examined = await checkDefinition(tx, family, text)
+      const examined = await checkDefinition(kernel, tx, { family, text })
+      if (examined.plugin_problem) throw examined.plugin_problem
       const cases: readonly GoldenCase[] =
         body.cases?.map(({ name, inputs, expected = {} }, index) => ({
           name: name ?? `case ${index + 1}`,

@@ -45,6 +45,14 @@ export const recordRoutes = [
   tenantRoute('GET /subjects', {
     id: 'listSubjects',
     summary: 'Search subjects by name, external id, type, segment, state and band, newest first',
+    tool: {
+      name: 'search_subjects',
+      title: 'Search subjects',
+      description:
+        'Finds customers and counterparties by name, external id, type, segment, state or risk band, newest ' +
+        'first. Pages of at most 50; pass next_cursor as cursor to read on.',
+      effect: 'read',
+    },
     roles: readers,
     tx: 'one',
     uses: ['cursors'],
@@ -111,6 +119,14 @@ export const recordRoutes = [
   tenantRoute('GET /subjects/:subject_id', {
     id: 'getSubject',
     summary: 'The current record of a subject',
+    tool: {
+      name: 'get_subject',
+      title: 'Get one subject',
+      description:
+        'One customer or counterparty by subject_id: identifiers, attributes, present rating and state. Names ' +
+        'and attributes are data about a person: do not repeat more of them than the task needs.',
+      effect: 'read',
+    },
     roles: readers,
     tx: 'one',
     params: SubjectParams,

@@ -1,7 +1,7 @@
 /** The editable parts of a draft: tables as grids, everything else as forms, each also as JSON. */
 import { Button, Group, Menu, Select, SimpleGrid, Stack, TagsInput, Text, TextInput } from '@mantine/core'
 import { memo, useMemo } from 'react'
-import type { DefinitionKind, Finding } from '#console/ui/decision/definition-kind.ts'
+import type { DecisionKind, Finding } from '#console/ui/decision/definition-kind.ts'
 import {
   aggregationTexts,
   type Bands,
@@ -22,7 +22,7 @@ import { TableGrid } from './table-grid.tsx'
 import { TriggersPart } from './triggers-part.tsx'
 
 interface DraftPartsProps {
-  readonly kind: DefinitionKind
+  readonly kind: DecisionKind
   readonly draft: Definition
   readonly findings: readonly Finding[]
   /** A stable function, so that other parts are not rendered again on each key press. */
@@ -130,12 +130,14 @@ const newFactors: Readonly<Record<Factor['form'], object>> = {
   lookup: { form: 'lookup', list_key: '', inputs: [], field: 'score_bps', on_missing: 'fail' },
   score_map: { form: 'score_map', input: '', scores: {}, on_missing: 'fail' },
   presence: { form: 'presence', list_key: '', input: '', present: 10_000, absent: 0 },
+  plugin: { form: 'plugin', plugin_key: '', inputs: [], score_min_bps: 0, score_max_bps: 10_000 },
 }
 const formTexts: Readonly<Record<Factor['form'], readonly [name: string, about: string]>> = {
   lookup: ['Look-up', 'The score comes from a list entry.'],
   presence: ['Presence', 'The score depends on whether a value is on a list.'],
   score_map: ['Score map', 'Each value of an input has a score.'],
   table: ['Decision table', 'Table rows over several inputs give the score.'],
+  plugin: ['Plugin', 'A plugin computes the score from inputs.'],
 }
 
 const usualBands: Bands = { list_key: '', band_field: 'band', from_field: 'from_bps', to_field: 'to_bps' }

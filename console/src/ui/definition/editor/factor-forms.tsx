@@ -11,23 +11,17 @@ import {
   TextInput,
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import type { Finding } from '#console/ui/decision/definition-kind.ts'
-import type { Factor, Input } from '#console/ui/decision/definition-model.ts'
+import type { Input } from '#console/ui/decision/definition-model.ts'
 import { toPointer } from '#console/ui/decision/definition-model.ts'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 import { OrderButton } from './collapsible-part.tsx'
 import { useDraftContext } from './draft-context.ts'
 import { setMember } from './draft-edits.ts'
+import { type FactorFormProps, listInputChoices } from './factor-form-props.ts'
 import { getFaultText } from './faults.tsx'
 import { FieldPicker, ListPicker } from './list-pickers.tsx'
+import { PluginFactorForm } from './plugin-factor-form.tsx'
 import { ValueField } from './value-field.tsx'
-
-interface FactorFormProps {
-  readonly factor: Factor
-  readonly pointer: string
-  readonly findings: readonly Finding[]
-  readonly onChange: (change: (factor: Factor) => Factor) => void
-}
 
 export function FactorForm(props: FactorFormProps) {
   switch (props.factor.form) {
@@ -37,17 +31,12 @@ export function FactorForm(props: FactorFormProps) {
       return <PresenceForm {...props} />
     case 'score_map':
       return <ScoreMapForm {...props} />
+    case 'plugin':
+      return <PluginFactorForm {...props} />
     default:
       return null
   }
 }
-
-const listInputChoices = (inputs: readonly Input[], chosen: readonly string[]) => [
-  ...inputs.map(({ name, title }) => ({ value: name, label: title || name })),
-  ...chosen
-    .filter((one) => one !== '' && !inputs.some(({ name }) => name === one))
-    .map((one) => ({ value: one, label: one })),
-]
 
 function LookupForm({ factor, pointer, findings, onChange }: FactorFormProps) {
   const { inputs } = useDraftContext()

@@ -5,6 +5,7 @@ import type { Input, InputType } from '#console/ui/decision/definition-model.ts'
 import { InputField } from '#console/ui/decision/inputs-form.tsx'
 import { setMember } from './draft-edits.ts'
 import { Faults, getFaultText } from './faults.tsx'
+import { InputSource } from './input-source.tsx'
 import { changeType, firstDefault, inputTypes } from './input-texts.ts'
 import { FieldPicker, ListPicker } from './list-pickers.tsx'
 import { NameField } from './name-field.tsx'
@@ -78,6 +79,7 @@ export function InputFields(props: InputFieldsProps) {
         )}
       </SimpleGrid>
       {isChosen && <Allowed {...props} />}
+      <InputSource {...props} />
       <Fallback {...props} />
     </Stack>
   )

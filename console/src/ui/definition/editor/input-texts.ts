@@ -43,7 +43,7 @@ export function firstDefault({ type, values, minimum }: Input): unknown {
 
 /** Changes the type of an input and keeps the members that still apply. */
 export function changeType(input: Input, type: InputType): Input {
-  const { name, title, description, unit, values, one_of } = input
+  const { name, title, description, unit, values, one_of, from } = input
   const isChosen = type === 'enum' || type === 'list'
   const isMeasured = type === 'integer' || type === 'decimal'
   return {
@@ -53,5 +53,6 @@ export function changeType(input: Input, type: InputType): Input {
     ...(description !== undefined && { description }),
     ...(isMeasured && unit !== undefined && { unit }),
     ...(isChosen && (one_of ? { one_of } : { values: values ?? [] })),
+    ...(from && { from }),
   }
 }

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { blankDraft, type PackageDraft, raiseVersion, suggestKey, template, toUpload } from './package-text.ts'
+
+const typed: PackageDraft = { ...blankDraft, way: 'typed', ...template }
+const zip = { name: 'Shell_Signals-1.0.0.zip', size_bytes: 3, base64: 'UEsD' }
+
+test('sends what was typed as a package, with the source under the name of the entry', () => {
+  const upload = toUpload({ ...typed, manifest: '{"entry":"main.js"}', source: 'export {}', note: 'First' })
+  expect(upload).toEqual({
+    package: { manifest: { entry: 'main.js' }, files: { 'main.js': 'export {}' } },
+    note: 'First',
+  })
+})
+
+test('sends a chosen archive as it is', () => {
+  expect(toUpload({ ...blankDraft, zip })).toEqual({ zip: 'UEsD' })
+})
+
+test('sends nothing while the file is missing or the manifest is no JSON object', () => {
+  expect(toUpload(blankDraft)).toBeNull()
+  expect(toUpload({ ...typed, manifest: '[1]' })).toBeNull()
+  expect(toUpload({ ...typed, manifest: '' })).toBeNull()
+})
+
+test('suggests the key that the manifest or the file name says', () => {
+  expect(suggestKey(typed)).toBe('few-directors')
+  expect(suggestKey({ ...blankDraft, zip })).toBe('shell-signals')
+})
+
+test.each([
+  ['1.2.9', '1.2.10'],
+  ['1.2.3-draft', '1.2.4'],
+  ['first', 'first'],
+])('raises the version %s to %s', (version, next) => {
+  expect(raiseVersion(version)).toBe(next)
+})

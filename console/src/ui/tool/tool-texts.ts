@@ -1,0 +1,203 @@
+/** Tools, the tool policy, calls and tool servers, in words. Pure. */
+import type { ProbityProblem, Schemas } from '@probity/client'
+import { toWords } from '../format.ts'
+import { describeFault } from '../provider/provider-texts.ts'
+import { escapeText } from './escape-text.ts'
+
+export type Tool = Schemas['ToolList']['items'][number]
+export type ToolPolicy = Schemas['ToolPolicy']
+export type ToolRule = ToolPolicy['rules'][number]
+export type ToolDecision = ToolRule['decision']
+export type ToolApproval = Schemas['ToolApproval']
+export type ToolCall = Schemas['ToolCall']
+export type ToolServer = Schemas['ToolServer']
+export type ToolServerItem = Schemas['ToolServerItem']
+export type ServerTool = Schemas['ServerTool']
+type Role = ToolRule['roles'][number]
+
+export const effectNames: Readonly<Record<Tool['effect'], string>> = {
+  read: 'reads',
+  work: 'starts work',
+  propose: 'proposes a change',
+}
+export const effectTexts: Readonly<Record<Tool['effect'], string>> = {
+  read: 'It shows data that the caller may see, and changes nothing.',
+  work: 'It starts work that the caller may start, such as an evaluation.',
+  propose: 'It always ends in a change request, which another person approves.',
+}
+export const effectColors: Readonly<Record<Tool['effect'], string>> = { read: 'gray', work: 'cyan', propose: 'indigo' }
+
+export const decisions: readonly ToolDecision[] = ['allow', 'person', 'forbid']
+export const decisionNames: Readonly<Record<ToolDecision, string>> = {
+  allow: 'allowed',
+  person: 'a person approves',
+  forbid: 'forbidden',
+}
+export const decisionColors: Readonly<Record<ToolDecision, string>> = { allow: 'teal', person: 'orange', forbid: 'red' }
+
+/** The rule for every tool without a rule of its own. */
+export const EVERY_TOOL = '*'
+
+const isStricter = (one: ToolDecision, other: ToolDecision): boolean =>
+  decisions.indexOf(one) > decisions.indexOf(other)
+
+/** What the policy says to a caller with this role alone: rules that name the tool come before rules for every tool. */
+function decideForRole(rules: readonly ToolRule[], tool: string, role: Role): ToolDecision {
+  const applicable = rules.filter(({ roles }) => roles.length === 0 || roles.includes(role))
+  const named = applicable.filter((rule) => rule.tool === tool)
+  const relevant = named.length > 0 ? named : applicable.filter((rule) => rule.tool === EVERY_TOOL)
+  return relevant.reduce<ToolDecision>(
+    (strictest, { decision }) => (isStricter(decision, strictest) ? decision : strictest),
+    'allow',
+  )
+}
+
+export interface RoleDecision {
+  readonly decision: ToolDecision
+  readonly roles: readonly Role[]
+}
+
+/** The roles that may use a tool, by what the policy says to them; the strictest first. */
+export function groupByDecision(rules: readonly ToolRule[], { tool, roles }: Pick<Tool, 'tool' | 'roles'>) {
+  const found = roles.map((role) => ({ role, decision: decideForRole(rules, tool, role) }))
+  return decisions
+    .toReversed()
+    .map(
+      (decision): RoleDecision => ({
+        decision,
+        roles: found.filter((one) => one.decision === decision).map(({ role }) => role),
+      }),
+    )
+    .filter((group) => group.roles.length > 0)
+}
+
+/** `forbidden for analyst, service`. */
+export const formatRuleDecision = ({ roles, decision }: ToolRule): string =>
+  `${decisionNames[decision]}${roles.length === 0 ? '' : ` for ${roles.map(toWords).join(', ')}`}`
+
+/** `Every other tool: forbidden`. */
+export const formatRule = (rule: ToolRule): string =>
+  `${rule.tool === EVERY_TOOL ? 'Every other tool' : rule.tool}: ${formatRuleDecision(rule)}`
+
+export const approvalStates: readonly ToolApproval['state'][] = [
+  'waiting',
+  'succeeded',
+  'failed',
+  'denied',
+  'expired',
+  'approved',
+]
+export const approvalStateNames: Readonly<Record<ToolApproval['state'], string>> = {
+  waiting: 'waiting',
+  approved: 'approved, running',
+  succeeded: 'approved, done',
+  failed: 'approved, failed',
+  denied: 'denied',
+  expired: 'expired',
+}
+export const approvalStateColors: Readonly<Record<ToolApproval['state'], string>> = {
+  waiting: 'orange',
+  approved: 'cyan',
+  succeeded: 'teal',
+  failed: 'red',
+  denied: 'red',
+  expired: 'gray',
+}
+
+const callProblemTexts: Readonly<Record<string, string>> = {
+  tool_approval_required: 'The call waited for a person.',
+  tool_forbidden: 'The tool policy forbids the call, or a person denied it.',
+  forbidden: 'The caller has no role that may do this.',
+  validation_failed: 'The arguments were not valid.',
+  not_found: 'There is no such tool or object.',
+  rate_limited: 'The caller made too many calls.',
+}
+
+/** Why a call had no result; codes without a text of their own in words. */
+export const describeCallProblem = (code: string): string => callProblemTexts[code] ?? `${toWords(code)}.`
+
+export type ServerToolState = ServerTool['state']
+
+export const toolStateNames: Readonly<Record<ServerToolState, string>> = {
+  pinned: 'pinned',
+  new: 'new',
+  changed: 'changed',
+  vanished: 'vanished',
+}
+export const toolStateTexts: Readonly<Record<ServerToolState, string>> = {
+  pinned: 'The server offers exactly what was reviewed. Providers may call the tool.',
+  new: 'Nobody has reviewed this tool yet. It cannot be called before its definition is pinned.',
+  changed:
+    'The server offers, or has offered since, something else than what was reviewed. The tool is in quarantine: it is not called until it is reviewed and pinned again.',
+  vanished: 'The server no longer offers the tool that was reviewed. It is in quarantine and is not called.',
+}
+export const toolStateColors: Readonly<Record<ServerToolState, string>> = {
+  pinned: 'teal',
+  new: 'gray',
+  changed: 'red',
+  vanished: 'red',
+}
+
+export const refusedTexts: Readonly<Record<ToolServer['refused'][number]['reason'], string>> = {
+  name_missing: 'It has no name.',
+  name_not_allowed: 'Its name has characters other than letters, digits, dot, hyphen and underscore.',
+  name_repeated: 'Several tools have this name.',
+  definition_too_large: 'Its definition is too large.',
+  text_not_storable: 'Its definition has text that cannot be stored.',
+}
+
+const serverFaultTexts: Readonly<Record<string, string>> = {
+  unauthorized: 'The server does not accept the credential.',
+  rate_limited: 'The server asks to be called less often.',
+  status_unexpected: 'The server answered with a status that the protocol does not have.',
+  media_type_unexpected: 'The answer is neither JSON nor an event stream.',
+  message_invalid: 'The answer cannot be read.',
+  response_missing: 'The server did not answer the question.',
+  negotiation_failed: 'The server speaks no version of the protocol that this service speaks.',
+  protocol_error: 'The server answered with an error.',
+  result_invalid: 'The answer is not what the protocol prescribes.',
+  too_many_pages: 'The list of tools is too long.',
+  cursor_repeated: 'The list of tools does not end.',
+  too_many_tools: 'The server lists too many tools.',
+  input_required: 'The server asks for more input, which is never given.',
+}
+
+export const describeServerFault = (fault: string): string => serverFaultTexts[fault] ?? describeFault(fault)
+
+/** The key of the server whose credential this is; null where it is that of a provider. */
+export const getServerKey = (credential_key: string): string | null =>
+  credential_key.startsWith('mcp/') ? credential_key.slice('mcp/'.length) : null
+
+/** The page of the provider or tool server that a credential belongs to. */
+export function toProviderPath(provider_key: string): string {
+  const server_key = getServerKey(provider_key)
+  return server_key === null ? `/providers/${provider_key}` : `/tools/servers/${server_key}`
+}
+
+/** What a program calls itself, which may be anything. */
+export const formatClient = (client: string | null): string =>
+  client === null ? 'does not say its name' : escapeText(client)
+
+export interface ToolOrigin {
+  readonly tool: string | null
+  readonly client: string | null
+}
+
+/** How an audit event came about, where an assistant caused it; null where none did. */
+export function getToolOrigin(detail: Readonly<Record<string, unknown>>): ToolOrigin | null {
+  if (detail['via'] !== 'mcp') return null
+  const toText = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null)
+  return { tool: toText(detail['tool']), client: toText(detail['client']) }
+}
+
+export interface ToolReference {
+  readonly server_key: string
+  readonly tool: string
+}
+
+/** The tool of a server that keeps work from being done; null where the problem is another. */
+export function getToolProblem(problem: ProbityProblem | null): ToolReference | null {
+  const { kind, server_key, tool } = problem?.members ?? {}
+  if (problem?.code !== 'plugin_invalid' || kind !== 'tool') return null
+  return typeof server_key === 'string' && typeof tool === 'string' ? { server_key, tool } : null
+}

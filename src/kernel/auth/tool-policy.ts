@@ -1,0 +1,44 @@
+/** The tool policy of a tenant: which operations assistants may call as tools, and which calls wait for a person. */
+import type { Route } from '../route.ts'
+import type { Role } from './roles.ts'
+
+/** For callers with one of the roles, or everybody where there are none; the tool `*` is every tool without a rule of its own. */
+export interface ToolRule {
+  readonly tool: string
+  readonly roles: readonly Role[]
+  readonly decision: 'allow' | 'forbid' | 'person'
+}
+export type ToolDecision = ToolRule['decision']
+
+/** Who may use the tool protocol at all. */
+export const toolCallers = ['analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
+
+/** The stricter of two rules holds for a caller with several roles. */
+const STRICTNESS: Readonly<Record<ToolDecision, number>> = { allow: 0, person: 1, forbid: 2 }
+
+/** Rules that name the tool come before rules for every tool; without one it is allowed. */
+export function decideTool(rules: readonly ToolRule[], tool: string, held: readonly Role[]): ToolDecision {
+  const applicable = rules.filter(({ roles }) => roles.length === 0 || roles.some((role) => held.includes(role)))
+  const named = applicable.filter((rule) => rule.tool === tool)
+  const relevant = named.length > 0 ? named : applicable.filter((rule) => rule.tool === '*')
+  return relevant.reduce<ToolDecision>(
+    (strictest, { decision }) => (STRICTNESS[decision] > STRICTNESS[strictest] ? decision : strictest),
+    'allow',
+  )
+}
+
+/** Whether the roles allow the operation behind a tool, and the tool protocol itself. */
+export const mayCallTool = (route: Route, held: readonly Role[]): boolean =>
+  route.roles.some((role) => held.includes(role)) && toolCallers.some((role) => held.includes(role))
+
+/** Names of the tools that a caller can use now. */
+export const listUsableTools = (
+  routes: readonly Route[],
+  rules: readonly ToolRule[] = [],
+  held: readonly Role[] = [],
+): string[] =>
+  routes.flatMap((route) =>
+    route.tool && mayCallTool(route, held) && decideTool(rules, route.tool.name, held) !== 'forbid'
+      ? [route.tool.name]
+      : [],
+  )

@@ -1,0 +1,29 @@
+/** An operation that is called for another protocol: its inputs, where it came from, and what became of it. */
+import type { Tx } from '../database/tx.ts'
+import type { RequestMetadata } from '../route.ts'
+
+/** The parts of a request, before validation. */
+export interface CallInputs {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+}
+
+export interface CallOutcome {
+  readonly event_id: string
+  /** The code of the problem, or null where the call succeeded. */
+  readonly problem: string | null
+  readonly value: unknown
+}
+
+export interface CallOrigin {
+  readonly via: 'mcp'
+  readonly request: RequestMetadata
+  readonly idempotency_key?: string | undefined
+  /** Members of the audit event. Without them the call leaves no event of its own, like a read by HTTP. */
+  readonly recorded?: {
+    readonly detail: Readonly<Record<string, unknown>>
+    /** Runs in the transaction of the event; may only `defer`. */
+    onEvent(tx: Tx, outcome: CallOutcome): void
+  }
+}

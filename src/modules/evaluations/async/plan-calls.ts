@@ -1,0 +1,154 @@
+/**
+ * Which providers an evaluation asks before it decides: one call for each source contract that the inputs name. Everything that can
+ * be refused is refused before a call or a job exists.
+ */
+import type { Input } from '#decision/model.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { fail, Problem, type ProblemError } from '#kernel/problem.ts'
+import { expectReady, type ReadyProvider } from '#modules/provider-credentials/index.ts'
+import {
+  type ContractProvider,
+  expectExecutable,
+  expectRenderable,
+  listContractProviders,
+} from '#modules/providers/index.ts'
+import type { SubjectRow } from '#modules/subjects/index.ts'
+
+export interface PlannedCall extends NeededContract {
+  readonly provider: ReadyProvider
+  readonly capability: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+/** A contract whose inputs all have a default, and whose provider cannot be asked or found nothing. */
+export interface SkippedContract {
+  readonly contract_key: string
+  readonly reason: string
+}
+
+export interface CallPlan {
+  readonly calls: readonly PlannedCall[]
+  readonly skipped: readonly SkippedContract[]
+}
+
+interface PlanRequest {
+  readonly declared: readonly Input[]
+  readonly subject: Pick<SubjectRow, 'attributes' | 'external_id' | 'name'> | null
+  readonly inputs: Readonly<Record<string, unknown>>
+  /** Contracts whose facts cited calls give already. */
+  readonly cited: readonly string[]
+  /** The provider to ask for a contract, where several could answer. */
+  readonly providers: Readonly<Record<string, string>>
+  /** Input of the call for a contract; members that are absent come from the subject. */
+  readonly call_inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+}
+
+interface NeededContract {
+  readonly contract_key: string
+  /** All inputs that come from it have a default. */
+  readonly is_optional: boolean
+}
+
+function listNeededContracts({ declared, inputs, cited }: PlanRequest): NeededContract[] {
+  const keys = [...new Set(declared.flatMap(({ from }) => (from ? [from.contract_key] : [])))].sort()
+  return keys.flatMap((contract_key) => {
+    const reading = declared.filter(({ from }) => from?.contract_key === contract_key)
+    const open = reading.filter(({ name }) => !Object.hasOwn(inputs, name))
+    if (cited.includes(contract_key) || open.length === 0) return []
+    return [{ contract_key, is_optional: open.every((input) => input.default !== undefined) }]
+  })
+}
+
+/**
+ * 409 where no provider or several could answer, then 424 with every credential that is missing, then 503 where a plugin or tool may
+ * not be used. Optional contracts are skipped where no provider can be asked.
+ */
+export async function planCalls(
+  kernel: Capabilities<'caches' | 'forced_provider_mode' | 'plugin_policy' | 'threads'>,
+  tx: Tx,
+  request: PlanRequest,
+): Promise<CallPlan> {
+  const needed = listNeededContracts(request)
+  const found = await listContractProviders(
+    kernel,
+    tx,
+    needed.map(({ contract_key }) => contract_key),
+  )
+  const errors: ProblemError[] = []
+  const skipped: SkippedContract[] = []
+  const chosen: (ContractProvider & NeededContract)[] = []
+  for (const { contract_key, is_optional } of needed) {
+    const candidates = found.filter((each) => each.contract_key === contract_key)
+    const wanted = request.providers[contract_key]
+    const possible = wanted === undefined ? candidates : candidates.filter((each) => each.provider_key === wanted)
+    const [only] = possible
+    if (only && possible.length === 1) {
+      const { gap } = only.readiness
+      if (gap && is_optional) skipped.push({ contract_key, reason: `${only.provider_key}: ${gap.reason}` })
+      else chosen.push({ ...only, is_optional })
+    } else if (possible.length === 0 && is_optional) skipped.push({ contract_key, reason: 'no provider in force' })
+    else errors.push(describeChoice(contract_key, wanted, possible))
+  }
+  if (errors.length > 0) {
+    fail('inputs_refused', { detail: `Nothing was started. ${errors[0]?.detail ?? ''}`, errors })
+  }
+  const ready = await expectReady(
+    kernel,
+    tx,
+    chosen.map(({ provider_key }) => provider_key),
+  )
+  const calls: PlannedCall[] = []
+  for (const each of chosen) {
+    const { contract_key, is_optional, provider_key, capability } = each
+    const provider = ready.get(provider_key) as ReadyProvider
+    const input = buildInput(each, request)
+    const missing = is_optional ? describeRefusedInput(provider, capability, input) : null
+    if (missing === null) await expectExecutable(kernel, tx, provider, capability)
+    if (missing === null) calls.push({ contract_key, is_optional, provider, capability, input })
+    else skipped.push({ contract_key, reason: `${provider_key}: ${missing}` })
+  }
+  return { calls, skipped }
+}
+
+/** Why no request can be made from the input, by the places of its members; null where one can. */
+function describeRefusedInput(provider: ReadyProvider, capability: string, input: PlannedCall['input']): string | null {
+  try {
+    expectRenderable(provider, { capability, input })
+    return null
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'validation_failed') throw error
+    const places = (error.extra.errors ?? []).map(({ pointer }) => (pointer ?? '').replace('#/input/', ''))
+    return `input refused: ${[...new Set(places)].join(', ')}`
+  }
+}
+
+function describeChoice(
+  contract_key: string,
+  wanted: string | undefined,
+  possible: readonly ContractProvider[],
+): ProblemError {
+  const pointer = `#/providers/${contract_key}`
+  if (possible.length === 0) {
+    const detail =
+      wanted === undefined
+        ? `No provider in force answers under the source contract ${contract_key}.`
+        : `The provider ${wanted} does not answer under the source contract ${contract_key}.`
+    return { in: 'body', pointer, detail, keyword: 'provider_absent' }
+  }
+  const names = possible.map(({ provider_key, capability }) => `${provider_key} (${capability})`).join(', ')
+  const detail = `Several could answer under ${contract_key}: ${names}. Name one in "providers".`
+  return { in: 'body', pointer, detail, keyword: 'provider_ambiguous' }
+}
+
+/** By the names that the provider declares: as given for this contract, then attributes of the subject, its external id and name. */
+function buildInput(
+  { members, contract_key }: ContractProvider,
+  { subject, call_inputs }: PlanRequest,
+): Record<string, unknown> {
+  const known: Record<string, unknown> = {
+    ...(subject && { name: subject.name, external_id: subject.external_id ?? undefined, ...subject.attributes }),
+  }
+  const fromSubject = members.flatMap((name) => (known[name] === undefined ? [] : [[name, known[name]]]))
+  return { ...Object.fromEntries(fromSubject), ...call_inputs[contract_key] }
+}

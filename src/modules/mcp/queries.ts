@@ -1,0 +1,199 @@
+/** SQL of the tool protocol: policy, calls, and calls that wait for a person. */
+import type { ToolRule } from '#kernel/auth/tool-policy.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
+
+export interface ToolPolicyRow {
+  readonly rules: readonly ToolRule[]
+  readonly revision: number
+  readonly updated_at: string
+  readonly updated_by: string
+}
+
+const policyColumns = 'rules, revision, updated_at, updated_by'
+
+export const findToolPolicy = (tx: Tx) =>
+  tx.find<ToolPolicyRow>(`select ${policyColumns} from app.mcp_tool_policy where tenant_id = $1`, [tx.tenant_id])
+
+export const lockToolPolicy = (tx: Tx) =>
+  tx.find<ToolPolicyRow>(`select ${policyColumns} from app.mcp_tool_policy where tenant_id = $1 for update`, [
+    tx.tenant_id,
+  ])
+
+export const upsertToolPolicy = (tx: Tx, rules: readonly ToolRule[]) =>
+  tx.find<ToolPolicyRow>(
+    `insert into app.mcp_tool_policy as p (tenant_id, rules, updated_by) values ($1, $2::jsonb, $3)
+     on conflict on constraint mcp_tool_policy_pkey do update
+       set rules = excluded.rules, revision = p.revision + 1, updated_at = now(), updated_by = excluded.updated_by
+     returning ${policyColumns}`,
+    [tx.tenant_id, JSON.stringify(rules), tx.actor],
+  )
+
+export interface CallRow {
+  readonly call_id: string
+  readonly called_at: string
+  readonly principal: string
+  readonly client: string | null
+  readonly tool: string
+  readonly operation: string | null
+  readonly arguments_hash: string
+  readonly result_hash: string | null
+  readonly problem: string | null
+  readonly approval_id: string | null
+  readonly request_id: string
+  readonly duration_ms: number
+}
+
+/** Sent together with the event of the call. */
+export const deferCall = (tx: Tx, call: Omit<CallRow, 'called_at' | 'principal'>): void =>
+  tx.defer(
+    `insert into app.mcp_call (tenant_id, call_id, principal, client, tool, operation, arguments_hash, result_hash, problem,
+       approval_id, request_id, duration_ms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+    [
+      tx.tenant_id,
+      call.call_id,
+      tx.actor,
+      call.client,
+      call.tool,
+      call.operation,
+      call.arguments_hash,
+      call.result_hash,
+      call.problem,
+      call.approval_id,
+      call.request_id,
+      call.duration_ms,
+    ],
+  )
+
+const callColumns = `call_id, called_at, principal, client, tool, operation, arguments_hash, result_hash, problem, approval_id,
+  request_id, duration_ms`
+
+export interface CallFilter {
+  readonly tool: string | null
+  readonly principal: string | null
+  readonly outcome: 'succeeded' | 'problem' | null
+}
+
+/** Newest first. */
+export const listCalls = (tx: Tx, filter: CallFilter, after: PagePosition, count: number) =>
+  tx.query<CallRow>(
+    `select ${callColumns} from app.mcp_call
+      where tenant_id = $1 and ($2::text is null or tool = $2) and ($3::text is null or principal = $3)
+        and ($4::text is null or (problem is null) = ($4 = 'succeeded'))
+        and ($5::timestamptz is null or (called_at, call_id) < ($5, $6::uuid))
+      order by called_at desc, call_id desc limit $7`,
+    [tx.tenant_id, filter.tool, filter.principal, filter.outcome, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export const findCall = (tx: Tx, call_id: string) =>
+  tx.find<CallRow>(`select ${callColumns} from app.mcp_call where tenant_id = $1 and call_id = $2`, [
+    tx.tenant_id,
+    call_id,
+  ])
+
+export interface ApprovalRow {
+  readonly approval_id: string
+  readonly tool: string
+  readonly operation: string
+  readonly arguments: Record<string, unknown>
+  readonly arguments_hash: string
+  readonly client: string | null
+  readonly requested_at: string
+  readonly requested_by: string
+  readonly requested_roles: string[]
+  readonly expires_at: string
+  readonly state: 'waiting' | 'expired' | 'approved' | 'denied' | 'succeeded' | 'failed'
+  readonly decided_at: string | null
+  readonly decided_by: string | null
+  readonly note: string | null
+  readonly outcome: unknown
+  readonly collected_at: string | null
+}
+
+const approvalColumns = `approval_id, tool, operation, arguments, arguments_hash, client, requested_at, requested_by, requested_roles,
+  expires_at, case when state = 'waiting' and now() >= expires_at then 'expired' else state end as state, decided_at, decided_by, note,
+  outcome, collected_at`
+
+/** The newest request of this principal for the same call that still matters. */
+export const findApprovalOfCall = (tx: Tx, { tool, arguments_hash }: Pick<ApprovalRow, 'tool' | 'arguments_hash'>) =>
+  tx.find<ApprovalRow>(
+    `select ${approvalColumns} from app.mcp_approval
+      where tenant_id = $1 and requested_by = $2 and tool = $3 and arguments_hash = $4 and collected_at is null
+        and now() < expires_at
+      order by requested_at desc limit 1 for update`,
+    [tx.tenant_id, tx.actor, tool, arguments_hash],
+  )
+
+export const insertApproval = (
+  tx: Tx,
+  approval: Pick<
+    ApprovalRow,
+    'approval_id' | 'tool' | 'operation' | 'arguments' | 'arguments_hash' | 'client' | 'requested_roles'
+  >,
+) =>
+  tx.find<ApprovalRow>(
+    `insert into app.mcp_approval (tenant_id, approval_id, tool, operation, arguments, arguments_hash, client, requested_by,
+       requested_roles, expires_at)
+     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, now() + interval '24 hours') returning ${approvalColumns}`,
+    [
+      tx.tenant_id,
+      approval.approval_id,
+      approval.tool,
+      approval.operation,
+      JSON.stringify(approval.arguments),
+      approval.arguments_hash,
+      approval.client,
+      tx.actor,
+      approval.requested_roles,
+    ],
+  )
+
+/** Newest first. */
+export const listApprovals = (tx: Tx, state: string | null, after: PagePosition, count: number) =>
+  tx.query<ApprovalRow>(
+    `select * from (select ${approvalColumns} from app.mcp_approval where tenant_id = $1) a
+      where ($2::text is null or state = $2) and ($3::timestamptz is null or (requested_at, approval_id) < ($3, $4::uuid))
+      order by requested_at desc, approval_id desc limit $5`,
+    [tx.tenant_id, state, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export const findApproval = (tx: Tx, approval_id: string) =>
+  tx.find<ApprovalRow>(`select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2`, [
+    tx.tenant_id,
+    approval_id,
+  ])
+
+export const lockApproval = (tx: Tx, approval_id: string) =>
+  tx.find<ApprovalRow>(
+    `select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2 for update`,
+    [tx.tenant_id, approval_id],
+  )
+
+export const updateApprovalDecided = (
+  tx: Tx,
+  approval_id: string,
+  { state, note }: { state: 'approved' | 'denied'; note: string | null },
+) =>
+  tx.find<ApprovalRow>(
+    `update app.mcp_approval set state = $3, decided_at = now(), decided_by = $4, note = $5
+      where tenant_id = $1 and approval_id = $2 returning ${approvalColumns}`,
+    [tx.tenant_id, approval_id, state, tx.actor, note],
+  )
+
+export const updateApprovalOutcome = (
+  tx: Tx,
+  approval_id: string,
+  { state, outcome }: { state: 'succeeded' | 'failed'; outcome: unknown },
+) =>
+  tx.find<ApprovalRow>(
+    `update app.mcp_approval set state = $3, outcome = $4::jsonb
+      where tenant_id = $1 and approval_id = $2 and state = 'approved' returning ${approvalColumns}`,
+    [tx.tenant_id, approval_id, state, JSON.stringify(outcome)],
+  )
+
+export const updateApprovalCollected = (tx: Tx, approval_id: string) =>
+  tx.run('update app.mcp_approval set collected_at = now() where tenant_id = $1 and approval_id = $2', [
+    tx.tenant_id,
+    approval_id,
+  ])

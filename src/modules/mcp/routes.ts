@@ -1,0 +1,259 @@
+/** Tools of the caller, the tenant's tool policy, calls that wait for a person, and the log of all calls. */
+import { getToolResource } from '#kernel/auth/protected-resource.ts'
+import { everyone, roles } from '#kernel/auth/roles.ts'
+import { decideTool, mayCallTool, toolCallers } from '#kernel/auth/tool-policy.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { protocolRoute, publicRoute, tenantRoute } from '#kernel/declare-route.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import { aliasRoute } from '#kernel/route.ts'
+import {
+  type ApprovalRow,
+  findApproval,
+  findCall,
+  findToolPolicy,
+  listApprovals,
+  listCalls,
+  lockToolPolicy,
+  type ToolPolicyRow,
+  updateApprovalDecided,
+  updateApprovalOutcome,
+  upsertToolPolicy,
+} from './queries.ts'
+import { assertRunnable, findRequestingActor, lockDecidable, runApproval } from './run-approval.ts'
+import {
+  ApprovalDecision,
+  ProtectedResource,
+  ToolApproval,
+  ToolApprovalPage,
+  ToolApprovalParams,
+  ToolApprovalQuery,
+  ToolCallPage,
+  ToolCallParams,
+  ToolCallQuery,
+  ToolCallView,
+  ToolList,
+  ToolPolicy,
+  ToolPolicyChange,
+} from './schema.ts'
+import { SESSION_CAPABILITIES } from './server/session.ts'
+import { toolTransport } from './server/tool-server.ts'
+import { getCatalogue } from './tools/catalogue.ts'
+
+const approvers = ['compliance_officer'] as const
+const readers = ['compliance_officer', 'auditor'] as const
+
+/** A tenant that never set a policy. */
+const NO_POLICY = { rules: [], revision: 1, updated_at: null, updated_by: null }
+const toPolicyView = (policy: ToolPolicyRow | undefined) =>
+  policy ? { ...policy, rules: [...policy.rules] } : NO_POLICY
+
+export const toolProtocol = protocolRoute('POST /mcp', {
+  id: 'callTool',
+  summary: 'Model Context Protocol: tools, resources and prompts for assistants',
+  roles: toolCallers,
+  uses: SESSION_CAPABILITIES,
+}).handle(({ actor, message, headers, request, kernel }) => {
+  const agent = headers['user-agent']
+  return toolTransport.handle(
+    { message, headers, signal: request.signal },
+    { kernel, actor, request, user_agent: typeof agent === 'string' ? agent : null },
+  )
+})
+
+const protectedResource = publicRoute('GET /.well-known/oauth-protected-resource', {
+  id: 'getProtectedResource',
+  summary: 'RFC 9728 metadata: which issuers the tool protocol trusts',
+  description:
+    'Only where the operator states the public URL of the server, because clients compare it with the address they use.',
+  also_at_root: true,
+  uses: ['issuers', 'public_url'],
+  reply: [200, ProtectedResource],
+  problems: ['not_found'],
+}).handle(async ({ kernel }) => ({
+  resource: getToolResource(kernel.public_url) ?? fail('not_found', 'PROBITY_PUBLIC_URL is not set.'),
+  authorization_servers: kernel.issuers.filter((issuer) => !issuer.built_in).map((issuer) => issuer.issuer),
+  bearer_methods_supported: ['header'],
+  scopes_supported: [...roles],
+  resource_name: 'Probity',
+  resource_documentation: `${kernel.public_url}/api-docs`,
+}))
+
+export const metadataRoutes = [
+  protectedResource,
+  aliasRoute(protectedResource, 'GET /.well-known/oauth-protected-resource/api/mcp', 'getToolProtocolResource'),
+]
+
+export const mcpRoutes = [
+  tenantRoute('GET /mcp/tools', {
+    id: 'listTools',
+    summary: 'The tools of the tool protocol, with what the caller may do with each',
+    roles: everyone,
+    tx: 'one',
+    uses: ['routes'],
+    reply: [200, ToolList],
+  }).handle(async ({ tx, actor, kernel }) => {
+    const { rules } = toPolicyView(await findToolPolicy(tx))
+    return {
+      items: [...getCatalogue(kernel.routes).values()].map((tool) => {
+        const decision = decideTool(rules, tool.mark.name, actor.roles)
+        const { name, title, description, effect } = tool.mark
+        return {
+          tool: name,
+          title,
+          description,
+          effect,
+          operation: tool.route.id,
+          roles: tool.route.roles.filter((role) => mayCallTool(tool.route, [role])),
+          decision,
+          usable: decision !== 'forbid' && mayCallTool(tool.route, actor.roles),
+        }
+      }),
+    }
+  }),
+
+  tenantRoute('GET /mcp/tool-policy', {
+    id: 'getToolPolicy',
+    summary: 'Which tools assistants may call, and which calls wait for a person',
+    roles: everyone,
+    tx: 'one',
+    reply: [200, ToolPolicy],
+    revisioned: true,
+  }).handle(async ({ tx }) => toPolicyView(await findToolPolicy(tx))),
+
+  tenantRoute('PUT /mcp/tool-policy', {
+    id: 'updateToolPolicy',
+    summary: 'Change the tool policy',
+    description:
+      'A tool without a rule is allowed to the roles of its operation. A rule can only restrict: no rule gives anybody a tool whose ' +
+      'operation their roles may not call. Takes effect in every process within five seconds.',
+    roles: ['tenant_admin', 'compliance_officer'],
+    tx: 'write',
+    uses: ['routes', 'tenantStatusCache'],
+    body: ToolPolicyChange,
+    reply: [200, ToolPolicy],
+    revisioned: true,
+    governed: {
+      action: 'tool-policy',
+      has_impact: false,
+      head: async (tx: Tx) => String((await findToolPolicy(tx))?.revision ?? 0),
+    },
+    problems: ['conflict'],
+  }).handle(async (input) => {
+    const { tx, body, kernel, audit } = input
+    const before = toPolicyView(await lockToolPolicy(tx))
+    assertRevision(before.revision, input)
+    const tools = getCatalogue(kernel.routes)
+    const unknown = body.rules.find(({ tool }) => tool !== '*' && !tools.has(tool))
+    if (unknown) fail('conflict', `There is no tool ${unknown.tool}. GET /api/mcp/tools lists those that exist.`)
+    const changed = toPolicyView(await upsertToolPolicy(tx, body.rules))
+    audit.recordDiff({ rules: before.rules }, { rules: changed.rules, ...(body.reason && { reason: body.reason }) })
+    kernel.tenantStatusCache.invalidate(tx.tenant_id)
+    return changed
+  }),
+
+  tenantRoute('GET /mcp/approvals', {
+    id: 'listToolApprovals',
+    summary: 'Tool calls that wait or waited for a person, newest first',
+    roles: approvers,
+    tx: 'one',
+    uses: ['cursors'],
+    query: ToolApprovalQuery,
+    reply: [200, ToolApprovalPage],
+  }).handle(async (input) =>
+    paginate(input, 'listToolApprovals', ['requested_at', 'approval_id'], (after, count) =>
+      listApprovals(input.tx, input.query.state ?? null, after, count),
+    ),
+  ),
+
+  tenantRoute('POST /mcp/approvals/:approval_id/approve', {
+    id: 'approveToolCall',
+    summary: 'Approve a tool call; runs exactly its stored arguments, once',
+    description:
+      'Within 24 hours, by a person other than the one who made the call or requested its key. The operation runs in the name of the ' +
+      'caller, who gets the outcome by repeating the call.',
+    roles: approvers,
+    tx: 'self',
+    uses: SESSION_CAPABILITIES,
+    params: ToolApprovalParams,
+    body: ApprovalDecision,
+    reply: [200, ToolApproval],
+    problems: [
+      'not_found',
+      'transition_not_allowed',
+      'approval_own_request',
+      'author_not_permitted',
+      'tool_forbidden',
+      'content_corrupt',
+    ],
+  }).handle(async ({ params, body, actor, kernel, request, read, write, settle, findSettled }) => {
+    const fingerprint = JSON.stringify([params, body])
+    const settled = await findSettled<ApprovalRow>(fingerprint)
+    if (settled) return settled
+    const { known, requester } = await read(async (tx) => {
+      const known = assertFound(await findApproval(tx, params.approval_id))
+      return { known, requester: await findRequestingActor(tx, known) }
+    })
+    await assertRunnable({ kernel, approval: known, requester })
+    const approval = await write(async (tx) => {
+      const locked = await lockDecidable(tx, params.approval_id)
+      // A process may stop while it runs an approved call: approving it again runs it.
+      if (locked.state === 'approved') return locked
+      if (locked.state !== 'waiting') fail('transition_not_allowed', `The call is ${locked.state}.`)
+      return assertFound(
+        await updateApprovalDecided(tx, locked.approval_id, { state: 'approved', note: body.note ?? null }),
+      )
+    })
+    const approved_by = approval.decided_by ?? actor.principal
+    const outcome = await runApproval({ kernel, approval, requester, request, approved_by })
+    return settle(fingerprint, async (tx) =>
+      assertFound(
+        (await updateApprovalOutcome(tx, approval.approval_id, outcome)) ??
+          (await findApproval(tx, approval.approval_id)),
+      ),
+    )
+  }),
+
+  tenantRoute('POST /mcp/approvals/:approval_id/deny', {
+    id: 'denyToolCall',
+    summary: 'Deny a tool call that waits for a person',
+    roles: approvers,
+    tx: 'write',
+    params: ToolApprovalParams,
+    body: ApprovalDecision,
+    reply: [200, ToolApproval],
+    problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
+  }).handle(async ({ tx, params, body }) => {
+    const approval = await lockDecidable(tx, params.approval_id)
+    if (approval.state !== 'waiting') fail('transition_not_allowed', `The call is ${approval.state}.`)
+    return assertFound(
+      await updateApprovalDecided(tx, approval.approval_id, { state: 'denied', note: body.note ?? null }),
+    )
+  }),
+
+  tenantRoute('GET /mcp/calls', {
+    id: 'listToolCalls',
+    summary: 'Every tool call with its caller, program and outcome, newest first',
+    roles: readers,
+    tx: 'one',
+    uses: ['cursors'],
+    query: ToolCallQuery,
+    reply: [200, ToolCallPage],
+  }).handle(async (input) => {
+    const { tool = null, principal = null, outcome = null } = input.query
+    return paginate(input, 'listToolCalls', ['called_at', 'call_id'], (after, count) =>
+      listCalls(input.tx, { tool, principal, outcome }, after, count),
+    )
+  }),
+
+  tenantRoute('GET /mcp/calls/:call_id', {
+    id: 'getToolCall',
+    summary: 'One tool call; its id is that of its audit event',
+    roles: readers,
+    tx: 'one',
+    params: ToolCallParams,
+    reply: [200, ToolCallView],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => assertFound(await findCall(tx, params.call_id))),
+]

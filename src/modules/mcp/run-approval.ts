@@ -1,0 +1,88 @@
+/** Runs a tool call that a person approved: exactly the stored arguments, in the name of who asked for it. */
+import type { ServerContext } from '@modelcontextprotocol/server'
+import { isRole } from '#kernel/auth/roles.ts'
+import { decideTool, mayCallTool } from '#kernel/auth/tool-policy.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import type { Actor, RequestMetadata } from '#kernel/route.ts'
+import { findPresentRoles, findRequester } from '#modules/access/index.ts'
+import { type ApprovalRow, lockApproval } from './queries.ts'
+import { type SessionKernel, toProblemObject } from './server/session.ts'
+import { callOperation, hashArguments, type ToolCall } from './server/tool-call.ts'
+import { toToolRequest } from './tools/arguments.ts'
+import { getCatalogue } from './tools/catalogue.ts'
+
+/** The row, if this person may decide it. */
+export async function lockDecidable(tx: Tx, approval_id: string): Promise<ApprovalRow> {
+  const approval = assertFound(await lockApproval(tx, approval_id))
+  if (!tx.actor.startsWith('user:') || tx.actor === approval.requested_by) fail('approval_own_request')
+  if (tx.actor === (await findRequester(tx, approval.requested_by))) {
+    fail('approval_own_request', 'A key that you asked for made this call.')
+  }
+  return approval
+}
+
+/** Who asked, with the roles that still hold. */
+export async function findRequestingActor(tx: Tx, approval: ApprovalRow): Promise<Actor> {
+  const present = await findPresentRoles(tx, approval.requested_by)
+  const held = approval.requested_roles.filter(isRole).filter((role) => present === undefined || present.includes(role))
+  return {
+    principal: approval.requested_by,
+    tenant_id: tx.tenant_id,
+    roles: held,
+    name: null,
+    token_id: `approval:${approval.approval_id}`,
+    issuer: 'probity',
+    issued_at_s: 0,
+    expires_at_s: 0,
+  }
+}
+
+interface ApprovedRun {
+  readonly kernel: SessionKernel
+  readonly approval: ApprovalRow
+  readonly requester: Actor
+  readonly request: RequestMetadata
+  readonly approved_by: string
+}
+
+/** Fails where the call could not be made today: the tool or the role is gone, or the policy forbids it now. */
+export async function assertRunnable({ kernel, approval, requester }: Omit<ApprovedRun, 'request' | 'approved_by'>) {
+  const tool = getCatalogue(kernel.routes).get(approval.tool)
+  const status = await kernel.tenantStatusCache.get(requester.tenant_id)
+  if (!tool || decideTool(status?.tool_rules ?? [], approval.tool, requester.roles) === 'forbid') {
+    fail('tool_forbidden', { members: { tool: approval.tool } })
+  }
+  if (!mayCallTool(tool.route, requester.roles)) {
+    fail('author_not_permitted', `${requester.principal} no longer has a role that may call ${approval.tool}.`)
+  }
+  const hash = hashArguments({ kernel, actor: requester }, approval.tool, approval.arguments)
+  if (hash !== approval.arguments_hash) fail('content_corrupt')
+  return tool
+}
+
+export async function runApproval(
+  run: ApprovedRun,
+): Promise<{ readonly state: 'succeeded' | 'failed'; readonly outcome: unknown }> {
+  const { kernel, approval, requester, request, approved_by } = run
+  const tool = await assertRunnable(run)
+  const session = { kernel, actor: requester, request, user_agent: null }
+  const call: ToolCall = {
+    session,
+    // The caller is not connected: nothing is sent to it.
+    ctx: { mcpReq: {} } as ServerContext,
+    name: approval.tool,
+    given: approval.arguments,
+    arguments_hash: approval.arguments_hash,
+    client: approval.client,
+    started_ms: performance.now(),
+  }
+  const { approval_id } = approval
+  try {
+    const parts = { ...toToolRequest(tool, approval.arguments), idempotency_key: `approval-${approval_id}` }
+    const { body } = await callOperation(call, tool, parts, { approval_id, approved_by })
+    return { state: 'succeeded', outcome: JSON.parse(body ?? '{}') }
+  } catch (error) {
+    return { state: 'failed', outcome: toProblemObject(error, session) }
+  }
+}

@@ -1,0 +1,54 @@
+/** Calls that wait for a person: stored with their exact arguments, run once by the approval, and collected by the caller. */
+import type { CallToolResult } from '@modelcontextprotocol/server'
+import { Problem } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { type ApprovalRow, findApprovalOfCall, insertApproval, updateApprovalCollected } from '../queries.ts'
+import type { Tool } from '../tools/catalogue.ts'
+import { toScope } from './session.ts'
+import { recordCall, type ToolCall, toErrorResult, toResult } from './tool-call.ts'
+
+/**
+ * The first call asks for approval, the same call asks for its state, and after the approval it returns the result, once. What the
+ * approval did is not done again.
+ */
+export function requestApproval(call: ToolCall, tool: Tool): Promise<CallToolResult> {
+  const { session, given, arguments_hash, client } = call
+  const operation = tool.route.id
+  return session.kernel.transactions.write(toScope(session), async (tx) => {
+    const known = await findApprovalOfCall(tx, { tool: tool.mark.name, arguments_hash })
+    if (known?.state === 'succeeded' || known?.state === 'failed') {
+      await updateApprovalCollected(tx, known.approval_id)
+      const problem = known.state === 'failed' ? String((known.outcome as { code?: unknown }).code) : null
+      recordCall(tx, call, { operation, problem, approval_id: known.approval_id, value: known.outcome })
+      return toCollectedResult(tool, known)
+    }
+    if (known?.state === 'denied') {
+      recordCall(tx, call, { operation, problem: 'tool_forbidden', approval_id: known.approval_id })
+      const detail = `${known.decided_by} denied this call${known.note === null ? '' : `: ${known.note}`}.`
+      return toErrorResult(call, tool, new Problem('tool_forbidden', { detail, members: { tool: tool.mark.name } }))
+    }
+    const requested = {
+      approval_id: uuidv7(),
+      tool: tool.mark.name,
+      operation,
+      arguments: given,
+      arguments_hash,
+      client,
+      requested_roles: [...session.actor.roles],
+    }
+    const approval = known ?? ((await insertApproval(tx, requested)) as ApprovalRow)
+    const { approval_id, expires_at } = approval
+    recordCall(tx, call, { operation, problem: 'tool_approval_required', approval_id })
+    return toErrorResult(call, tool, new Problem('tool_approval_required', { members: { approval_id, expires_at } }))
+  })
+}
+
+function toCollectedResult(tool: Tool, { state, outcome }: ApprovalRow): CallToolResult {
+  const body = JSON.stringify(outcome)
+  if (state === 'succeeded') return toResult(tool, { body })
+  return {
+    isError: true,
+    content: [{ type: 'text', text: body }],
+    structuredContent: outcome as Record<string, unknown>,
+  }
+}

@@ -1,0 +1,58 @@
+/** What a message of the tool protocol is answered with: the caller, the request, and what the answers need of the kernel. */
+import { CLIENT_INFO_META_KEY, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
+import { isPlainText } from '#kernel/auth/token-verifier.ts'
+import { toProblem } from '#kernel/http/problem-reply.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { type Problem, problems } from '#kernel/problem.ts'
+import { toProblemBody } from '#kernel/problem-body.ts'
+import type { Actor, RequestMetadata } from '#kernel/route.ts'
+
+export const SESSION_CAPABILITIES = [
+  'routes',
+  'call',
+  'transactions',
+  'auditKeys',
+  'integrity',
+  'tenantStatusCache',
+  'limits',
+  'metrics',
+  'build',
+  'log',
+] as const
+export type SessionKernel = Capabilities<(typeof SESSION_CAPABILITIES)[number]>
+
+export interface Session {
+  readonly kernel: SessionKernel
+  readonly actor: Actor
+  readonly request: RequestMetadata
+  /** Names a program that does not introduce itself. */
+  readonly user_agent: string | null
+}
+
+const MAX_CLIENT_LENGTH = 120
+
+/** What the client calls itself. Nothing depends on it. */
+export function getClientName({ user_agent }: Session, ctx: ServerContext): string | null {
+  const envelope = ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
+  const { name, version } = (envelope?.[CLIENT_INFO_META_KEY] ?? {}) as { name?: unknown; version?: unknown }
+  const named = isPlainText(name) ? (isPlainText(version) ? `${name} ${version}` : name) : user_agent
+  return isPlainText(named) ? named.slice(0, MAX_CLIENT_LENGTH) : null
+}
+
+export const toScope = ({ actor }: Session) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
+
+export const toProblemObject = (error: unknown, { request }: Pick<Session, 'request'>): Record<string, unknown> => {
+  const problem = toProblem(error)
+  const { retry_after_s } = problem.extra
+  return { ...toProblemBody(problem, request.id), ...(retry_after_s !== undefined && { retry_after_s }) }
+}
+
+const INVALID_PARAMS = -32_602
+const INTERNAL_ERROR = -32_603
+
+/** For messages whose results have no place for a problem, such as a prompt. */
+export function toProtocolError(error: unknown, session: Pick<Session, 'request'>): ProtocolError {
+  const problem: Problem = toProblem(error)
+  const code = problem.status < 500 ? INVALID_PARAMS : INTERNAL_ERROR
+  return new ProtocolError(code, problems[problem.code].title, toProblemObject(problem, session))
+}

@@ -1,0 +1,179 @@
+/** The set of tools: its budget, its schemas, and what may never be one. */
+import { describe, expect, test } from 'vitest'
+import { modules } from '#app/modules.ts'
+import { type Role, roles } from '#kernel/auth/roles.ts'
+import { decideTool, listUsableTools, type ToolRule, toolCallers } from '#kernel/auth/tool-policy.ts'
+import { inputValidator, replyValidator } from '#kernel/http/validation.ts'
+import type { Problem } from '#kernel/problem.ts'
+import { isStreamReply, type Route } from '#kernel/route.ts'
+import type { TSchema } from '#kernel/schema.ts'
+import { encodeRequestState, isValidRequestState } from './server/request-state.ts'
+import { toToolRequest } from './tools/arguments.ts'
+import { buildCatalogue, listTools, type Tool, toToolView } from './tools/catalogue.ts'
+
+const routes = modules.flatMap((module) => module.routes)
+const tools = buildCatalogue(routes)
+
+/** Why an operation must not be offered to assistants, or undefined. */
+function findToolFault(route: Route): string | undefined {
+  const [, segment = ''] = route.path.split('/')
+  if (['users', 'roles', 'api-keys', 'auth', 'tenant', 'uploads', 'break-glass-reviews', 'mcp'].includes(segment))
+    return 'it concerns people, roles, tokens, the tenant or files'
+  if (segment === 'provider-credentials' && route.id !== 'listCredentialGaps') return 'it concerns credentials'
+  if (/\/(approve|reject|deny|acknowledge|withdraw)$/.test(route.path)) return 'a person decides it'
+  if (route.governed) return 'it may change policy without a change request'
+  if (route.secret || route.secret_body) return 'it holds a secret'
+  if (route.bytes || isStreamReply(route.reply[1])) return 'it is not JSON'
+  if (route.path.includes('/content') || route.path.includes('/restrict')) return 'it concerns restricted objects'
+  if (route.tool?.effect === 'propose' && !route.proposes) return 'a proposal must create a change request'
+  if (route.proposes && route.tool?.effect !== 'propose') return 'what creates a change request is a proposal'
+  if (route.tool?.effect === 'propose' && !route.tool.confirm) return 'a proposal must be confirmed'
+  if (route.tool?.effect === 'read' && route.method !== 'GET' && !['resolveLists', 'lookUpEntries'].includes(route.id))
+    return 'it stores more than a receipt'
+  return undefined
+}
+
+describe('what may be a tool', () => {
+  test('holds for every tool', () => {
+    const faults = [...tools.values()].flatMap(({ route, mark }) => {
+      const fault = findToolFault(route)
+      return fault ? [`${mark.name}: ${fault}`] : []
+    })
+    expect(faults).toEqual([])
+  })
+
+  test.each([
+    'approveChangeRequest',
+    'rejectChangeRequest',
+    'approveToolCall',
+    'updateToolPolicy',
+    'createProviderCredential',
+    'listProviderCredentials',
+    'setUserRoles',
+    'updateTenant',
+    'activateDatasetVersion',
+    'createApiKey',
+    'createUpload',
+  ])('excludes %s', (id) => {
+    const route = routes.find((one) => one.id === id)
+    const marked = { ...(route ?? { path: '/users', id }), tool: { effect: 'work' } } as Route
+    expect(findToolFault(marked)).toBeDefined()
+  })
+})
+
+describe('the budget of tools/list', () => {
+  test.each(toolCallers)('holds for %s: at most 24 tools and 32 KB', (role) => {
+    const listed = listTools(routes, [], [role]).map(toToolView)
+    expect(listed.length).toBeGreaterThan(5)
+    expect(listed.length).toBeLessThanOrEqual(24)
+    expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThanOrEqual(32_768)
+  })
+
+  test('holds for a person with every role', () => {
+    const listed = listTools(routes, [], roles).map(toToolView)
+    expect(listed.length).toBeLessThanOrEqual(24)
+  })
+
+  test('descriptions have at most 400 characters, and no schema a reference', () => {
+    for (const { mark, inputSchema, outputSchema } of tools.values()) {
+      expect(mark.description.length, mark.name).toBeLessThanOrEqual(400)
+      expect(JSON.stringify([inputSchema, outputSchema]), mark.name).not.toContain('$ref')
+      expect(inputSchema.type).toBe('object')
+      expect(outputSchema.type, mark.name).toBe('object')
+      inputValidator(inputSchema as unknown as TSchema)
+      replyValidator(outputSchema as unknown as TSchema)
+    }
+  })
+})
+
+test('tools of a role are exactly those whose operation the role may call', () => {
+  const matrix = roles.map((role): [Role, string[]] => [role, listUsableTools(routes, [], [role]).toSorted()])
+  for (const [role, names] of matrix) {
+    const expected = toolCallers.includes(role as never)
+      ? [...tools.values()].filter(({ route }) => route.roles.includes(role)).map(({ mark }) => mark.name)
+      : []
+    expect(names, role).toEqual(expected.toSorted())
+  }
+  expect(Object.fromEntries(matrix)['policy_editor']).toContain('propose_activation')
+  expect(Object.fromEntries(matrix)['analyst']).not.toContain('propose_activation')
+})
+
+describe('the tool policy', () => {
+  const rule = (tool: string, decision: ToolRule['decision'], held: Role[] = []): ToolRule => ({
+    tool,
+    roles: held,
+    decision,
+  })
+
+  test('allows what no rule names', () => {
+    expect(decideTool([], 'lookup', ['analyst'])).toBe('allow')
+  })
+  test('applies a rule to its roles only', () => {
+    const rules = [rule('lookup', 'forbid', ['service'])]
+    expect([decideTool(rules, 'lookup', ['analyst']), decideTool(rules, 'lookup', ['analyst', 'service'])]).toEqual([
+      'allow',
+      'forbid',
+    ])
+  })
+  test('takes a rule for the tool before one for every tool, and the strictest of several', () => {
+    const rules = [rule('*', 'forbid'), rule('lookup', 'allow'), rule('get_job', 'person'), rule('get_job', 'allow')]
+    const decide = (tool: string) => decideTool(rules, tool, ['analyst'])
+    expect([decide('lookup'), decide('get_job'), decide('search_lists')]).toEqual(['allow', 'person', 'forbid'])
+  })
+})
+
+describe('arguments', () => {
+  const tool = (name: string) => tools.get(name) as Tool
+
+  test('become the parts of the request, with the names of its members', () => {
+    expect(toToolRequest(tool('get_job'), { job_id: 'x', wait_s: 3 })).toMatchObject({
+      params: { job_id: 'x' },
+      query: { wait: 3 },
+      body: undefined,
+    })
+    expect(toToolRequest(tool('propose_activation'), { list_key: 'a', version: 3, confirm: 'a@3' })).toMatchObject({
+      params: { list_key: 'a', version: '3' },
+      body: {},
+      confirm: 'a@3',
+    })
+  })
+  test('that are unknown or ask for more than 50 items are refused', () => {
+    const findFault = (name: string, given: object): string | undefined => {
+      try {
+        toToolRequest(tool(name), given as Record<string, unknown>)
+      } catch (error) {
+        return (error as Problem).extra.detail
+      }
+      return undefined
+    }
+    expect(findFault('search_lists', { limit: 51 })).toBe('1 field is invalid: #/limit must be <= 50.')
+    expect(findFault('get_list', { list_key: 'a', tenant_id: 'b' })).toContain('#/tenant_id is not a known argument')
+    expect(findFault('search_lists', { idempotency_key: 'a' })).toContain('#/idempotency_key is not a known argument')
+  })
+})
+
+describe('the state of a question', () => {
+  const [key, other] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
+  const binding = { tenant_id: 't', principal: 'user:a', tool: 'propose_activation', arguments_hash: 'h' }
+  const now_ms = 1_800_000_000_000
+  const state = encodeRequestState(key, binding, now_ms)
+
+  test('is accepted for ten minutes, also after the key was replaced', () => {
+    expect(isValidRequestState([other, key], state, binding, now_ms + 599_999)).toBe(true)
+    expect(isValidRequestState([key], state, binding, now_ms + 600_000)).toBe(false)
+  })
+  test.each(['tenant_id', 'principal', 'tool', 'arguments_hash'])('is bound to %s', (member) => {
+    expect(isValidRequestState([key], state, { ...binding, [member]: 'x' }, now_ms)).toBe(false)
+  })
+  test('is refused when any character differs', () => {
+    for (let at = 0; at < state.length; at++) {
+      const changed = `${state.slice(0, at)}${state[at] === 'a' ? 'b' : 'a'}${state.slice(at + 1)}`
+      expect(isValidRequestState([key], changed, binding, now_ms), changed).toBe(false)
+    }
+  })
+  test('is refused when it is not one at all', () => {
+    for (const text of ['', '.', 'x', `${state} `, `${state}=`, `0${state}`, '__proto__', state.toUpperCase()]) {
+      expect(isValidRequestState([key], text, binding, now_ms), text).toBe(false)
+    }
+  })
+})

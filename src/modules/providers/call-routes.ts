@@ -1,0 +1,233 @@
+/** Calls of providers: made as jobs, listed, read, and settled by a person where the outcome is unknown. */
+import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { JobView } from '#kernel/job/schema.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
+import { type Route, streamReply } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { documentStore, resolver } from '#modules/definitions/index.ts'
+import {
+  expectReady,
+  PROVIDER_FAMILY,
+  type ProviderReadiness,
+  type ReadyProvider,
+} from '#modules/provider-credentials/index.ts'
+import { payloadStore } from '#modules/source-contracts/index.ts'
+import { findSubject } from '#modules/subjects/index.ts'
+import { storeAnswer } from './answers.ts'
+import { PROVIDER_CALL } from './call-job.ts'
+import { getCallItems, getCallState, getCallView } from './call-view.ts'
+import { type CallRequest, createCall, expectRenderable, openInput } from './create-call.ts'
+import { expectExecutable } from './expect-executable.ts'
+import { loadCall } from './load-call.ts'
+import { findCall, findRepeat, listCalls, listResults, lockCall } from './queries.ts'
+import {
+  CallParams,
+  CallQuery,
+  CallRepeat,
+  ManualAnswer,
+  NewCall,
+  ProviderCall,
+  ProviderCallPage,
+  ProviderParams,
+} from './schema.ts'
+
+const callers = ['analyst', 'compliance_officer', 'service'] as const
+const settlers = ['analyst', 'compliance_officer'] as const
+
+/**
+ * The provider by key: 404 where there is none or nothing of it is in force, then what `check` refuses, then 424 where its
+ * credential is missing.
+ */
+export async function getReadyProvider(
+  kernel: Capabilities<'caches' | 'forced_provider_mode'>,
+  tx: Tx,
+  provider_key: string,
+  check: (provider: ProviderReadiness['provider']) => void,
+): Promise<ReadyProvider> {
+  assertFound(await documentStore.findDefinition(tx, PROVIDER_FAMILY, provider_key))
+  await resolver.resolveVersions(tx, [provider_key], {}, PROVIDER_FAMILY)
+  return assertFound((await expectReady(kernel, tx, [provider_key], check)).get(provider_key))
+}
+
+async function startCall(
+  kernel: Capabilities<'encryption' | 'jobs'>,
+  tx: Tx,
+  provider: ReadyProvider,
+  request: CallRequest,
+) {
+  const job_id = uuidv7()
+  const { call_id } = await createCall(kernel, tx, provider, { ...request, job_id })
+  const resource = `/providers/calls/${call_id}`
+  const job = await kernel.jobs.enqueue(tx, { job_id, kind: PROVIDER_CALL, payload: { call_id }, resource })
+  return { call_id, job }
+}
+
+/** 409 unless the call waits for a person. */
+async function expectUnknownOutcome(kernel: Capabilities<'caches'>, tx: Tx, call_id: string) {
+  await lockCall(tx, call_id)
+  const loaded = await loadCall(kernel, tx, call_id)
+  const state = getCallState(loaded.call, loaded.attempts, loaded.result, undefined)
+  if (state !== 'outcome_unknown') fail('transition_not_allowed', `The call is ${state.replace('_', ' ')}.`)
+  if (await findRepeat(tx, call_id)) fail('transition_not_allowed', 'The call was repeated already.')
+  return loaded
+}
+
+export const callRoutes: readonly Route[] = [
+  tenantRoute('POST /providers/:provider_key/calls', {
+    id: 'callProvider',
+    summary: 'Ask a provider, as a job',
+    description:
+      'The job waits where the provider is down, says when to ask again, or where its rate or breaker does not allow a request yet.',
+    roles: callers,
+    tx: 'write',
+    uses: ['caches', 'encryption', 'forced_provider_mode', 'jobs', 'plugin_policy', 'threads'],
+    params: ProviderParams,
+    body: NewCall,
+    reply: [202, JobView],
+    starts: PROVIDER_CALL,
+    needs: 'provider',
+    executes: 'plugin',
+    problems: ['not_found', 'nothing_in_force', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel, audit }) => {
+    const { capability, input, subject_id = null } = body
+    assertFound(await documentStore.findDefinition(tx, PROVIDER_FAMILY, params.provider_key))
+    await resolver.resolveVersions(tx, [params.provider_key], {}, PROVIDER_FAMILY)
+    if (subject_id !== null) assertReferenced(await findSubject(tx, subject_id), 'subject with this id')
+    const request = { capability, input, subject_id }
+    const provider = await getReadyProvider(kernel, tx, params.provider_key, (found) =>
+      expectRenderable(found, request),
+    )
+    await expectExecutable(kernel, tx, provider, capability)
+    const { call_id, job } = await startCall(kernel, tx, provider, request)
+    audit.recordDiff(null, { call_id, capability, mode: provider.mode, provider_version: provider.version })
+    return job
+  }),
+
+  tenantRoute('GET /providers/calls', {
+    id: 'listProviderCalls',
+    summary: 'Calls of all providers, newest first, with their states',
+    roles: ['analyst', 'compliance_officer', 'auditor'],
+    tx: 'read',
+    uses: ['cursors'],
+    query: CallQuery,
+    reply: [200, ProviderCallPage],
+  }).handle(async (input) => {
+    const { provider_key = null, capability = null, subject_id = null } = input.query
+    const { state = null, from = null, to = null } = input.query
+    const filter = { provider_key, capability, subject_id, state, from, to }
+    const { items, next_cursor } = await paginate(
+      input,
+      'listProviderCalls',
+      ['created_at', 'call_id'],
+      (after, count) => listCalls(input.tx, filter, after, count),
+    )
+    return { items: await getCallItems(input.tx, items), next_cursor }
+  }),
+
+  tenantRoute('GET /providers/calls/:call_id', {
+    id: 'getProviderCall',
+    summary: 'One call: every attempt, what it cost, and what came back, without values',
+    roles: ['analyst', 'compliance_officer', 'auditor'],
+    tx: 'read',
+    uses: ['caches'],
+    params: CallParams,
+    reply: [200, ProviderCall],
+    audited: true,
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => getCallView(kernel, tx, params.call_id)),
+
+  tenantRoute('GET /providers/calls/:call_id/content', {
+    id: 'getProviderCallContent',
+    summary: 'The exact bytes that came back',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    uses: ['encryption'],
+    params: CallParams,
+    reply: [200, streamReply('application/octet-stream', 'The bytes as the provider sent them.')],
+    audited: true,
+    problems: ['not_found', 'transition_not_allowed', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel }) => {
+    const call = assertFound(await findCall(tx, params.call_id))
+    const [result] = await listResults(tx, [call.call_id])
+    if (!result) fail('transition_not_allowed', 'The call has no answer.')
+    const [stored] = await payloadStore.findStoredPayloads(tx, [result.payload_id])
+    const payload = await payloadStore.openPayload(kernel, tx, assertFound(stored))
+    if (!payload) fail('transition_not_allowed', payloadStore.describeUnopened(stored))
+    const { bytes } = payload
+    return Object.assign(
+      (async function* () {
+        yield bytes
+      })(),
+      { file_name: `${call.call_id}.bin` },
+    )
+  }),
+
+  tenantRoute('POST /providers/calls/:call_id/repeat', {
+    id: 'repeatProviderCall',
+    summary: 'Make a call with an unknown outcome again; the provider may charge for both',
+    roles: settlers,
+    tx: 'write',
+    uses: ['caches', 'encryption', 'forced_provider_mode', 'jobs', 'plugin_policy', 'threads'],
+    params: CallParams,
+    body: CallRepeat,
+    reply: [202, JobView],
+    starts: PROVIDER_CALL,
+    needs: 'provider',
+    executes: 'plugin',
+    problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'conflict', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel, audit }) => {
+    const { call } = await expectUnknownOutcome(kernel, tx, params.call_id)
+    const input = await openInput(kernel, tx, call)
+    const { capability, subject_id } = call
+    const request = { capability, input, subject_id, repeats_call_id: call.call_id }
+    const provider = await getReadyProvider(kernel, tx, call.provider_key, (found) => expectRenderable(found, request))
+    await expectExecutable(kernel, tx, provider, capability)
+    const { call_id, job } = await startCall(kernel, tx, provider, request)
+    audit.recordDiff({ repeated_by: null }, { repeated_by: call_id, reason: body.reason })
+    return job
+  }),
+
+  tenantRoute('POST /providers/calls/:call_id/answer', {
+    id: 'answerProviderCall',
+    summary: 'Enter the answer to a call with an unknown outcome by hand',
+    description:
+      'For people only. The answer is judged by the contract like any other, and says who entered it and why.',
+    roles: settlers,
+    tx: 'write',
+    uses: ['caches', 'encryption', 'jobs'],
+    params: CallParams,
+    body: ManualAnswer,
+    reply: [202, JobView],
+    starts: PROVIDER_CALL,
+    problems: ['not_found', 'transition_not_allowed', 'person_required', 'content_corrupt'],
+  }).handle(async ({ tx, params, body, kernel, actor, audit }) => {
+    if (!actor.principal.startsWith('user:')) fail('person_required')
+    const { call, attempts, capability } = await expectUnknownOutcome(kernel, tx, params.call_id)
+    const { result, media_type, content, reason } = body
+    const attempt = assertFound(attempts.at(-1))
+    await storeAnswer(
+      kernel,
+      tx,
+      { call, attempt, capability },
+      {
+        source: 'person',
+        result,
+        http_status: null,
+        headers: {},
+        media_type,
+        bytes: Buffer.from(content),
+        duration_ms: null,
+        reason,
+      },
+    )
+    audit.recordDiff({ answered_by_hand: false }, { answered_by_hand: true, reason })
+    return kernel.jobs.enqueue(tx, {
+      kind: PROVIDER_CALL,
+      payload: { call_id: call.call_id },
+      resource: `/providers/calls/${call.call_id}`,
+    })
+  }),
+]

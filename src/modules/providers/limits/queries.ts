@@ -1,0 +1,69 @@
+/** SQL of the state of each provider that all processes share: rate, breaker, budget and the last fault. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { SendState } from './send-gate.ts'
+
+export interface ProviderStateRow extends SendState {
+  readonly now_ms: number
+  readonly last_fault: string | null
+  readonly last_fault_at: string | null
+  readonly last_answer_at: string | null
+}
+
+const stateColumns = `rate_tokens, (extract(epoch from rate_at) * 1000)::float8 as rate_at_ms, failures,
+  (extract(epoch from failing_since) * 1000)::float8 as failing_since_ms, (extract(epoch from open_until) * 1000)::float8 as open_until_ms,
+  probe_token, (extract(epoch from probe_until) * 1000)::float8 as probe_until_ms,
+  (extract(epoch from day::timestamp) * 1000)::float8 as day_ms, calls_of_day,
+  (extract(epoch from month::timestamp) * 1000)::float8 as month_ms, spend_of_month_minor, last_fault, last_fault_at, last_answer_at,
+  (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`
+
+export const findProviderState = (tx: Tx, provider_key: string) =>
+  tx.find<ProviderStateRow>(
+    `select ${stateColumns} from app.provider_state where tenant_id = $1 and provider_key = $2`,
+    [tx.tenant_id, provider_key],
+  )
+
+/** Held until the transaction ends: sends to one provider of a tenant are decided one after another. */
+export async function lockProviderState(tx: Tx, provider_key: string): Promise<ProviderStateRow> {
+  await tx.run('insert into app.provider_state (tenant_id, provider_key) values ($1, $2) on conflict do nothing', [
+    tx.tenant_id,
+    provider_key,
+  ])
+  const row = await tx.find<ProviderStateRow>(
+    `select ${stateColumns} from app.provider_state where tenant_id = $1 and provider_key = $2 for update`,
+    [tx.tenant_id, provider_key],
+  )
+  return row as ProviderStateRow
+}
+
+export const updateProviderState = (
+  tx: Tx,
+  provider_key: string,
+  state: SendState,
+  seen: { readonly fault?: string | null; readonly answered?: boolean } = {},
+) =>
+  tx.run(
+    `update app.provider_state set rate_tokens = $3, rate_at = to_timestamp($4::float8 / 1000), failures = $5,
+            failing_since = to_timestamp($6::float8 / 1000), open_until = to_timestamp($7::float8 / 1000), probe_token = $8,
+            probe_until = to_timestamp($9::float8 / 1000), day = (to_timestamp($10::float8 / 1000) at time zone 'UTC')::date,
+            calls_of_day = $11, month = (to_timestamp($12::float8 / 1000) at time zone 'UTC')::date, spend_of_month_minor = $13,
+            last_fault = coalesce($14, last_fault), last_fault_at = case when $14::text is null then last_fault_at else now() end,
+            last_answer_at = case when $15 then now() else last_answer_at end
+      where tenant_id = $1 and provider_key = $2`,
+    [
+      tx.tenant_id,
+      provider_key,
+      state.rate_tokens,
+      state.rate_at_ms,
+      state.failures,
+      state.failing_since_ms,
+      state.open_until_ms,
+      state.probe_token,
+      state.probe_until_ms,
+      state.day_ms,
+      state.calls_of_day,
+      state.month_ms,
+      state.spend_of_month_minor,
+      seen.fault ?? null,
+      seen.answered ?? false,
+    ],
+  )

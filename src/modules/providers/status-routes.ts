@@ -1,0 +1,190 @@
+/** How a provider is used and how it is doing: mode, state of its limits, and a test call. */
+
+import { everyone } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { assertFound } from '#kernel/problem.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import type { Route } from '#kernel/route.ts'
+import { documentStore, resolver } from '#modules/definitions/index.ts'
+import { credentialStore, findReadiness, PROVIDER_FAMILY } from '#modules/provider-credentials/index.ts'
+import { listCredentialMembers } from '#provider/credential-members.ts'
+import { getReadyProvider } from './call-routes.ts'
+import { formatMinor } from './call-view.ts'
+import { getBudgetCurrency, getLimits } from './capability.ts'
+import { expectExecutable } from './expect-executable.ts'
+import { findProviderState } from './limits/queries.ts'
+import { decideSend, getBreakerState, type SendState } from './limits/send-gate.ts'
+import { countInFlight, findLastCallTime } from './queries.ts'
+import { ModeChange, ProviderModeView, ProviderParams, ProviderStatus, TestReply, TestRequest } from './schema.ts'
+import { getTestRequest, runTestCall, type TestResult } from './test-call.ts'
+
+const EMPTY_STATE: SendState = {
+  rate_tokens: null,
+  rate_at_ms: null,
+  failures: 0,
+  failing_since_ms: null,
+  open_until_ms: null,
+  probe_token: null,
+  probe_until_ms: null,
+  day_ms: null,
+  calls_of_day: 0,
+  month_ms: null,
+  spend_of_month_minor: 0,
+}
+
+const assertProvider = async (tx: Tx, provider_key: string) =>
+  assertFound(await documentStore.findDefinition(tx, PROVIDER_FAMILY, provider_key))
+
+async function getMode(kernel: Capabilities<'forced_provider_mode'>, tx: Tx, provider_key: string) {
+  const [setting] = await credentialStore.listProviderSettings(tx, [provider_key])
+  const forced = kernel.forced_provider_mode
+  return {
+    provider_key,
+    mode: forced ?? setting?.mode ?? ('live' as const),
+    environment: setting?.environment ?? ('live' as const),
+    forced: forced !== null,
+    reason: setting?.reason ?? null,
+    updated_at: setting?.updated_at ?? null,
+    updated_by: setting?.updated_by ?? null,
+    revision: setting?.revision ?? 1,
+  }
+}
+
+export const statusRoutes: readonly Route[] = [
+  tenantRoute('GET /providers/:provider_key/status', {
+    id: 'getProviderStatus',
+    summary: 'State of a provider: breaker, rate, budget, credential and last fault',
+    roles: everyone,
+    tx: 'read',
+    uses: ['caches', 'forced_provider_mode'],
+    params: ProviderParams,
+    reply: [200, ProviderStatus],
+    problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
+  }).handle(async ({ tx, params: { provider_key }, kernel }) => {
+    await assertProvider(tx, provider_key)
+    await resolver.resolveVersions(tx, [provider_key], {}, PROVIDER_FAMILY)
+    const readiness = assertFound((await findReadiness(kernel, tx, [provider_key])).get(provider_key))
+    const { provider } = readiness
+    const limits = getLimits(provider.manifest)
+    const state = await findProviderState(tx, provider_key)
+    const now_ms = state?.now_ms ?? Date.now()
+    // What the next request would find: periods begun, tokens refilled.
+    const idle = { ...limits, calls_per_day: null, spend_per_month_minor: null, concurrent: null }
+    const base = { ...(state ?? EMPTY_STATE), failures: 0, open_until_ms: null }
+    const next = decideSend(base, idle, { now_ms, token: '', deadline_ms: now_ms, in_flight: 0, cost_minor: 0 })
+    const counted = next.kind === 'send' ? next.state : { ...base, calls_of_day: 1, rate_tokens: -1 }
+    return {
+      provider_key,
+      version: provider.version,
+      kind: (provider.manifest['kind'] ?? 'http') as 'http' | 'builtin' | 'mcp' | 'plugin',
+      mode: provider.mode,
+      environment: provider.environment,
+      credential_members: listCredentialMembers(provider.manifest),
+      gap: readiness.gap?.reason ?? null,
+      breaker: getBreakerState(state ?? EMPTY_STATE, limits, now_ms),
+      open_until:
+        state?.open_until_ms && state.open_until_ms > now_ms ? new Date(state.open_until_ms).toISOString() : null,
+      in_flight: await countInFlight(tx, provider_key),
+      rate_available: limits.rate ? Math.max(0, Math.floor((counted.rate_tokens ?? 0) + 1)) : null,
+      calls_today: counted.calls_of_day - 1,
+      calls_per_day: limits.calls_per_day,
+      spend_this_month: formatMinor(counted.spend_of_month_minor),
+      spend_per_month: limits.spend_per_month_minor === null ? null : formatMinor(limits.spend_per_month_minor),
+      currency: getBudgetCurrency(provider.manifest),
+      last_call_at: await findLastCallTime(tx, provider_key),
+      last_fault: state?.last_fault ?? null,
+      last_fault_at: state?.last_fault_at ?? null,
+      last_answer_at: state?.last_answer_at ?? null,
+    }
+  }),
+
+  tenantRoute('GET /providers/:provider_key/mode', {
+    id: 'getProviderMode',
+    summary: 'Whether calls go to the provider, to its recorded answers or to fixtures',
+    roles: everyone,
+    tx: 'read',
+    uses: ['forced_provider_mode'],
+    params: ProviderParams,
+    reply: [200, ProviderModeView],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params: { provider_key }, kernel }) => {
+    await assertProvider(tx, provider_key)
+    return getMode(kernel, tx, provider_key)
+  }),
+
+  tenantRoute('PUT /providers/:provider_key/mode', {
+    id: 'updateProviderMode',
+    summary: 'Call the provider live, from its recorded answers or from fixtures',
+    roles: ['tenant_admin'],
+    tx: 'write',
+    uses: ['forced_provider_mode'],
+    params: ProviderParams,
+    body: ModeChange,
+    reply: [200, ProviderModeView],
+    revisioned: true,
+    governed: {
+      action: 'provider-mode',
+      head: async (tx, params) => {
+        const [setting] = await credentialStore.listProviderSettings(tx, [params['provider_key'] as string])
+        return setting ? String(setting.revision) : null
+      },
+    },
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, params, body, kernel, audit } = input
+    const { provider_key } = params
+    await assertProvider(tx, provider_key)
+    const before = await getMode(kernel, tx, provider_key)
+    assertRevision(before.revision, input)
+    const { mode, environment = 'live', reason } = body
+    await credentialStore.upsertProviderSetting(tx, { provider_key, mode, environment, reason })
+    audit.recordDiff({ mode: before.mode, environment: before.environment }, { mode, environment, reason })
+    return getMode(kernel, tx, provider_key)
+  }),
+
+  tenantRoute('POST /providers/:provider_key/test', {
+    id: 'testProvider',
+    summary: 'Call the provider once, now, with the test input of its manifest',
+    description: 'A refusal or failure of the provider is a result of the test: the answer is 200 and says so.',
+    roles: ['tenant_admin', 'policy_editor'],
+    tx: 'self',
+    uses: [
+      'caches',
+      'encryption',
+      'egress',
+      'forced_provider_mode',
+      'log',
+      'metrics',
+      'plugin_policy',
+      'threads',
+      'transactions',
+    ],
+    params: ProviderParams,
+    body: TestRequest,
+    reply: [200, TestReply],
+    needs: 'provider',
+    executes: 'plugin',
+    problems: [
+      'not_found',
+      'nothing_in_force',
+      'conflict',
+      'budget_reached',
+      'provider_limit_reached',
+      'content_corrupt',
+    ],
+  }).handle(async ({ read, findSettled, settle, request_key, params, body, kernel, actor, request }) => {
+    const fingerprint = JSON.stringify([params, body])
+    const earlier = await findSettled<TestResult>(fingerprint)
+    if (earlier) return earlier
+    const provider = await read(async (tx) => {
+      const ready = await getReadyProvider(kernel, tx, params.provider_key, (found) => getTestRequest(found, body))
+      await expectExecutable(kernel, tx, ready, getTestRequest(ready, body).capability)
+      return ready
+    })
+    const result = await runTestCall({ kernel, actor, signal: request.signal, request_key }, provider, body)
+    return settle(fingerprint, async () => result)
+  }),
+]

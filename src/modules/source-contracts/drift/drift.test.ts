@@ -1,0 +1,130 @@
+/** Drift and lineage over stored payloads, and the proposal of a contract from them. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { createPayload } from '../fixtures.ts'
+import { createDriftJob } from './drift-job.ts'
+
+let w: TestApp
+let t: ExampleTenant
+const at = '/source-contracts'
+const contract_key = 'companies'
+
+beforeAll(async () => {
+  w = await startTestApp()
+  t = await ExampleTenant.create(w)
+  const definition = companyContract({ personal: [{ at: '/officers/*/role' }] })
+  await t.make(`POST ${at}`, { body: { contract_key, title: 'Registry', definition } })
+  await t.make(`POST ${at}/${contract_key}/versions/draft/publish`, { body: {} })
+  await t.make(`POST ${at}/${contract_key}/activations`, { body: { version: 1, reason: 'reviewed' } })
+})
+afterAll(() => w.close())
+
+/** Runs the job with windows of two payloads; each payload has 20 records. */
+async function collectDrift() {
+  const job = createDriftJob({ window_payloads: 2, batch_payloads: 2 })
+  const scope = { tenant_id: t.tenant_id, actor: 'job:test' }
+  let result: Record<string, unknown> | null = null
+  await job.run({
+    job_id: uuidv7(),
+    tenant_id: t.tenant_id,
+    payload: {},
+    checkpoint: null,
+    attempt: 1,
+    signal: new AbortController().signal,
+    kernel: w.kernel,
+    log: w.kernel.log,
+    read: (body) => w.runtime.database.read(scope, body),
+    write: (body) => w.runtime.database.write(scope, body),
+    step: async (body) => void (await w.runtime.database.write(scope, body)),
+    finish: async (body) => {
+      result = await w.runtime.database.write(scope, body)
+    },
+    defer: () => {
+      throw new Error('this job never defers')
+    },
+  })
+  return result as Record<string, unknown> | null
+}
+
+const createBatch = (change: Record<string, unknown> = {}) =>
+  createPayload(
+    t,
+    contract_key,
+    companyPayload(Array.from({ length: 20 }, (_, index) => companyRecord(index + 1, change))),
+  )
+
+test('compares windows with the baseline of the version and reports each change once', async () => {
+  for (let index = 0; index < 3; index++) await createBatch()
+  expect(await collectDrift()).toEqual({ versions: 1, payloads: 3, findings: 0 })
+  const drifted = [
+    await createBatch({ vat: 'GB1' }),
+    await createBatch({ vat: 'GB2' }),
+    await createBatch({ vat: 'GB3' }),
+  ]
+  expect(await collectDrift()).toMatchObject({ payloads: 3, findings: 1 })
+  const drift = await t.make(`GET ${at}/${contract_key}/drift`)
+  expect(drift.items).toMatchObject([
+    { kind: 'new_member', pointer: '/vat', first_payload_id: drifted[0], facts: { share: 0.5, declared: false } },
+  ])
+  expect(
+    drift.windows.map(({ state, is_baseline }: { state: string; is_baseline: boolean }) => [state, is_baseline]),
+  ).toEqual([
+    ['closed', false],
+    ['closed', false],
+    ['closed', true],
+  ])
+  expect(await collectDrift()).toMatchObject({ payloads: 0, findings: 0 })
+})
+
+test('lineage names what is collected, which facts it gives, and personal data that nothing reads', async () => {
+  const { items, personal_unread, records } = await t.make(`GET ${at}/${contract_key}/lineage`)
+  expect(records).toBe(120)
+  const find = (pointer: string) => items.find((item: { pointer: string }) => item.pointer === pointer)
+  expect(find('/address/country')).toMatchObject({
+    declared: true,
+    collected: 1,
+    facts: ['country'],
+    verdict: 'enforced',
+  })
+  expect(find('/dates/dissolution')).toMatchObject({ verdict: 'enforced', facts: ['dissolved_on'] })
+  expect(find('/dates/incorporation')).toMatchObject({ verdict: 'enforced', facts: ['incorporated_on'] })
+  expect(find('/number')).toMatchObject({ collected: 1, facts: [], verdict: 'kept_only' })
+  expect(find('/vat')).toMatchObject({ declared: false, collected: 0.5, verdict: 'undeclared' })
+  expect(personal_unread).toEqual(['/officers/*/name', '/officers/*/role'])
+})
+
+test('groups equal violations with the first payloads that had them', async () => {
+  const samples = [await createBatch({ status: 'x' }), await createBatch({ status: 'y' })]
+  const { violations } = await t.make(`GET ${at}/${contract_key}/drift`)
+  expect(violations).toMatchObject([{ pointer: '/status', keyword: 'enum', violations: 40, samples }])
+})
+
+test('proposes a contract from stored payloads, from a file and from samples alike', async () => {
+  const recent = await t.make(`POST ${at}/infer`, { body: { recent: { contract_key, payloads: 3 } } })
+  expect(recent).toMatchObject({ records: 60, definition: { records_at: '/result/items' } })
+  const payloads = [1, 2].map((first) =>
+    companyPayload(Array.from({ length: 60 }, (_, index) => companyRecord(first * 100 + index))),
+  )
+  const inline = await t.make(`POST ${at}/infer`, { body: { payloads } })
+  expect(inline.findings.filter(({ severity }: { severity: string }) => severity === 'error')).toEqual([])
+  expect(inline.definition.facts).toContainEqual({
+    name: 'address_country',
+    at: '/address/country',
+    type: 'enum',
+    one_of: { list_key: 'countries' },
+  })
+  const payload = payloads.map((each) => JSON.stringify(each)).join('\n')
+  const headers = { 'content-type': 'application/octet-stream' }
+  const { upload_id } = await t.make('POST /uploads?file_name=samples.ndjson', { payload, headers })
+  expect((await t.make(`POST ${at}/infer`, { body: { upload_id } })).definition).toEqual(inline.definition)
+})
+
+test('a version is written as ODCS 3.1 and turned into the same draft again', async () => {
+  const document = await t.make(`GET ${at}/${contract_key}/versions/1/odcs`)
+  const converted = await t.make(`POST ${at}/convert-odcs`, { body: { document } })
+  const { definition } = await t.make(`GET ${at}/${contract_key}/versions/1`)
+  expect(converted).toEqual({ definition, unmapped: [], findings: [] })
+})

@@ -1,0 +1,148 @@
+/** SQL of drift: windows of statistics and findings. */
+import type { DriftFinding } from '#contract/drift-findings.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+
+export interface WindowRow {
+  readonly window_id: string
+  readonly contract_key: string
+  readonly contract_version: number
+  readonly state: 'open' | 'closed'
+  readonly is_baseline: boolean
+  readonly payload_count: number
+  readonly record_count: number
+  readonly sketch: Buffer
+  readonly last_admission_id: string
+  readonly opened_at: string
+  readonly closed_at: string | null
+}
+const columns = `window_id, contract_key, contract_version, state, is_baseline, payload_count, record_count, sketch,
+  last_admission_id, opened_at, closed_at`
+
+export type NewWindow = Pick<
+  WindowRow,
+  | 'window_id'
+  | 'contract_key'
+  | 'contract_version'
+  | 'payload_count'
+  | 'record_count'
+  | 'sketch'
+  | 'last_admission_id'
+  | 'opened_at'
+>
+
+export const insertWindow = (tx: Tx, window: NewWindow) =>
+  tx.run(
+    `insert into app.drift_window (tenant_id, window_id, contract_key, contract_version, state, payload_count, record_count, sketch,
+       last_admission_id, opened_at)
+     values ($1, $2, $3, $4, 'open', $5, $6, $7, $8, $9)`,
+    [
+      ...[tx.tenant_id, window.window_id, window.contract_key, window.contract_version, window.payload_count],
+      ...[window.record_count, window.sketch, window.last_admission_id, window.opened_at],
+    ],
+  )
+
+export const updateWindow = (
+  tx: Tx,
+  window: Pick<WindowRow, 'window_id' | 'payload_count' | 'record_count' | 'sketch' | 'last_admission_id'>,
+) =>
+  tx.run(
+    `update app.drift_window set payload_count = $3, record_count = $4, sketch = $5, last_admission_id = $6, revision = revision + 1
+      where tenant_id = $1 and window_id = $2 and state = 'open'`,
+    [
+      ...[tx.tenant_id, window.window_id, window.payload_count, window.record_count],
+      ...[window.sketch, window.last_admission_id],
+    ],
+  )
+
+export const closeWindow = (tx: Tx, window_id: string, is_baseline: boolean) =>
+  tx.run(
+    `update app.drift_window set state = 'closed', closed_at = now(), is_baseline = $3, revision = revision + 1
+      where tenant_id = $1 and window_id = $2 and state = 'open'`,
+    [tx.tenant_id, window_id, is_baseline],
+  )
+
+export const findOpenWindow = (tx: Tx, contract_key: string, contract_version: number) =>
+  tx.find<WindowRow>(
+    `select ${columns} from app.drift_window
+      where tenant_id = $1 and contract_key = $2 and contract_version = $3 and state = 'open'`,
+    [tx.tenant_id, contract_key, contract_version],
+  )
+
+export const findBaseline = (tx: Tx, contract_key: string, contract_version: number) =>
+  tx.find<WindowRow>(
+    `select ${columns} from app.drift_window
+      where tenant_id = $1 and contract_key = $2 and contract_version = $3 and is_baseline`,
+    [tx.tenant_id, contract_key, contract_version],
+  )
+
+export const findLastWindow = (tx: Tx, contract_key: string, contract_version: number) =>
+  tx.find<WindowRow>(
+    `select ${columns} from app.drift_window where tenant_id = $1 and contract_key = $2 and contract_version = $3
+      order by window_id desc limit 1`,
+    [tx.tenant_id, contract_key, contract_version],
+  )
+
+/** Newest first. */
+export const listWindows = (tx: Tx, contract_key: string, since: string, count: number) =>
+  tx.query<WindowRow>(
+    `select ${columns} from app.drift_window
+      where tenant_id = $1 and contract_key = $2 and coalesce(closed_at, now()) >= $3 order by window_id desc limit $4`,
+    [tx.tenant_id, contract_key, since, count],
+  )
+
+/** Versions of contracts that admitted or refused something after an admission id. */
+export const listActiveVersions = (tx: Tx, after_admission_id: string) =>
+  tx.query<{ contract_key: string; contract_version: number; contract_origin: 'own' | 'shared' }>(
+    `select distinct contract_key, contract_version, contract_origin from app.payload_admission
+      where tenant_id = $1 and admission_id > $2 and replaces_admission_id is null order by 1, 2`,
+    [tx.tenant_id, after_admission_id],
+  )
+
+/** First admissions of a version in the order they were made. Reprocessed payloads are not counted twice. */
+export const listAdmissionsAfter = (
+  tx: Tx,
+  of: { readonly contract_key: string; readonly contract_version: number; readonly after: string },
+  count: number,
+) =>
+  tx.query<{ admission_id: string; payload_id: string }>(
+    `select admission_id, payload_id from app.payload_admission
+      where tenant_id = $1 and contract_key = $2 and contract_version = $3 and admission_id > $4 and replaces_admission_id is null
+      order by admission_id limit $5`,
+    [tx.tenant_id, of.contract_key, of.contract_version, of.after, count],
+  )
+
+export interface DriftFindingRow extends DriftFinding {
+  readonly finding_id: string
+  readonly contract_key: string
+  readonly contract_version: number
+  readonly window_id: string
+  readonly created_at: string
+}
+
+/** One that is known for this version is not repeated. */
+export const insertDriftFindings = (
+  tx: Tx,
+  of: { readonly window_id: string; readonly contract_key: string; readonly contract_version: number },
+  findings: readonly DriftFinding[],
+) =>
+  tx.run(
+    `insert into app.drift_finding (tenant_id, finding_id, contract_key, contract_version, window_id, kind, pointer, item, facts,
+       first_payload_id)
+     select $1, f.finding_id, $2, $3, $4, f.kind, f.pointer, f.item, f.facts, f.first_payload_id
+       from jsonb_to_recordset($5::jsonb) as f (finding_id uuid, kind text, pointer text, item text, facts jsonb, first_payload_id uuid)
+     on conflict on constraint drift_finding_once_key do nothing`,
+    [
+      ...[tx.tenant_id, of.contract_key, of.contract_version, of.window_id],
+      JSON.stringify(findings.map((finding) => ({ finding_id: uuidv7(), ...finding }))),
+    ],
+  )
+
+/** Newest first. */
+export const listDriftFindings = (tx: Tx, contract_key: string, after: string | null, count: number) =>
+  tx.query<DriftFindingRow>(
+    `select finding_id, contract_key, contract_version, window_id, kind, pointer, item, facts, first_payload_id, created_at
+       from app.drift_finding
+      where tenant_id = $1 and contract_key = $2 and ($3::uuid is null or finding_id < $3) order by finding_id desc limit $4`,
+    [tx.tenant_id, contract_key, after, count],
+  )

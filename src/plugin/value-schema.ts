@@ -1,0 +1,8 @@
+/** The schemas of plugins are checked in the registry, where adapters run. */
+export {
+  findSchemaFaults,
+  findValueFaults,
+  SCHEMA_TYPES,
+  type ValueFault,
+  type ValueSchema,
+} from '#registry/types/value-schema.ts'

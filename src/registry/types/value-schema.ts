@@ -1,0 +1,173 @@
+/**
+ * The part of JSON Schema by which plugins declare inputs, outputs and configuration. It is interpreted, never compiled, and takes
+ * time linear in the value, so that the process itself can check values by schemas that tenants wrote.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { formatPointer, isObject } from '../content/json-pointer.ts'
+import { compilePattern, findPatternFault } from './pattern.ts'
+
+export const SCHEMA_TYPES = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'] as const
+type SchemaType = (typeof SCHEMA_TYPES)[number]
+
+export interface ValueSchema {
+  readonly type?: SchemaType | readonly SchemaType[]
+  readonly title?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly enum?: readonly unknown[]
+  readonly const?: unknown
+  readonly properties?: Readonly<Record<string, ValueSchema>>
+  readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | ValueSchema
+  readonly items?: ValueSchema
+  readonly minItems?: number
+  readonly maxItems?: number
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  readonly minimum?: number
+  readonly maximum?: number
+}
+
+export interface ValueFault {
+  readonly pointer: string
+  readonly message: string
+}
+
+const MAX_DEPTH = 20
+const MAX_NODES = 2000
+const MAX_FAULTS = 20
+
+type KeywordCheck = (value: unknown) => string | null
+
+const isCount: KeywordCheck = (value) =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? null : 'must be a whole number of at least 0'
+const isNumber: KeywordCheck = (value) => (Number.isFinite(value) ? null : 'must be a number')
+const isText: KeywordCheck = (value) => (typeof value === 'string' ? null : 'must be a text')
+const isAny: KeywordCheck = () => null
+const isTexts: KeywordCheck = (value) =>
+  Array.isArray(value) && value.every((each) => typeof each === 'string') ? null : 'must be a list of names'
+
+const keywords: Readonly<Record<keyof ValueSchema, KeywordCheck>> = {
+  type: (value) => {
+    const types = Array.isArray(value) ? value : [value]
+    const isKnown = types.length > 0 && types.every((type) => SCHEMA_TYPES.includes(type))
+    return isKnown ? null : `must be one of ${SCHEMA_TYPES.join(', ')}`
+  },
+  title: isText,
+  description: isText,
+  default: isAny,
+  enum: (value) => (Array.isArray(value) && value.length > 0 ? null : 'must be a list with at least one value'),
+  const: isAny,
+  properties: (value) => (isObject(value) ? null : 'must be an object of schemas'),
+  required: isTexts,
+  additionalProperties: (value) =>
+    typeof value === 'boolean' || isObject(value) ? null : 'must be true, false or a schema',
+  items: (value) => (isObject(value) ? null : 'must be a schema'),
+  minItems: isCount,
+  maxItems: isCount,
+  minLength: isCount,
+  maxLength: isCount,
+  pattern: (value) => (typeof value === 'string' ? findPatternFault(value) : 'must be a text'),
+  minimum: isNumber,
+  maximum: isNumber,
+}
+
+/** Everything in a schema that cannot be used, with its place. */
+export function findSchemaFaults(schema: unknown): ValueFault[] {
+  const faults: ValueFault[] = []
+  let nodes = 0
+  const check = (value: unknown, path: readonly (string | number)[]): void => {
+    const pointer = formatPointer(path)
+    if (++nodes > MAX_NODES || path.length > MAX_DEPTH * 2) {
+      faults.push({ pointer, message: 'The schema is too large or nested too deeply.' })
+      return
+    }
+    if (!isObject(value)) {
+      faults.push({ pointer, message: 'A schema is an object.' })
+      return
+    }
+    for (const [name, member] of Object.entries(value)) {
+      if (faults.length >= MAX_FAULTS) return
+      const keyword = Object.hasOwn(keywords, name) ? keywords[name as keyof ValueSchema] : undefined
+      const fault = keyword ? keyword(member) : 'is not available in the schema of a plugin'
+      if (fault !== null) faults.push({ pointer: formatPointer([...path, name]), message: `"${name}" ${fault}.` })
+    }
+    if (isObject(value['properties'])) {
+      for (const [name, member] of Object.entries(value['properties'])) check(member, [...path, 'properties', name])
+    }
+    if (isObject(value['items'])) check(value['items'], [...path, 'items'])
+    if (isObject(value['additionalProperties'])) check(value['additionalProperties'], [...path, 'additionalProperties'])
+  }
+  check(schema, [])
+  return faults.slice(0, MAX_FAULTS)
+}
+
+/** Where a value does not fit a schema that has no faults. */
+export function findValueFaults(schema: ValueSchema, value: unknown): ValueFault[] {
+  const faults: ValueFault[] = []
+  checkValue(schema, value, [], (path, message) => {
+    if (faults.length < MAX_FAULTS) faults.push({ pointer: formatPointer(path), message })
+  })
+  return faults
+}
+
+type Path = readonly (string | number)[]
+type Report = (path: Path, message: string) => void
+
+function checkValue(schema: ValueSchema, value: unknown, path: Path, report: Report): void {
+  const types = schema.type === undefined ? null : [schema.type].flat()
+  if (types && !types.some((type) => isOfType(type as SchemaType, value))) {
+    report(path, `must be of type ${types.join(' or ')}`)
+    return
+  }
+  if (schema.enum && !schema.enum.some((each) => isDeepStrictEqual(each, value))) {
+    report(path, `must be one of ${clip(JSON.stringify(schema.enum))}`)
+  }
+  if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema.const, value)) {
+    report(path, `must be ${clip(JSON.stringify(schema.const))}`)
+  }
+  if (typeof value === 'string') checkText(schema, value, path, report)
+  else if (typeof value === 'number') checkNumber(schema, value, path, report)
+  else if (Array.isArray(value)) checkArray(schema, value, path, report)
+  else if (isObject(value)) checkObject(schema, value, path, report)
+}
+
+const clip = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text)
+
+function isOfType(type: SchemaType, value: unknown): boolean {
+  if (type === 'null') return value === null
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isObject(value)
+  if (type === 'integer') return Number.isInteger(value)
+  return typeof value === type
+}
+
+function checkText({ minLength, maxLength, pattern }: ValueSchema, value: string, path: Path, report: Report): void {
+  const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length
+  if (minLength !== undefined && length < minLength) report(path, `must have at least ${minLength} characters`)
+  if (maxLength !== undefined && length > maxLength) report(path, `must have at most ${maxLength} characters`)
+  if (pattern !== undefined && !compilePattern(pattern).test(value)) report(path, `must match ${clip(pattern)}`)
+}
+
+function checkNumber({ minimum, maximum }: ValueSchema, value: number, path: Path, report: Report): void {
+  if (minimum !== undefined && value < minimum) report(path, `must be at least ${minimum}`)
+  if (maximum !== undefined && value > maximum) report(path, `must be at most ${maximum}`)
+}
+
+function checkArray({ minItems, maxItems, items }: ValueSchema, value: unknown[], path: Path, report: Report): void {
+  if (minItems !== undefined && value.length < minItems) report(path, `must have at least ${minItems} items`)
+  if (maxItems !== undefined && value.length > maxItems) report(path, `must have at most ${maxItems} items`)
+  if (items) for (const [index, each] of value.entries()) checkValue(items, each, [...path, index], report)
+}
+
+function checkObject(schema: ValueSchema, value: Record<string, unknown>, path: Path, report: Report): void {
+  const { properties = {}, required = [], additionalProperties = true } = schema
+  for (const name of required) if (!Object.hasOwn(value, name)) report([...path, name], 'is required')
+  for (const [name, member] of Object.entries(value)) {
+    const known = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (known) checkValue(known, member, [...path, name], report)
+    else if (additionalProperties === false) report([...path, name], 'is not declared')
+    else if (additionalProperties !== true) checkValue(additionalProperties, member, [...path, name], report)
+  }
+}

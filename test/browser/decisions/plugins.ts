@@ -1,0 +1,112 @@
+/** Plugins: from a broken upload to a version in force, and what is refused while a plugin is disabled. */
+import { describe, expect } from 'vitest'
+import { createExamplePlugin } from '#test/support/example-plugin.ts'
+import { buildPluginMatrix } from '#test/support/plugin-matrix.ts'
+import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { anton, at, base, browserTest, clara, createPersonToken, noProblems, pageHeading, petra, w } from './setup.ts'
+
+const KEY = 'few-directors'
+
+describe('a plugin', () => {
+  browserTest('is uploaded with a fault, corrected at its place and put in force', async () => {
+    const { page, seen, close } = await at(petra, '/plugins')
+    await page.getByRole('link', { name: 'New plugin' }).first().click()
+    await page.getByText('Manifest and source').click()
+    await page.getByRole('button', { name: 'Start from an example' }).click()
+    expect(await page.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(KEY)
+    const source = page.getByRole('textbox', { name: 'Source' })
+    const good = await source.inputValue()
+    await source.fill(good.replace('inputs.directors <= 1', 'inputs.directors < 1'))
+    await page.getByRole('button', { name: 'Upload', exact: true }).click()
+    const refused = page.getByRole('alert').filter({ hasText: 'Stored as version 1, which cannot run' })
+    await refused.getByText('An example gives another output').waitFor()
+    const differences = refused.getByRole('table', { name: 'How the output differs' })
+    expect(await differences.getByRole('row', { name: /score/ }).innerText()).toMatch(/6,?000[\s\S]*0/)
+    await refused.getByRole('button', { name: /^\/examples\/1/ }).click()
+    expect(await page.evaluate('document.activeElement.value.slice(0, document.activeElement.selectionEnd)')).toContain(
+      'one director',
+    )
+    await takeScreenshot(page, 'decisions-plugin-upload')
+    const manifest = page.getByRole('textbox', { name: 'Manifest' })
+    await manifest.fill((await manifest.inputValue()).replace('"1.0.0"', '"1.0.1"'))
+    await source.fill(good)
+    await page.getByRole('button', { name: 'Upload as a new version' }).click()
+    await pageHeading(page, 'Few directors').waitFor()
+    await page.getByRole('tab', { name: 'Golden examples' }).click()
+    await page.getByRole('button', { name: 'Run the example one director' }).click()
+    await page.getByText('It gave the expected output').waitFor()
+    await page.getByRole('tab', { name: 'Source' }).click()
+    await page.getByRole('button', { name: 'Show the source' }).click()
+    await page.getByRole('region', { name: 'Source of plugin.js' }).getByText('export function factor').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+
+    const officer = await at(clara, `/plugins/${KEY}?tab=versions`)
+    const first = officer.page.getByRole('listitem', { name: 'Version 1' })
+    await first.getByText('cannot run').waitFor()
+    await first.getByRole('button', { name: /^Put in force/ }).click()
+    await officer.page.getByLabel('Reason').fill('Reviewed with the model team')
+    await officer.page.getByRole('dialog').getByRole('button', { name: 'Put in force' }).click()
+    await officer.page.getByRole('dialog').getByText('Blocked by').waitFor()
+    await officer.page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await officer.page
+      .getByRole('listitem', { name: 'Version 2' })
+      .getByRole('button', { name: /^Put in force/ })
+      .click()
+    await officer.page.getByLabel('Reason').fill('Reviewed with the model team')
+    await officer.page.getByRole('dialog').getByRole('button', { name: 'Put in force' }).click()
+    await officer.page.getByRole('region', { name: 'State' }).getByText('The version in force is valid').waitFor()
+    await expectFitsScreens(officer.page, 'decisions-plugin-versions')
+    expect(officer.seen).toEqual({ ...noProblems, failed: [`409 /api/plugins/${KEY}/activations`] })
+    await officer.close()
+  })
+
+  browserTest('that is not granted or disabled names what is refused, and a refused decision links to it', async () => {
+    const [plugin_key, matrix_key] = ['shell-signals', 'company-shell-risk']
+    const tara = await createPersonToken('Tina Admin', 'tenant_admin')
+    const call = (token: string, place: string, body: object) => w.call(place, { token, body })
+    await call(petra, 'POST /plugins', { plugin_key, package: createExamplePlugin(plugin_key) })
+    const { page, seen, close } = await at(tara, `/plugins/${plugin_key}?tab=settings`)
+    await page.getByRole('table', { name: 'Grants' }).getByText('not granted').waitFor()
+    await page.getByRole('button', { name: 'Change grants' }).click()
+    await page.getByLabel('Reason').fill('It scores by country')
+    await page.getByRole('dialog').getByRole('button', { name: 'Grant', exact: true }).click()
+    await page.getByRole('table', { name: 'Grants' }).getByText('granted', { exact: true }).waitFor()
+    expect(seen).toEqual(noProblems)
+    await call(clara, `POST /plugins/${plugin_key}/activations`, { version: 1, reason: 'Reviewed' })
+    const definition = buildPluginMatrix(plugin_key)
+    await call(petra, 'POST /risk-matrices', { matrix_key, title: 'Shell company risk', definition })
+    await call(petra, `POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
+    await call(clara, `POST /risk-matrices/${matrix_key}/activations`, { version: 1, reason: 'Reviewed' })
+    const inputs = { country: 'AE', directors: 1 }
+    const decided = await call(anton, 'POST /evaluations', { matrix_key, inputs })
+
+    await page.goto(`${base}/plugins/${plugin_key}`)
+    await page.getByRole('button', { name: 'Disable' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('link', { name: 'Shell company risk' }).waitFor()
+    await dialog.getByLabel('Reason').fill('Scores look wrong')
+    await dialog.getByRole('button', { name: 'Disable now' }).click()
+    const state = page.getByRole('region', { name: 'State' })
+    const stopped = state.getByRole('list', { name: 'What is refused now' })
+    await stopped.getByText(/Evaluate a subject/).waitFor()
+    await expectFitsScreens(page, 'decisions-plugin-disabled')
+    await page.goto(`${base}/`)
+    await page.getByRole('region', { name: 'Plugins that cannot run' }).getByText('Scores look wrong').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+
+    const analyst = await at(anton, `/evaluations/${decided.json.evaluation_id}`)
+    await analyst.page.getByRole('table', { name: 'Plugins used' }).getByText('few_directors').waitFor()
+    await takeScreenshot(analyst.page, 'decisions-plugin-evaluation')
+    await analyst.page.getByRole('tab', { name: 'Re-evaluate' }).click()
+    await analyst.page.getByRole('button', { name: 'Re-evaluate with current versions' }).click()
+    const refused = analyst.page.getByRole('alert')
+    await refused.getByText('Nothing was decided or stored without it').waitFor()
+    await takeScreenshot(analyst.page, 'decisions-plugin-refused')
+    await refused.getByRole('link', { name: `Open the plugin ${plugin_key}` }).click()
+    await pageHeading(analyst.page, 'Shell company signals').waitFor()
+    expect(analyst.seen.failed).toEqual([`503 /api/evaluations/${decided.json.evaluation_id}/reevaluate`])
+    await analyst.close()
+  })
+})
