@@ -116,6 +116,11 @@ const accepted: readonly Exception[] = [
     text: 'not exists (select 1 from app.audit_link',
     reason: 'a verification reads the whole record',
   },
+  {
+    tables: ['audit_event', 'audit_link'],
+    text: 'order by l.seq limit $3',
+    reason: 'a verification reads 2,000 links at a time, which are most of the rows here',
+  },
 ]
 
 const excuses = ({ text, given }: Exception, statement: Sent): boolean =>
@@ -181,6 +186,9 @@ beforeAll(async () => {
   w = await startTestApp()
   superuser = await connect(w.clone.postgres)
   clients = { app: await connect(w.clone.app), worker: await connect(w.clone.worker) }
+  // Tables of 3,000 rows are cached: with the cost of a disk that seeks, a scan and an index cost nearly the same here, and
+  // which of them is chosen depends on a few rows more or less.
+  for (const client of Object.values(clients)) await client.query('set random_page_cost = 1.1')
   const [big, small] = [await ExampleTenant.create(w), await ExampleTenant.create(w)]
   const prepare = async (tenant: ExampleTenant) => {
     const examples = []
