@@ -67,7 +67,7 @@ const executed: Readonly<Record<string, readonly string[]>> = {
 }
 
 describe('audit events', () => {
-  test('are written once by every operation that writes, and by none that reads', { timeout: 120_000 }, async () => {
+  test('are written once by every operation that writes, and by none that reads', async () => {
     const tenantRoutes = w.kernel.routes.filter(({ access }) => access === 'tenant')
     let changes = 0
     for (const route of tenantRoutes) {

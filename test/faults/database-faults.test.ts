@@ -121,7 +121,9 @@ function expectDocumented(route: Route, reply: Reply, fault: Fault): void {
 
 /** What was begun stays in the ledger of calls, whatever becomes of the request: tested in src/modules/providers. */
 const callsProvider = ({ tx, needs }: Route): boolean => tx === 'self' && needs === 'provider'
-const covered = routes.filter((route) => !callsProvider(route))
+/** An approval is recorded before the call it allows is run: its own test is below. */
+const runsApprovedCall = ({ id }: Route): boolean => id === 'approveToolCall'
+const covered = routes.filter((route) => !callsProvider(route) && !runsApprovedCall(route))
 
 describe('a database call that fails', () => {
   test.for(sample(covered, SAMPLED_OPERATIONS, 'failing calls'))(
@@ -216,6 +218,38 @@ describe('a database call whose answer is lost', () => {
     // The call that commits the change was among them. Operations that only compute leave nothing.
     expect(changes > 0).toBe(recorded > 0)
   })
+})
+
+test('a tool call whose run fails stays approved, and approving it again runs it', async () => {
+  const route = routes.find(runsApprovedCall) as Route
+  const { calls } = await measureCalls(route)
+  const states = new Set<string>()
+  for (const fault of ['refused', 'lost', 'unheard'] as const) {
+    for (let at = 1; at <= calls; at++) {
+      const example = await getExample(route, tenant)
+      const reply = await send(route, example, fault, at)
+      const find = async () => {
+        const { rows } = await superuser.query('select state, outcome from app.mcp_approval where approval_id = $1', [
+          example.params?.['approval_id'],
+        ])
+        return rows[0]
+      }
+      if (reply.status !== 200) expectDocumented(route, reply, fault)
+      const { state } = await find()
+      states.add(state)
+      expect([fault, at, reply.status !== 200, state]).toEqual([
+        fault,
+        at,
+        state !== 'succeeded' || fault === 'unheard',
+        state,
+      ])
+      if (state === 'succeeded') continue
+      const again = await send(route, example)
+      expect([fault, at, again.status, again.json.state]).toEqual([fault, at, 200, 'succeeded'])
+      expect(await find()).toMatchObject({ state: 'succeeded', outcome: { items: expect.any(Array) } })
+    }
+  }
+  expect([...states].sort()).toEqual(['approved', 'succeeded', 'waiting'])
 })
 
 test('the digest of a tenant changes with every insert, update and delete', async () => {

@@ -3,7 +3,7 @@ import type { ServerContext } from '@modelcontextprotocol/server'
 import { isRole } from '#kernel/auth/roles.ts'
 import { decideTool, mayCallTool } from '#kernel/auth/tool-policy.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import { assertFound, fail } from '#kernel/problem.ts'
+import { assertFound, fail, Problem, problems } from '#kernel/problem.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
 import { findPresentRoles, findRequester } from '#modules/access/index.ts'
 import { type ApprovalRow, lockApproval } from './queries.ts'
@@ -61,6 +61,9 @@ export async function assertRunnable({ kernel, approval, requester }: Omit<Appro
   return tool
 }
 
+const isServerFailure = (error: unknown): boolean =>
+  !(error instanceof Problem) || error.code === 'internal' || 'retryable' in problems[error.code]
+
 export async function runApproval(
   run: ApprovedRun,
 ): Promise<{ readonly state: 'succeeded' | 'failed'; readonly outcome: unknown }> {
@@ -83,6 +86,8 @@ export async function runApproval(
     const { body } = await callOperation(call, tool, parts, { approval_id, approved_by })
     return { state: 'succeeded', outcome: JSON.parse(body ?? '{}') }
   } catch (error) {
+    // The operation's own refusal is its outcome. Where the server failed, the call stays approved: approving it again runs it.
+    if (isServerFailure(error)) throw error
     return { state: 'failed', outcome: toProblemObject(error, session) }
   }
 }
