@@ -444,19 +444,19 @@ function createDocumentValidator(): Ajv2020 {
 describe('every schema', () => {
   test('of a request and of a reply is valid and compiles in strict mode', () => {
     const metaSchema = new Ajv2020()
-    const isValid = (schema: TSchema) =>
+    const expectValid = (schema: TSchema) =>
       expect([metaSchema.validateSchema(schema), metaSchema.errors]).toEqual([true, null])
     let count = 0
     for (const { route } of routes) {
       for (const schema of [route.params, route.query, route.body]) {
         if (!schema) continue
-        isValid(schema)
+        expectValid(schema)
         expect(inputValidator(schema)).toBeTypeOf('function')
         count++
       }
       const [, reply] = route.reply
       if (reply === null || isStreamReply(reply)) continue
-      isValid(reply as TSchema)
+      expectValid(reply as TSchema)
       expect(replyValidator(reply as TSchema)).toBeTypeOf('function')
       count++
     }
