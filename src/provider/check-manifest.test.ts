@@ -1,9 +1,12 @@
 /** Findings on manifests: each fault is found at its place, and a good manifest has none. */
 import { describe, expect, test } from 'vitest'
+import { AdapterManifest, FactorManifest, ProviderPluginManifest } from '#plugin/manifest.ts'
+import { findMetaSchemaErrors } from '#registry/types/schema-validator.ts'
 import { exampleManifest } from '#test/support/example-manifest.ts'
 import { listHostileUrls } from '#test/support/hostile-urls.ts'
 import { checkManifest } from './check-manifest.ts'
 import { listCredentialMembers } from './credential-members.ts'
+import { BuiltinManifest, HttpManifest, McpManifest, PluginProviderManifest } from './manifest.ts'
 
 type Json = Record<string, unknown>
 
@@ -28,6 +31,13 @@ function change(pointer: string, value: unknown): unknown {
 const find = (manifest: unknown) => checkManifest(manifest).map(({ code, pointer }) => `${code} ${pointer}`)
 const lookup = '/capabilities/company.lookup'
 const order = '/capabilities/company.order'
+
+test('the schema of every manifest is valid, which the program does not check again', () => {
+  const ofProviders = { HttpManifest, BuiltinManifest, McpManifest, PluginProviderManifest }
+  const ofPlugins = { FactorManifest, AdapterManifest, ProviderPluginManifest }
+  for (const [name, schema] of Object.entries({ ...ofProviders, ...ofPlugins }))
+    expect([name, findMetaSchemaErrors(schema)]).toEqual([name, []])
+})
 
 test('a good manifest has no finding', () => {
   expect(checkManifest(exampleManifest)).toEqual([])

@@ -442,15 +442,21 @@ function createDocumentValidator(): Ajv2020 {
 }
 
 describe('every schema', () => {
-  test('of a request and of a reply compiles in strict mode', () => {
+  test('of a request and of a reply is valid and compiles in strict mode', () => {
+    const metaSchema = new Ajv2020()
+    const expectValid = (schema: TSchema) =>
+      expect([metaSchema.validateSchema(schema), metaSchema.errors]).toEqual([true, null])
     let count = 0
     for (const { route } of routes) {
       for (const schema of [route.params, route.query, route.body]) {
-        if (schema) expect(inputValidator(schema)).toBeTypeOf('function')
-        if (schema) count++
+        if (!schema) continue
+        expectValid(schema)
+        expect(inputValidator(schema)).toBeTypeOf('function')
+        count++
       }
       const [, reply] = route.reply
       if (reply === null || isStreamReply(reply)) continue
+      expectValid(reply as TSchema)
       expect(replyValidator(reply as TSchema)).toBeTypeOf('function')
       count++
     }

@@ -45,10 +45,7 @@ async function observe(mutant: { effect?: string }): Promise<Observed> {
   // With the search path of the role: names are printed as app sees them.
   await owner.query('set local search_path = pg_catalog; set local role app')
   const faults = await findIsolationFaults(async (text) => (await owner.query(text)).rows, LATEST_SCHEMA)
-  const breaches: string[] = []
-  for (const table of mutant.effect ? tables : []) {
-    breaches.push(...(await findBreaches(owner, table, rows.get(table.name) as Row, tenants)).breaches)
-  }
+  const { breaches } = await findBreaches(owner, mutant.effect ? tables : [], rows, tenants)
   return { faults, breaches }
 }
 

@@ -119,11 +119,13 @@ function buildSharedProbes(table: Table, row: Row, touch: string): Probe[] {
  */
 export async function findBreaches(
   client: pg.Client,
-  table: Table,
-  row: Row,
+  tables: readonly Table[],
+  rows: ReadonlyMap<string, Row>,
   tenants: ProbeTenants,
 ): Promise<{ tried: number; breaches: string[] }> {
-  const probes = buildProbes(table, row, tenants)
+  const probes = tables.flatMap((table) =>
+    buildProbes(table, rows.get(table.name) as Row, tenants).map((probe) => ({ table: table.name, ...probe })),
+  )
   const observed = await attemptAll(
     client,
     probes.map(({ text, values = [], as: tenant_id, actor = 'user:probe' }) => ({
@@ -132,9 +134,9 @@ export async function findBreaches(
       as: { tenant_id, actor },
     })),
   )
-  const breaches = probes.flatMap(({ name, safe }, place) => {
+  const breaches = probes.flatMap(({ table, name, safe }, place) => {
     const outcome = observed[place] as number | string
-    return safe.includes(outcome) ? [] : [`${table.name}: ${name} → ${outcome}`]
+    return safe.includes(outcome) ? [] : [`${table}: ${name} → ${outcome}`]
   })
   return { tried: probes.length, breaches }
 }

@@ -113,48 +113,80 @@ export async function connect(config: pg.ClientConfig): Promise<pg.Client> {
   return client
 }
 
-/** SQL that makes the rest of the transaction speak for a tenant. `null`: the kernel never set a tenant, or an actor. */
-const tenantContextSql = (tenant_id: string | null, actor: string | null): string =>
-  `select set_config('app.tenant_id', ${pg.escapeLiteral(tenant_id ?? '')}, true), set_config('app.actor', ${pg.escapeLiteral(actor ?? '')}, true)`
-
+/** The rest of the transaction speaks for the tenant. `null`: the kernel never set a tenant, or an actor. */
 export async function setTenantContext(
   client: pg.Client,
   tenant_id: string | null,
   actor: string | null = 'user:probe',
 ) {
-  await client.query(tenantContextSql(tenant_id, actor))
+  await client.query(`select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true)`, [
+    tenant_id ?? '',
+    actor ?? '',
+  ])
+}
+
+/** Inside a transaction: how many rows the statement gives or touches, or the SQLSTATE that refused it. It is undone. */
+export async function attempt(
+  client: pg.Client,
+  text: string,
+  values: readonly unknown[] = [],
+): Promise<number | string> {
+  await client.query('savepoint attempt')
+  const observed = await client.query(text, [...values]).then(
+    ({ rowCount }) => rowCount ?? 0,
+    (error: { code?: string }) => error.code ?? String(error),
+  )
+  await client.query('rollback to savepoint attempt')
+  return observed
 }
 
 export interface Attempt {
   readonly text: string
-  readonly values?: readonly unknown[]
-  readonly as?: { readonly tenant_id: string | null; readonly actor: string | null }
+  readonly values: readonly unknown[]
+  readonly as: { readonly tenant_id: string | null; readonly actor: string | null }
 }
+
+/** Ends a statement that went through, so that the block undoes it. */
+const UNDONE = 'PB999'
+
+/** Runs as its caller. Each statement is a block of its own, which is undone before the next. */
+const ATTEMPT_ALL = `create or replace function pg_temp.attempt_all(attempts jsonb) returns text[] language plpgsql as $$
+declare
+  one jsonb;
+  touched bigint;
+  observed text[] := '{}';
+begin
+  for one in select * from jsonb_array_elements(attempts) loop
+    begin
+      perform set_config('app.tenant_id', one ->> 'tenant_id', true), set_config('app.actor', one ->> 'actor', true);
+      execute one ->> 'text';
+      get diagnostics touched = row_count;
+      raise exception using errcode = '${UNDONE}';
+    exception when others then
+      observed := observed || case when sqlstate = '${UNDONE}' then 'rows ' || touched else sqlstate end;
+    end;
+  end loop;
+  return observed;
+end $$`
+
+const toLiteral = (value: unknown): string =>
+  pg.escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value))
 
 /**
- * Inside a transaction: how many rows each statement gives or touches, or the SQLSTATE that refused it. Every one is undone
- * before the next; that and its context are one message to the server.
+ * Inside a transaction, in one round trip: how many rows each statement gives or touches, or the SQLSTATE that refused it.
+ * Every one is undone before the next.
  */
 export async function attemptAll(client: pg.Client, attempts: readonly Attempt[]): Promise<(number | string)[]> {
-  const observed: (number | string)[] = []
-  let undo = 'savepoint attempt'
-  for (const { text, values = [], as } of attempts) {
-    await client.query(`${undo}; ${as ? tenantContextSql(as.tenant_id, as.actor) : ''}`)
-    undo = 'rollback to savepoint attempt'
-    observed.push(
-      await client.query(text, [...values]).then(
-        ({ rowCount }) => rowCount ?? 0,
-        (error: { code?: string }) => error.code ?? String(error),
-      ),
-    )
-  }
-  await client.query(undo)
-  return observed
-}
-
-export async function attempt(client: pg.Client, text: string, values: readonly unknown[] = []) {
-  const [observed] = await attemptAll(client, [{ text, values }])
-  return observed as number | string
+  const given = attempts.map(({ text, values, as }) => ({
+    text: text.replace(/\$(\d+)/g, (_, number: string) => toLiteral(values[Number(number) - 1])),
+    tenant_id: as.tenant_id ?? '',
+    actor: as.actor ?? '',
+  }))
+  await client.query(ATTEMPT_ALL)
+  const { rows } = await client.query<{ observed: string[] }>('select pg_temp.attempt_all($1) as observed', [
+    JSON.stringify(given),
+  ])
+  return (rows[0]?.observed ?? []).map((text) => (text.startsWith('rows ') ? Number(text.slice(5)) : text))
 }
 
 /** Runs the body in a transaction that is always rolled back. */

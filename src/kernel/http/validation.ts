@@ -18,6 +18,9 @@ function createAjv({ useDefaults, optimize }: { useDefaults: boolean; optimize: 
     allowUnionTypes: true,
     ownProperties: true,
     unicodeRegExp: true,
+    // The schemas are our own: a test compares them with the meta-schema, which takes longer to compile than any of them.
+    meta: false,
+    validateSchema: false,
     code: { optimize },
   })
   // The published package exports its function under `default` when imported from an ES module.

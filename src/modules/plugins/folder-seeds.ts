@@ -86,12 +86,17 @@ export interface PluginSeeding {
 
 /** Repeatable at every start and on every replica. */
 export async function seedPlugins(options: PluginSeeding): Promise<void> {
+  const cached = { ...options, caches: new CacheSlots() }
   const packages = options.folder === null ? [] : await readPluginFolder(options.folder)
-  for (const found of packages) await seedPackage(options, found)
-  await revalidateShared(options)
+  for (const found of packages) await seedPackage(cached, found)
+  await revalidateShared(cached)
 }
 
-async function seedPackage(options: PluginSeeding, { name, stored }: FolderPlugin): Promise<void> {
+interface CachedSeeding extends PluginSeeding {
+  readonly caches: CacheSlots
+}
+
+async function seedPackage(options: CachedSeeding, { name, stored }: FolderPlugin): Promise<void> {
   const { steward, onFault } = options
   const plugin_key = 'manifest' in stored ? stored.manifest['plugin_key'] : undefined
   if (typeof plugin_key !== 'string' || !KEY.test(plugin_key)) {
@@ -101,7 +106,7 @@ async function seedPackage(options: PluginSeeding, { name, stored }: FolderPlugi
   const read = await readStoredPackage(plugin_key, stored)
   const isKnown = await steward.write(SCOPE, async (tx) => {
     const shared = await datasetStore.findSharedDataset(tx, plugin_key, PLUGIN_FAMILY)
-    return shared !== undefined && (await findStoredVersion(tx, shared, stored)) !== undefined
+    return shared !== undefined && (await findStoredVersion(options, tx, shared, stored)) !== undefined
   })
   if (isKnown) return
   const code = await validatePluginCode(options, read, SYSTEM_TENANT)
@@ -114,18 +119,19 @@ interface CheckedPackage extends FolderPlugin {
   readonly code: CodeValidation
 }
 
-async function storePackage(tx: Tx, { onStep, onFault }: PluginSeeding, given: CheckedPackage): Promise<void> {
+async function storePackage(tx: Tx, options: CachedSeeding, given: CheckedPackage): Promise<void> {
+  const { onStep, onFault } = options
   const { name, plugin_key, stored, read, code } = given
   await activationStore.lockActivations(tx, PLUGIN_FAMILY, plugin_key)
   const dataset =
     (await datasetStore.findSharedDataset(tx, plugin_key, PLUGIN_FAMILY)) ?? (await createPlugin(tx, plugin_key, read))
   // Another process may have stored it meanwhile.
-  if (await findStoredVersion(tx, dataset, stored)) return
+  if (await findStoredVersion(options, tx, dataset, stored)) return
   const label = getVersionLabel(read)
   if (label !== null && (await versionStore.findVersion(tx, dataset, label))) {
     return onFault(`plugin ${name} was not seeded: version ${label} of ${plugin_key} exists with other content`)
   }
-  const { version } = await insertPluginVersion(tx, dataset, { stored, read, code, origin: 'seed', label })
+  const { version } = await insertPluginVersion(options, tx, dataset, { stored, read, code, origin: 'seed', label })
   const reasons = code.reasons.map(({ code: reason }) => reason)
   const [earlier] = await activationStore.listActivations(
     tx,
@@ -153,14 +159,14 @@ async function storePackage(tx: Tx, { onStep, onFault }: PluginSeeding, given: C
 }
 
 /** The steward validates shared plugins under a new build; jobs of tenants validate their own. */
-async function revalidateShared({ steward, threads, onFault }: PluginSeeding): Promise<void> {
-  const kernel = { caches: new CacheSlots() }
+async function revalidateShared(options: CachedSeeding): Promise<void> {
+  const { steward, threads, onFault } = options
   const open = await steward.write(SCOPE, (tx) => listUnvalidatedVersions(tx, SANDBOX_HASH, MAX_REVALIDATED))
   for (const { plugin_key, dataset_id, version } of open) {
     const plugin = await steward.write(SCOPE, async (tx) => {
       const dataset = await datasetStore.findSharedDataset(tx, plugin_key, PLUGIN_FAMILY)
       const row = dataset && (await versionStore.findVersion(tx, dataset, version))
-      return row && loadPlugin(kernel, tx, documentStore.toContentPointer(dataset, row))
+      return row && loadPlugin(options, tx, documentStore.toContentPointer(dataset, row))
     })
     if (!plugin || isReason(plugin)) continue
     const { reasons, fuel_max } = await validatePluginCode({ threads }, plugin, SYSTEM_TENANT)

@@ -7,7 +7,6 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore, documentStore, staging, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { getListUses } from '#plugin/manifest.ts'
 import type { StagedRow } from '#registry/import/copy-rows.ts'
-import { compileType } from '#registry/types/compile-type.ts'
 import { SANDBOX_HASH } from '#sandbox/builds.ts'
 import { type CodeValidation, getCodeValidation } from './code-validation.ts'
 import { PLUGIN_FAMILY } from './model.ts'
@@ -77,7 +76,7 @@ export async function publishPlugin(
 ): Promise<{ readonly version: versionStore.VersionRow; readonly is_new: boolean }> {
   const read = await readStoredPackage(dataset.list_key, stored)
   const code = getCodeValidation(kernel, tx, read)
-  const earlier = await findStoredVersion(tx, dataset, stored)
+  const earlier = await findStoredVersion(kernel, tx, dataset, stored)
   if (earlier) {
     return { version: assertFound(await versionStore.findVersion(tx, dataset, earlier.version)), is_new: false }
   }
@@ -90,7 +89,7 @@ export async function publishPlugin(
     })
   }
   return {
-    version: await insertPluginVersion(tx, dataset, {
+    version: await insertPluginVersion(kernel, tx, dataset, {
       stored,
       read,
       code,
@@ -103,8 +102,13 @@ export async function publishPlugin(
 }
 
 /** The version with exactly this content. */
-export async function findStoredVersion(tx: Tx, dataset: datasetStore.DatasetRow, stored: StoredPackage) {
-  const { content_hash } = staging.summarizeRows(await prepareRows(tx, stored))
+export async function findStoredVersion(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  dataset: datasetStore.DatasetRow,
+  stored: StoredPackage,
+) {
+  const { content_hash } = staging.summarizeRows(await prepareRows(kernel, tx, stored))
   return findVersionByHash(tx, dataset, content_hash)
 }
 
@@ -119,12 +123,13 @@ export interface NewVersion {
 
 /** The version, the lists it names, and what validation of its code found. */
 export async function insertPluginVersion(
+  kernel: Capabilities<'caches'>,
   tx: Tx,
   dataset: datasetStore.DatasetRow,
   { stored, read, code, origin, label, note = null }: NewVersion,
 ): Promise<versionStore.VersionRow> {
   const type = await getPartType(tx)
-  const content = await staging.stageRows(tx, await prepareRows(tx, stored))
+  const content = await staging.stageRows(tx, await prepareRows(kernel, tx, stored))
   const provenance = { content_hash: read.content_hash }
   const row = await versionStore.publishStaged(tx, {
     dataset,
@@ -160,8 +165,8 @@ const listKeys = ({ manifest }: ReadPlugin): string[] =>
 const getPartType = async (tx: Tx): Promise<typeStore.TypeRow> =>
   (await typeStore.findSharedType(tx, pluginKind.type_key)) ?? fail('internal')
 
-async function prepareRows(tx: Tx, stored: StoredPackage): Promise<StagedRow[]> {
-  const compiled = compileType(typeStore.toTypeDefinition(await getPartType(tx)))
+async function prepareRows(kernel: Capabilities<'caches'>, tx: Tx, stored: StoredPackage): Promise<StagedRow[]> {
+  const { compiled } = typeStore.getBaseType(kernel, await getPartType(tx))
   return toPluginEntries(stored).map((entry, index): StagedRow => {
     const prepared = compiled.prepare(entry)
     return 'key' in prepared ? { ...prepared, row: index + 1 } : fail('internal')

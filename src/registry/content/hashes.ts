@@ -36,9 +36,12 @@ const BUCKET_DOMAIN = Buffer.from('probity.bucket.1\n')
 const NODE_DOMAIN = Buffer.from('probity.node.1\n')
 const ROOT_DOMAIN = Buffer.from('probity.root.1\n')
 
+/** The one Buffer that `bucketHash` gives for a bucket without pairs: a tree recognises it by identity and copies, never writes. */
+export const EMPTY_BUCKET_HASH: Buffer = hash('sha256', BUCKET_DOMAIN, 'buffer')
+
 /** Over the bucket's (key hash, entry hash) pairs, 64 bytes each, ascending by key hash. */
 export const bucketHash = (pairs: readonly Buffer[]): Buffer =>
-  hash('sha256', Buffer.concat([BUCKET_DOMAIN, ...pairs]), 'buffer')
+  pairs.length === 0 ? EMPTY_BUCKET_HASH : hash('sha256', Buffer.concat([BUCKET_DOMAIN, ...pairs]), 'buffer')
 
 export const nodeHash = (left: Buffer, right: Buffer): Buffer =>
   hash('sha256', Buffer.concat([NODE_DOMAIN, left, right]), 'buffer')

@@ -2,7 +2,7 @@
  * The content hash of a list: a Merkle tree over buckets of hashed keys, built from entries in any order, with offline
  * proofs that a key is present or absent. It holds 64 bytes per entry and sees keys and entries only as hashes.
  */
-import { bucketHash, entryHash, HASH_BYTES, keyHash, nodeHash, rootHash } from './hashes.ts'
+import { bucketHash, EMPTY_BUCKET_HASH, entryHash, HASH_BYTES, keyHash, nodeHash, rootHash } from './hashes.ts'
 
 export const PAIR_BYTES = 2 * HASH_BYTES
 /** A chunk of 1 MiB: growing never copies, so the peak is what is stored. */
@@ -82,6 +82,9 @@ export function createMerkleBuilder(): MerkleBuilder {
   }
 }
 
+/** The first chunk begins with this many pairs and is doubled up to its full size: most lists are small. */
+const FIRST_CHUNK_PAIRS = 64
+
 /** Pairs one after the other in fixed chunks: no object per entry. */
 export class PairStore {
   count = 0
@@ -95,7 +98,12 @@ export class PairStore {
   }
 
   private ensureChunk(): Buffer {
-    if (this.count === this.chunks.length * CHUNK_PAIRS) {
+    const first = this.chunks[0]
+    if (first === undefined) {
+      this.chunks.push(Buffer.allocUnsafe(FIRST_CHUNK_PAIRS * PAIR_BYTES))
+    } else if (this.count < CHUNK_PAIRS && this.count * PAIR_BYTES === first.length) {
+      this.chunks[0] = Buffer.concat([first], 2 * first.length)
+    } else if (this.count === this.chunks.length * CHUNK_PAIRS) {
       this.chunks.push(Buffer.allocUnsafe(CHUNK_PAIRS * PAIR_BYTES))
     }
     return this.getChunk(this.count)
@@ -237,14 +245,20 @@ export function* iterateBlocks(pairs: PairStore, buckets: Buckets, first: number
 export const hashBucket = (pairs: PairStore, buckets: Buckets, bucket: number): Buffer =>
   bucketHash(listBucketPairs(pairs, buckets, bucket))
 
-/** The hashes of all buckets, and the levels above them up to the root. */
+/** The hashes of all buckets, and the levels above them up to the root. In a small list nearly all buckets are empty. */
 export function buildLevels(buckets: Buffer[]): Buffer[][] {
   const levels = [buckets]
+  let emptyBelow = EMPTY_BUCKET_HASH
   for (let below = buckets; below.length > 1; below = levels.at(-1) as Buffer[]) {
-    const pairs = below
+    const [pairs, empty] = [below, emptyBelow]
+    const emptyNode = nodeHash(empty, empty)
     levels.push(
-      Array.from({ length: pairs.length / 2 }, (_, i) => nodeHash(pairs[2 * i] as Buffer, pairs[2 * i + 1] as Buffer)),
+      Array.from({ length: pairs.length / 2 }, (_, i) => {
+        const [left, right] = [pairs[2 * i] as Buffer, pairs[2 * i + 1] as Buffer]
+        return left === empty && right === empty ? emptyNode : nodeHash(left, right)
+      }),
     )
+    emptyBelow = emptyNode
   }
   return levels
 }

@@ -2,12 +2,11 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
 import type { StagedRow } from '#registry/import/copy-rows.ts'
-import { compileType } from '#registry/types/compile-type.ts'
 import type { DatasetRow } from '../datasets/queries.ts'
 import { MAX_CACHED_LIST_BYTES } from '../resolve/resolver.ts'
 import { stageRows } from '../staging/stage-rows.ts'
-import { toTypeDefinition } from '../types/dataset-type.ts'
-import { findSharedType } from '../types/queries.ts'
+import { getBaseType, type OperatorType } from '../types/dataset-type.ts'
+import { findSharedType, type TypeRow } from '../types/queries.ts'
 import { publishStaged } from '../versions/publish.ts'
 import type { VersionRow } from '../versions/queries.ts'
 import type { DefinitionKind, DocumentEntry, Finding, ValidationCapabilities } from './kind.ts'
@@ -45,7 +44,9 @@ export async function publishDraft(
   const text = draft.definition
   const { findings, list_keys, proof } = await kind.validate(kernel, tx, { dataset, text })
   assertNoErrors(findings)
-  const version = await publishEntries(tx, dataset, kind.toEntries(text), {
+  const type = (await findSharedType(tx, dataset.type_key)) ?? fail('internal')
+  const rows = prepareRows(getBaseType(kernel, type), kind.toEntries(text))
+  const version = await publishRows(tx, { dataset, type }, rows, {
     origin: 'inline',
     provenance: { proof: { ...proof, warnings: findings.slice(0, 50) } },
     label: label ?? null,
@@ -56,19 +57,20 @@ export async function publishDraft(
   return version
 }
 
-async function publishEntries(
-  tx: Tx,
-  dataset: DatasetRow,
-  entries: readonly DocumentEntry[],
-  metadata: Pick<VersionRow, 'origin' | 'provenance' | 'label' | 'note'>,
-): Promise<VersionRow> {
-  const type = (await findSharedType(tx, dataset.type_key)) ?? fail('internal')
-  const compiled = compileType(toTypeDefinition(type))
-  const rows = entries.map((entry, index): StagedRow => {
+function prepareRows({ compiled }: OperatorType, entries: readonly DocumentEntry[]): StagedRow[] {
+  return entries.map((entry, index): StagedRow => {
     const prepared = compiled.prepare(entry)
     if ('key' in prepared) return { ...prepared, row: index + 1 }
     return fail('definition_invalid', `${prepared[0]?.pointer}: ${prepared[0]?.message}`)
   })
+}
+
+async function publishRows(
+  tx: Tx,
+  { dataset, type }: { readonly dataset: DatasetRow; readonly type: TypeRow },
+  rows: readonly StagedRow[],
+  metadata: Pick<VersionRow, 'origin' | 'provenance' | 'label' | 'note'>,
+): Promise<VersionRow> {
   const content = await stageRows(tx, rows)
   if (content.data_bytes > MAX_CACHED_LIST_BYTES) fail('definition_invalid', 'The definition is larger than 1 MiB.')
   const version = await publishStaged(tx, { dataset, type, content, guards: null, ...metadata })

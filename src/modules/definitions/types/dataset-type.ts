@@ -11,7 +11,7 @@ import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { declareThread } from '#kernel/worker-threads.ts'
 import type { BaseType } from '#registry/overlay.ts'
 import { compareTypes } from '#registry/types/compatibility.ts'
-import { compileType } from '#registry/types/compile-type.ts'
+import { type CompiledType, compileType } from '#registry/types/compile-type.ts'
 import type { TypeDefinition } from '#registry/types/type-definition.ts'
 import { createTypeRunner, type TypeCall, TypeUnusable } from '#registry/types/type-runner.ts'
 import { parseEntry } from '../versions/entries.ts'
@@ -27,27 +27,32 @@ export const toTypeDefinition = (type: Pick<TypeRow, 'type_key' | 'type_version'
 
 export const typeThread = declareThread({ script: 'type-worker', create: createTypeRunner })
 
-const baseTypes = declareCache<BaseType>({
+/** As overlays need it, with what publishing needs as well. */
+export interface OperatorType extends BaseType {
+  readonly compiled: CompiledType
+}
+
+const baseTypes = declareCache<OperatorType>({
   name: 'base_types',
-  summary: 'Compiled types of shared lists.',
+  summary: 'Compiled types of the operator: of shared lists and of the parts of documents.',
   bound: { max_entries: 100 },
 })
 
 /**
- * Compiles the type of a shared list in this process, since every resolution with an overlay needs it. Types of tenants are
- * never compiled here.
+ * Compiles a type of the operator in this process: every resolution of a shared list with an overlay needs it, and every
+ * publication of a document. Types of tenants are never compiled here.
  */
 export function getBaseType(
   kernel: Capabilities<'caches'>,
   type: Omit<TypeRow, 'compatibility' | 'created_at' | 'created_by'>,
-): BaseType {
+): OperatorType {
   if (type.tenant_id !== SYSTEM_TENANT) throw new Error('only a type of the operator is compiled in the process')
   const id = `${type.type_key} ${type.type_version} ${type.definition_hash}`
   const cache = kernel.caches.get(baseTypes)
   const known = cache.get(id)
   if (known) return known
   const definition = toTypeDefinition(type)
-  const base_type: BaseType = { definition, compiled: compileType(definition) }
+  const base_type: OperatorType = { definition, compiled: compileType(definition) }
   cache.set(id, base_type)
   return base_type
 }
