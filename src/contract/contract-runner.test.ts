@@ -1,32 +1,16 @@
 /** The limits of the thread that reads payloads; what it reads is tested in admit.test.ts. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { build } from 'esbuild'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { companyContract } from '#test/support/company-registry.ts'
+import { threadsDir } from '#test/support/threads.ts'
 import { type ContractRunner, type ContractRunnerOptions, createContractRunner } from './contract-runner.ts'
 import type { TaskPayload } from './contract-worker.ts'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'contract-worker-'))
-const script = path.join(folder, 'contract-worker.mjs')
+const script = path.join(threadsDir, 'contract-worker.mjs')
 let runner: ContractRunner
 
-/** A worker thread cannot load TypeScript on Node 20, so the test builds it as the release does. */
-beforeAll(async () => {
-  await build({
-    entryPoints: [path.join(import.meta.dirname, 'contract-worker.ts')],
-    outfile: script,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);` },
-  })
-})
 afterEach(() => runner.close())
-afterAll(() => rmSync(folder, { recursive: true }))
 
 const start = (options: Partial<ContractRunnerOptions> = {}): ContractRunner => {
   runner = createContractRunner({ script, ...options })

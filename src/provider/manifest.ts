@@ -202,11 +202,15 @@ const connectionMembers = {
   hosts: listOf(Type.String({ pattern: HOST_PATTERN, maxLength: 253 }), 20, { minItems: 1, uniqueItems: true }),
 }
 
-export const HttpManifest = closed({
-  kind: Type.Optional(oneOf(['http'])),
+const nameMembers = {
   provider_key: Type.Optional(text(100)),
   title: text(200),
   description: Type.Optional(text(2000)),
+}
+
+export const HttpManifest = closed({
+  kind: Type.Optional(oneOf(['http'])),
+  ...nameMembers,
   capabilities: byName(CAPABILITY_PATTERN, HttpCapability, 50),
   ...connectionMembers,
   ...useMembers,
@@ -215,9 +219,7 @@ export type HttpManifest = Static<typeof HttpManifest>
 
 export const BuiltinManifest = closed({
   kind: oneOf(['builtin']),
-  provider_key: Type.Optional(text(100)),
-  title: text(200),
-  description: Type.Optional(text(2000)),
+  ...nameMembers,
   capabilities: byName(CAPABILITY_PATTERN, BuiltinCapability, 50),
 })
 export type BuiltinManifest = Static<typeof BuiltinManifest>
@@ -248,9 +250,7 @@ export type McpCapability = Static<typeof McpCapability>
 
 export const McpManifest = closed({
   kind: oneOf(['mcp']),
-  provider_key: Type.Optional(text(100)),
-  title: text(200),
-  description: Type.Optional(text(2000)),
+  ...nameMembers,
   server_key: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,95}$' }),
   capabilities: byName(CAPABILITY_PATTERN, McpCapability, 50),
   ...useMembers,
@@ -275,9 +275,7 @@ export type PluginCapability = Static<typeof PluginCapability>
 
 export const PluginProviderManifest = closed({
   kind: oneOf(['plugin']),
-  provider_key: Type.Optional(text(100)),
-  title: text(200),
-  description: Type.Optional(text(2000)),
+  ...nameMembers,
   plugin_key: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,99}$' }),
   capabilities: byName(CAPABILITY_PATTERN, PluginCapability, 50),
   ...connectionMembers,

@@ -16,6 +16,7 @@ import {
   type OwnerKeyRow,
   type OwnerKind,
   type StoredOwnerKey,
+  type StoredTenantKey,
 } from './queries.ts'
 import type { TenantKeys } from './tenant-keys.ts'
 import { decryptValue, encryptValue, readKeyNumber, type ValueLocation } from './value-format.ts'
@@ -97,15 +98,19 @@ const isUsable = (row: StoredOwnerKey): row is OwnerKeyRow => row.state !== 'des
 export function createValueEncryption(options: ValueEncryptionOptions): ValueEncryption {
   const { tenantKeys, transactions, raiseAlarm } = options
 
+  const openOwnerKey = (owner_key: OwnerKeyRow, tenant_keys: readonly StoredTenantKey[]): Buffer => {
+    const tenant_key = tenant_keys.find(({ key_no }) => key_no === owner_key.tenant_key_no)
+    if (!tenant_key || tenant_key.state === 'destroyed') throw new DecryptionFailed('its tenant key is destroyed')
+    return unwrapOwnerKey(tenantKeys.get(tenant_key), owner_key)
+  }
+
   /** The newest key of the owner; a new one where there is none, or where the newest is lost. */
   const ensureOwnerKey = async (tx: Tx, owner: AnyOwner): Promise<OpenOwnerKey> => {
     const { tenant_id } = tx
     const { tenant_keys, owner_key } = await findEncryptionKeys(tx, owner.kind, owner.id)
     if (owner_key && !isUsable(owner_key)) throw new OwnerKeyDestroyed()
     if (owner_key?.state === 'active') {
-      const tenant_key = tenant_keys.find(({ key_no }) => key_no === owner_key.tenant_key_no)
-      if (!tenant_key || tenant_key.state === 'destroyed') throw new DecryptionFailed('its tenant key is destroyed')
-      return { tenant_id, key_no: owner_key.key_no, key: unwrapOwnerKey(tenantKeys.get(tenant_key), owner_key) }
+      return { tenant_id, key_no: owner_key.key_no, key: openOwnerKey(owner_key, tenant_keys) }
     }
     const active = tenantKeys.getActive(tx, tenant_keys)
     const made = createOwnerKey(active, { ...owner, tenant_id, key_no: (owner_key?.key_no ?? 0) + 1 })
@@ -142,13 +147,13 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
     fingerprint: async (tx, purpose, plaintext) => {
       if (purpose === '') throw new TypeError('A fingerprint needs a purpose')
       const owner: AnyOwner = { kind: 'tenant', id: tx.tenant_id }
-      const { owner_key } = await findEncryptionKeys(tx, owner.kind, owner.id)
+      const { owner_key, tenant_keys } = await findEncryptionKeys(tx, owner.kind, owner.id)
       // In a transaction of its own: also where the caller only reads, and kept when the caller is rolled back.
       if (owner_key?.state !== 'active') {
         const scope = { tenant_id: tx.tenant_id, actor: tx.actor }
         throw new NeedsPrecompute(() => transactions.write(scope, (own) => ensureOwnerKey(own, owner)))
       }
-      const { key } = await findKey(tx, owner, owner_key.key_no)
+      const key = openOwnerKey(owner_key, tenant_keys)
       const hashKey = hkdfSync('sha256', createSecretKey(key), Buffer.alloc(0), `fingerprint/${purpose}`, KEY_BYTES)
       return createHmac('sha256', Buffer.from(hashKey)).update(plaintext).digest('hex')
     },

@@ -40,8 +40,7 @@ export function assertValidInputs(
 export function readInputs(route: Route, request: FastifyRequest, context: RequestContext): RequestInputs {
   const { url, body } = request
   const raw = url.includes('?') ? url.slice(url.indexOf('?') + 1) : ''
-  // A declared query is always an object schema; the type of a route does not state it.
-  const query = route.query ? decodeQuery(route.query as never, raw) : undefined
+  const query = route.query ? decodeQuery(route.query, raw) : undefined
   const [unknown] = route.query || raw === '' ? [] : parseQueryString(raw).keys()
   if (route.body && body === undefined) fail('malformed_request', 'A JSON body is required.')
   assertValidInputs(route, { params: request.params, query, body }, unknown)

@@ -33,22 +33,13 @@ export function createToolProtocolCheck(getKernel: () => SessionKernel & Capabil
 }
 
 async function askEachRole(kernel: SessionKernel & Capabilities<'public_url'>): Promise<CheckResult> {
-  // The policy of a tenant is not part of the check, so no tenant is asked for one.
-  const noPolicy = { ...kernel, tenantStatusCache: { get: () => ({ tool_rules: [] }) } } as unknown as SessionKernel
-  const transport = new ProtocolTransport<(typeof roles)[number]>((role) =>
-    createToolServer({
-      kernel: noPolicy,
-      actor: { ...ACTOR, roles: [role] },
-      request: {
-        id: uuidv7(),
-        signal: new AbortController().signal,
-        if_match: undefined,
-        address: '',
-        stream: undefined,
-      },
-      user_agent: null,
-    }),
-  )
+  const transport = new ProtocolTransport<(typeof roles)[number]>((role) => {
+    const actor = { ...ACTOR, roles: [role] }
+    const { signal } = new AbortController()
+    const request = { id: uuidv7(), signal, if_match: undefined, address: '', stream: undefined }
+    // The policy of a tenant is not part of the check, so no tenant is asked for one.
+    return createToolServer({ kernel, actor, request, user_agent: null }, async () => [])
+  })
   const offered = new Set<string>()
   const revisions = new Set<string>()
   for (const role of roles) {

@@ -3,7 +3,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
   claimTokenLease,
-  insertAccess,
+  deferAccess,
   insertCredential,
   insertCredentialVersion,
   upsertProviderSetting,
@@ -21,7 +21,7 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     fingerprint: '00000000',
     expires_at: null,
   })
-  await insertAccess(tx, { access_id: uuidv7(), ...credential, purpose: 'verify', call_id: null })
+  deferAccess(tx, { access_id: uuidv7(), ...credential, purpose: 'verify', call_id: null })
   await claimTokenLease(tx, credential, { lease_id: uuidv7(), lease_s: 1, token_no: 0 })
   await upsertProviderSetting(tx, { provider_key, mode: 'fixtures', environment: 'test', reason: 'canary' })
 }

@@ -269,8 +269,9 @@ export interface NewAccess {
   readonly call_id: string | null
 }
 
-export const insertAccess = (tx: Tx, access: NewAccess) =>
-  tx.run(
+/** Sent together with COMMIT. */
+export const deferAccess = (tx: Tx, access: NewAccess): void =>
+  tx.defer(
     `insert into app.credential_access (tenant_id, access_id, credential_id, version, purpose, call_id, accessed_by)
      values ($1, $2, $3, $4, $5, $6, $7)`,
     [tx.tenant_id, access.access_id, access.credential_id, access.version, access.purpose, access.call_id, tx.actor],

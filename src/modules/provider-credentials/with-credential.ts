@@ -6,7 +6,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { decodeMembers, encodeMembers, type SecretMembers } from './member-encoding.ts'
-import { findSecret, insertAccess, type NewAccess, type TokenRow } from './queries.ts'
+import { deferAccess, findSecret, type NewAccess, type TokenRow } from './queries.ts'
 
 type EncryptionKernel = Capabilities<'encryption'>
 
@@ -74,7 +74,7 @@ export async function withCredential<M, T>(
     if (!stored) throw new CredentialGone()
     const plaintext = await kernel.encryption.decrypt(tx, toOwner(use), toSecretLocation(use), stored.secret)
     const { credential_id, version, purpose, call_id } = use
-    await insertAccess(tx, { access_id: uuidv7(), credential_id, version, purpose, call_id })
+    deferAccess(tx, { access_id: uuidv7(), credential_id, version, purpose, call_id })
     return { plaintext, marked: await use.mark(tx) }
   })
   try {

@@ -4,7 +4,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { payloadStore, storePayload } from '#modules/source-contracts/index.ts'
 import { type Capability, isUncharged } from './capability.ts'
-import { lockProviderState, updateProviderState } from './limits/queries.ts'
+import { deferProviderState, lockProviderState } from './limits/queries.ts'
 import { applySendEnd, giveBackSpend, type SendEnd } from './limits/send-gate.ts'
 import { isPaged } from './pages/page-chain.ts'
 import { deletePages } from './pages/queries.ts'
@@ -40,13 +40,16 @@ export const UNCHECKED = 'unchecked'
 
 type Attempted = Pick<AttemptRow, 'attempt_no' | 'page_no' | 'token'>
 
-/** The answer, its payload, the end of the attempt and what it says about the provider, together. */
+/**
+ * The answer, its payload, the end of the attempt and what it says about the provider, together. Returns the result of the call, which
+ * an earlier answer may be.
+ */
 export async function storeAnswer(
   kernel: Capabilities<'encryption'>,
   tx: Tx,
   { call, attempt, capability }: { call: CallRow; attempt: Attempted; capability: Capability },
   answer: ReceivedAnswer,
-): Promise<void> {
+): Promise<AnswerRow | undefined> {
   const payload_id =
     answer.payload_id ??
     (await storePayload(tx, kernel, {
@@ -81,6 +84,7 @@ export async function storeAnswer(
   // The answer has the bytes of all of them, or replaces them.
   if (isPaged(capability)) await deletePages(tx, call_id)
   if (source === 'provider') await recordProviderAnswer(tx, { call, attempt, capability })
+  return stored?.is_result ? stored : (await listResults(tx, [call_id]))[0]
 }
 
 /** A page that others follow: the attempt is answered, and the call is not. */
@@ -113,7 +117,7 @@ async function recordProviderAnswer(
     end: 'answered',
     is_outage: false,
   })
-  await updateProviderState(tx, call.provider_key, next, { answered: true })
+  deferProviderState(tx, call.provider_key, next, { answered: true })
 }
 
 export interface FailedAttempt {
@@ -157,6 +161,6 @@ export async function recordFailure(
   const after = ended.sent_at === null ? state : applySendEnd(state, capability.limits, end_of_send)
   const isRefunded = ended.sent_at !== null && isUncharged(capability, failure.outcome)
   const next = isRefunded ? giveBackSpend(after, cost_minor) : after
-  await updateProviderState(tx, provider_key, next, { fault: failure.fault })
+  deferProviderState(tx, provider_key, next, { fault: failure.fault })
   return { opened_breaker: next.open_until_ms !== null && next.open_until_ms !== state.open_until_ms }
 }

@@ -5,7 +5,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { documentStore } from '#modules/definitions/index.ts'
 import { type Capability, findCapability } from './capability.ts'
 import { providerKind } from './provider-kind.ts'
-import { type AnswerRow, type AttemptRow, type CallRow, findCall, listAttempts, listResults } from './queries.ts'
+import { type AnswerRow, type AttemptRow, type CallRow, findCallWithAttempts } from './queries.ts'
 
 export type CallCapability =
   | 'caches'
@@ -53,10 +53,9 @@ export async function loadManifest(
 }
 
 export async function loadCall(kernel: Capabilities<'caches'>, tx: Tx, call_id: string): Promise<LoadedCall> {
-  const call = assertFound(await findCall(tx, call_id))
+  const { call: found, attempts, result } = await findCallWithAttempts(tx, call_id)
+  const call = assertFound(found)
   const manifest = await loadManifest(kernel, tx, call)
   const capability = findCapability(manifest, call.capability) ?? fail('content_corrupt')
-  const attempts = await listAttempts(tx, [call_id])
-  const [result] = await listResults(tx, [call_id])
   return { call, attempts, result, manifest, capability }
 }

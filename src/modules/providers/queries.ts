@@ -72,11 +72,9 @@ export const insertCall = (tx: Tx, call: Omit<CallRow, 'created_at' | 'created_b
     ],
   )
 
-export const findCall = (tx: Tx, call_id: string) =>
-  tx.find<CallRow>(`select ${storedCallColumns} from app.provider_call c where c.tenant_id = $1 and c.call_id = $2`, [
-    tx.tenant_id,
-    call_id,
-  ])
+const findCallSql = `select ${storedCallColumns} from app.provider_call c where c.tenant_id = $1 and c.call_id = $2`
+
+export const findCall = (tx: Tx, call_id: string) => tx.find<CallRow>(findCallSql, [tx.tenant_id, call_id])
 
 export const findCallByKey = (tx: Tx, call_key: string) =>
   tx.find<CallRow>(`select ${storedCallColumns} from app.provider_call c where c.tenant_id = $1 and c.call_key = $2`, [
@@ -118,12 +116,11 @@ const attemptColumns = `call_id, attempt_no, page_no, token, intended_at, sent_a
   currency, outcome, fault, http_status, duration_ms, is_final, ended_at,
   sent_at is not null and outcome is null and deadline_at < clock_timestamp() as is_overdue`
 
+const listAttemptsSql = `select ${attemptColumns} from app.provider_attempt
+   where tenant_id = $1 and call_id = any ($2::uuid[]) order by call_id, attempt_no`
+
 export const listAttempts = (tx: Tx, call_ids: readonly string[]) =>
-  tx.query<AttemptRow>(
-    `select ${attemptColumns} from app.provider_attempt where tenant_id = $1 and call_id = any ($2::uuid[])
-      order by call_id, attempt_no`,
-    [tx.tenant_id, call_ids],
-  )
+  tx.query<AttemptRow>(listAttemptsSql, [tx.tenant_id, call_ids])
 
 /** Returns no row when another worker has made this attempt. */
 export const insertAttempt = (
@@ -255,12 +252,22 @@ export const insertAnswer = (tx: Tx, answer: NewAnswer) =>
     ],
   )
 
+const listResultsSql = `select ${answerColumns} from app.provider_answer
+   where tenant_id = $1 and call_id = any ($2::uuid[]) and is_result`
+
 /** The result of each call that has one. */
 export const listResults = (tx: Tx, call_ids: readonly string[]) =>
-  tx.query<AnswerRow>(
-    `select ${answerColumns} from app.provider_answer where tenant_id = $1 and call_id = any ($2::uuid[]) and is_result`,
-    [tx.tenant_id, call_ids],
-  )
+  tx.query<AnswerRow>(listResultsSql, [tx.tenant_id, call_ids])
+
+/** A call with its attempts and its result, in one round trip. The result is read last: it counts whatever the attempts say. */
+export async function findCallWithAttempts(tx: Tx, call_id: string) {
+  const [calls, attempts, results] = (await tx.queryAll([
+    { text: findCallSql, values: [tx.tenant_id, call_id] },
+    { text: listAttemptsSql, values: [tx.tenant_id, [call_id]] },
+    { text: listResultsSql, values: [tx.tenant_id, [call_id]] },
+  ])) as [CallRow[], AttemptRow[], AnswerRow[]]
+  return { call: calls[0], attempts, result: results[0] }
+}
 
 export interface PayloadCallRow {
   readonly payload_id: string

@@ -2,29 +2,19 @@
  * Advances a call by at most one attempt, or one for each page of its answer. Everything it knows is in the ledger: another process
  * continues after any crash, sends nothing again that has an answer, and never sends a call twice that promises once.
  */
-import { randomUUID } from 'node:crypto'
-import { canonicalJson } from '#kernel/canonical-json.ts'
-import type { Tx } from '#kernel/database/tx.ts'
-import { fail, Problem } from '#kernel/problem.ts'
-import { CredentialGone, expectReady, type ReadyProvider } from '#modules/provider-credentials/index.ts'
+import { Problem } from '#kernel/problem.ts'
+import { CredentialGone } from '#modules/provider-credentials/index.ts'
 import { admitPayload } from '#modules/source-contracts/index.ts'
 import { type FailedAttempt, type ReceivedAnswer, recordFailure, storeAnswer, storeAnsweredPage } from './answers.ts'
-import { openInput } from './create-call.ts'
 import { SendHeld } from './limits/reserve-send.ts'
-import { type CallKernel, type CallRun, type LoadedCall, loadCall } from './load-call.ts'
+import { type CallRun, type LoadedCall, loadCall } from './load-call.ts'
 import { lookUpInList } from './local-answers.ts'
 import { type AttemptResult, answerLocally, type CallStep, endByPlugin, isPluginProblem } from './local-attempt.ts'
 import { isPaged, PageChain } from './pages/page-chain.ts'
 import { readPages } from './pages/stored-pages.ts'
+import { isReadyForAttempt, type PreparedAttempt, prepareAttempt } from './prepare-attempt.ts'
 import { breakerOpenings, callsEnded, liveAttempts, sendsHeld } from './provider-metrics.ts'
-import {
-  type AnswerRow,
-  type AttemptRow,
-  type CallRow,
-  insertAttempt,
-  listResults,
-  updateAttemptEnded,
-} from './queries.ts'
+import { type AnswerRow, type AttemptRow, type CallRow, listResults } from './queries.ts'
 import { planNextAttempt } from './retry-plan.ts'
 import { sendLive, TokenUnavailable } from './send-live.ts'
 import { sendWithPlugin } from './send-plugin.ts'
@@ -46,7 +36,12 @@ async function advanceOnce(
   chain: PageChain,
 ): Promise<CallStep | { readonly kind: 'next_page' }> {
   const { kernel, scope } = run
-  const loaded = await kernel.transactions.read(scope, (tx) => loadCall(kernel, tx, call_id))
+  const { loaded, first } = await kernel.transactions.write(scope, async (tx) => {
+    const loaded = await loadCall(kernel, tx, call_id)
+    return isReadyForAttempt(loaded)
+      ? { loaded, first: { made: await prepareAttempt(run, tx, loaded, 1) } }
+      : { loaded }
+  })
   if (loaded.result) return admitResult(run, loaded, loaded.result)
   const last = loaded.attempts.at(-1)
   if (last?.is_final) return toFailedStep(loaded, last)
@@ -57,12 +52,15 @@ async function advanceOnce(
   }
   if (isPaged(loaded.capability))
     await kernel.transactions.read(scope, (tx) => readPages(kernel, tx, loaded.call, chain))
-  const attempt = await prepareAttempt(run, loaded, chain.page_no)
-  if (!attempt) return wait(new Date(Date.now() + 1000), new Problem('conflict', 'Another worker is at it.'), 'busy')
+  const { made: prepared } = first ?? {
+    made: await kernel.transactions.write(scope, (tx) => prepareAttempt(run, tx, loaded, chain.page_no)),
+  }
+  if (!prepared) return wait(new Date(Date.now() + 1000), new Problem('conflict', 'Another worker is at it.'), 'busy')
   // Attempts for other pages say nothing about this one.
   const of_page = { ...loaded, attempts: loaded.attempts.filter(({ page_no }) => page_no === chain.page_no) }
+  const { attempt } = prepared
   const started_ms = performance.now()
-  const sent = arePagesComplete(loaded, chain) ? await runAttempt(run, of_page, attempt, chain) : PAGES_REMOVED
+  const sent = arePagesComplete(loaded, chain) ? await runAttempt(run, of_page, prepared, chain) : PAGES_REMOVED
   const outcome = 'answer' in sent ? judgePage(loaded.capability, chain, sent.answer) : sent
   if ('held' in outcome) return run.is_test ? endHeldAttempt(run, loaded, attempt, outcome.held) : outcome.held
   if (loaded.call.mode === 'live' && loaded.capability.kind !== 'builtin') {
@@ -75,8 +73,7 @@ async function advanceOnce(
     await kernel.transactions.write(scope, (tx) => storeAnsweredPage(kernel, tx, stored, outcome.page))
     return { kind: 'next_page' }
   }
-  await kernel.transactions.write(scope, (tx) => storeAnswer(kernel, tx, stored, outcome.answer))
-  const [result] = await kernel.transactions.read(scope, (tx) => listResults(tx, [call_id]))
+  const result = await kernel.transactions.write(scope, (tx) => storeAnswer(kernel, tx, stored, outcome.answer))
   return countEnd(run, await admitResult(run, loaded, result as AnswerRow))
 }
 
@@ -159,47 +156,20 @@ async function endOverdueAttempt(run: CallRun, loaded: LoadedCall, last: Attempt
     : undefined
 }
 
-/** An attempt that was intended and provably never sent is used again. */
-async function prepareAttempt(
-  { kernel, scope }: CallRun,
-  { call, attempts }: LoadedCall,
-  page_no: number,
-): Promise<AttemptRow | undefined> {
-  const last = attempts.at(-1)
-  const isUnsent = last !== undefined && last.sent_at === null && last.outcome === null
-  if (isUnsent && last.page_no === page_no) return last
-  const attempt_no = attempts.length + 1
-  return kernel.transactions.write(scope, async (tx) => {
-    // Its page arrived late, from an attempt that was given up.
-    if (isUnsent) await updateAttemptEnded(tx, { ...last, ...SUPERSEDED })
-    return insertAttempt(tx, { ...call, attempt_no, page_no, token: randomUUID() })
-  })
-}
-
-const SUPERSEDED = {
-  outcome: 'not_sent',
-  fault: 'superseded',
-  http_status: null,
-  duration_ms: null,
-  is_final: false,
-} as const
-
 async function runAttempt(
   run: CallRun,
   loaded: LoadedCall,
-  attempt: AttemptRow,
+  { attempt, input, credential }: PreparedAttempt,
   chain: PageChain,
 ): Promise<AttemptResult> {
   const { kernel, scope } = run
   const { call, capability } = loaded
-  const input = await kernel.transactions.read(scope, (tx) => openInput(kernel, tx, call))
   if (capability.kind === 'builtin') {
     return { answer: await kernel.transactions.read(scope, (tx) => lookUpInList(kernel, tx, capability, input)) }
   }
   if (call.mode !== 'live') return answerLocally(run, { ...loaded, capability }, attempt, input)
   try {
-    // A version that is being verified need not be the one that calls would use.
-    const credential = run.credential ?? (await getCredentialNow(run, loaded))
+    if (credential instanceof Problem) throw credential
     if (credential === 'superseded') return PROVIDER_CHANGED
     if (capability.kind === 'mcp')
       return await sendToolCall(run, { ...loaded, capability }, attempt, { input, credential })
@@ -235,26 +205,6 @@ function toMissingCredential(error: unknown): Problem | undefined {
   return error instanceof Problem && error.code === 'provider_credential_missing' ? error : undefined
 }
 
-/** The present credential belongs to the version in force: an earlier one gets it only for the same hosts, in the same way. */
-async function getCredentialNow(
-  { kernel, scope }: CallRun,
-  { call, manifest }: LoadedCall,
-): Promise<ReadyProvider['credential'] | 'superseded'> {
-  const ready = await kernel.transactions.read(scope, (tx) => expectProvider(kernel, tx, call))
-  return isSentAlike(manifest, ready.manifest) ? ready.credential : 'superseded'
-}
-
-function isSentAlike(earlier: LoadedCall['manifest'], current: LoadedCall['manifest']): boolean {
-  // Address and authentication are those of the server, and the same for all versions.
-  if (earlier['kind'] === 'mcp' || current['kind'] === 'mcp') return earlier['server_key'] === current['server_key']
-  const toHosts = (manifest: LoadedCall['manifest']) => (manifest['hosts'] ?? []) as readonly string[]
-  const hosts = toHosts(current)
-  return (
-    toHosts(earlier).every((host) => hosts.includes(host)) &&
-    canonicalJson(earlier['auth'] ?? null) === canonicalJson(current['auth'] ?? null)
-  )
-}
-
 const PROVIDER_CHANGED: AttemptResult = {
   failure: { outcome: 'not_sent', fault: 'provider_changed', http_status: null, duration_ms: null, is_outage: false },
   retry_after_s: null,
@@ -274,21 +224,6 @@ async function endHeldAttempt(
     recordFailure(tx, { call, attempt, capability }, { ...failure, is_final: true }),
   )
   return { ...held, kind: 'failed' }
-}
-
-/** 424 where the credential went away since the call was made: no attempt is used up. */
-async function expectProvider(kernel: CallKernel, tx: Tx, call: CallRow): Promise<ReadyProvider> {
-  const { provider_key, environment } = call
-  const ready =
-    (await expectReady(kernel, tx, [provider_key])).get(provider_key) ??
-    fail('nothing_in_force', { members: { provider_key } })
-  if (ready.mode !== 'live' || ready.environment !== environment) {
-    fail(
-      'conflict',
-      `The provider ${provider_key} is in mode ${ready.mode} (${ready.environment}) since this call was made.`,
-    )
-  }
-  return ready
 }
 
 const TOKEN_WAIT_MS = 10_000

@@ -6,11 +6,11 @@ import { datasetStore, staging, typeStore, versionStore } from '#modules/definit
 import { entryHash } from '#registry/content/hashes.ts'
 import { insertDriftFindings, insertWindow } from './drift/queries.ts'
 import {
+  deferPayloadContent,
   insertAdmission,
   insertEvidence,
   insertFactReaders,
   insertPayload,
-  insertPayloadContent,
   type NewAdmission,
   upsertQuarantineItem,
   upsertViolationGroups,
@@ -56,7 +56,7 @@ async function insertCanaryAdmission(tx: Tx, given: Pick<NewAdmission, 'result' 
     ...{ byte_size: 6, payload_hash: '0'.repeat(64), source_kind: 'canary', source_id: uuidv7() },
     ...{ restriction_id: null, received_at },
   })
-  await insertPayloadContent(tx, payload_id, sealed, received_at)
+  deferPayloadContent(tx, payload_id, sealed, received_at)
   const admission = await insertAdmission(tx, {
     ...{ admission_id: uuidv7(), payload_id, contract_key: 'canary', contract_origin: 'own', contract_version: 1 },
     ...{ contract_hash: '0'.repeat(64), incomplete: false, record_count: 1, more_violations: 0, notes: [] },

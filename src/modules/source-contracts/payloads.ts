@@ -5,7 +5,7 @@ import { OwnerKeyDestroyed } from '#kernel/encryption/failures.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { findPayloadOfSource, insertPayload, insertPayloadContent, type StoredPayload } from './queries.ts'
+import { deferPayloadContent, findPayloadOfSource, insertPayload, type StoredPayload } from './queries.ts'
 
 export interface NewPayload {
   readonly contract_key: string
@@ -61,7 +61,7 @@ export async function storePayload(
     return first?.payload_id ?? fail('conflict', 'The payload of this source is being stored already.')
   }
   const content = await kernel.encryption.encrypt(tx, owner, contentLocation(payload_id), bytes)
-  await insertPayloadContent(tx, payload_id, content, payload.received_at)
+  deferPayloadContent(tx, payload_id, content, payload.received_at)
   return payload_id
 }
 

@@ -43,8 +43,9 @@ export const insertPayload = (tx: Tx, payload: Omit<PayloadRow, 'created_at'>) =
     ],
   )
 
-export const insertPayloadContent = (tx: Tx, payload_id: string, content: Buffer, received_at: string) =>
-  tx.run(
+/** Sent together with COMMIT. */
+export const deferPayloadContent = (tx: Tx, payload_id: string, content: Buffer, received_at: string): void =>
+  tx.defer(
     'insert into app.source_payload_content (tenant_id, payload_id, content, received_at) values ($1, $2, $3, $4)',
     [tx.tenant_id, payload_id, content, received_at],
   )

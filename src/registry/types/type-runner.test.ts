@@ -1,30 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { build } from 'esbuild'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
+import { threadsDir } from '#test/support/threads.ts'
 import { entryHash } from '../content/hashes.ts'
 import type { TypeDefinition } from './type-definition.ts'
 import { createTypeRunner, type TypeRunner, type TypeRunnerOptions, TypeUnusable } from './type-runner.ts'
 
-const folder = mkdtempSync(path.join(tmpdir(), 'type-worker-'))
-const script = path.join(folder, 'type-worker.mjs')
+const script = path.join(threadsDir, 'type-worker.mjs')
 let runner: TypeRunner
 
-/** A worker thread cannot load TypeScript on Node 20, so the test builds it as the release does. */
-beforeAll(async () => {
-  await build({
-    entryPoints: [path.join(import.meta.dirname, 'type-worker.ts')],
-    outfile: script,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);` },
-  })
-})
 afterEach(() => runner.close())
-afterAll(() => rmSync(folder, { recursive: true }))
 
 const start = (options: Partial<TypeRunnerOptions> = {}): TypeRunner => {
   runner = createTypeRunner({ script, ...options })
@@ -179,7 +163,7 @@ describe('shutdown', () => {
   })
 
   test('does not report a worker that cannot start as a fault of the type', async () => {
-    start({ script: path.join(folder, 'missing.mjs') })
+    start({ script: path.join(threadsDir, 'missing.mjs') })
     const failed = runner.validate(definition, [])
     await expect(failed).rejects.toThrow('did not start')
     await expect(failed).rejects.not.toBeInstanceOf(TypeUnusable)

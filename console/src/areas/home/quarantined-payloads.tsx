@@ -5,10 +5,7 @@ import { probity } from '#console/session/client.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
-import { Section } from '#console/ui/section.tsx'
-import { RowList } from './row-list.tsx'
-
-const MAX_SHOWN = 5
+import { WaitingRows } from './row-list.tsx'
 
 export function QuarantinedPayloads() {
   const { data } = useQuery({
@@ -20,38 +17,32 @@ export function QuarantinedPayloads() {
   const waiting = (data?.items ?? [])
     .filter(({ open_quarantine }) => open_quarantine > 0)
     .toSorted((one, two) => two.open_quarantine - one.open_quarantine)
-  if (waiting.length === 0) return null
   return (
-    <Section
+    <WaitingRows
       title="Payloads in quarantine"
-      actions={
+      link={
         <PageLink to="/source-contracts/quarantine" size="sm">
           Open the quarantine
         </PageLink>
       }
-    >
-      <RowList
-        label="Payloads in quarantine"
-        rows={waiting.slice(0, MAX_SHOWN).map((one) => ({
-          key: one.contract_key,
-          link: (
-            <SearchLink to="/source-contracts/quarantine" search={{ contract: one.contract_key }} size="sm" fw={500}>
-              {one.contract_key}
-            </SearchLink>
-          ),
-          detail: (
-            <>
-              Last payload <RelativeTime at={one.last_payload_at} />
-            </>
-          ),
-          mark: (
-            <Badge variant="light" color="red" tt="none" miw="max-content">
-              {one.open_quarantine.toLocaleString('en')} open
-            </Badge>
-          ),
-        }))}
-        empty="Nothing waits in quarantine."
-      />
-    </Section>
+      rows={waiting.map((one) => ({
+        key: one.contract_key,
+        link: (
+          <SearchLink to="/source-contracts/quarantine" search={{ contract: one.contract_key }} size="sm" fw={500}>
+            {one.contract_key}
+          </SearchLink>
+        ),
+        detail: (
+          <>
+            Last payload <RelativeTime at={one.last_payload_at} />
+          </>
+        ),
+        mark: (
+          <Badge variant="light" color="red" tt="none" miw="max-content">
+            {one.open_quarantine.toLocaleString('en')} open
+          </Badge>
+        ),
+      }))}
+    />
   )
 }

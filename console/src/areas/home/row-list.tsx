@@ -1,7 +1,8 @@
-/** A list of rows on the home page: a link, what it is about, and when. Without rows it says what would be here. */
+/** Lists of rows on the home page: a link, what it is about, and when. */
 import './home.css'
 import { Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Section } from '#console/ui/section.tsx'
 
 interface Row {
   readonly key: string
@@ -17,6 +18,7 @@ interface RowListProps {
   readonly empty: ReactNode
 }
 
+/** Without rows it says what would be here. */
 export function RowList({ label, rows, empty }: RowListProps) {
   if (rows.length === 0) {
     return (
@@ -43,5 +45,24 @@ export function RowList({ label, rows, empty }: RowListProps) {
         </li>
       ))}
     </ul>
+  )
+}
+
+interface WaitingRowsProps {
+  readonly title: string
+  /** Leads to the page with all of them. */
+  readonly link: ReactNode
+  readonly rows: readonly Row[]
+}
+
+export const MAX_WAITING = 5
+
+/** A section with the first of what waits for somebody. Shown only where something waits. */
+export function WaitingRows({ title, link, rows }: WaitingRowsProps) {
+  if (rows.length === 0) return null
+  return (
+    <Section title={title} actions={link}>
+      <RowList label={title} rows={rows.slice(0, MAX_WAITING)} empty="Nothing waits here." />
+    </Section>
   )
 }

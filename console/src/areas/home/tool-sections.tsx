@@ -6,80 +6,65 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
-import { Section } from '#console/ui/section.tsx'
 import { toolServersQuery, waitingApprovalsQuery } from '#console/ui/tool/tool-queries.ts'
-import { RowList } from './row-list.tsx'
-
-const MAX_SHOWN = 5
+import { WaitingRows } from './row-list.tsx'
 
 /** Without the viewer's own: another person decides about those. */
 export function WaitingToolCalls() {
   const me = useMe()
   const { data } = useQuery({ ...waitingApprovalsQuery, throwOnError: false })
   const waiting = (data?.items ?? []).filter(({ requested_by }) => requested_by !== me.principal)
-  if (waiting.length === 0) return null
   return (
-    <Section
+    <WaitingRows
       title="Tool calls waiting for a person"
-      actions={
+      link={
         <PageLink to="/tools/approvals" size="sm">
           Open the approvals
         </PageLink>
       }
-    >
-      <RowList
-        label="Tool calls waiting for a person"
-        rows={waiting.slice(0, MAX_SHOWN).map((one) => ({
-          key: one.approval_id,
-          link: (
-            <PageLink to="/tools/approvals" size="sm" fw={500} className="mono">
-              {one.tool}
-            </PageLink>
-          ),
-          detail: (
-            <>
-              Asked for <Principal of={one.requested_by} /> <RelativeTime at={one.requested_at} />, expires{' '}
-              <RelativeTime at={one.expires_at} />
-            </>
-          ),
-        }))}
-        empty="No tool call waits for a person."
-      />
-    </Section>
+      rows={waiting.map((one) => ({
+        key: one.approval_id,
+        link: (
+          <PageLink to="/tools/approvals" size="sm" fw={500} className="mono">
+            {one.tool}
+          </PageLink>
+        ),
+        detail: (
+          <>
+            Asked for <Principal of={one.requested_by} /> <RelativeTime at={one.requested_at} />, expires{' '}
+            <RelativeTime at={one.expires_at} />
+          </>
+        ),
+      }))}
+    />
   )
 }
 
 export function QuarantinedTools() {
   const { data } = useQuery({ ...toolServersQuery, throwOnError: false })
   const concerned = (data ?? []).filter(({ tools_quarantined }) => tools_quarantined > 0)
-  if (concerned.length === 0) return null
   return (
-    <Section
+    <WaitingRows
       title="Tools in quarantine"
-      actions={
+      link={
         <PageLink to="/tools/servers" size="sm">
           All tool servers
         </PageLink>
       }
-    >
-      <RowList
-        label="Tools in quarantine"
-        rows={concerned.slice(0, MAX_SHOWN).map((server) => ({
-          key: server.server_key,
-          link: (
-            <PageLink to={`/tools/servers/${server.server_key}`} size="sm" fw={500}>
-              {server.title}
-            </PageLink>
-          ),
-          detail: 'It offers something else than what was reviewed. Review and pin it again, or take it out of use.',
-          mark: (
-            <Badge variant="light" color="red" tt="none" miw="max-content">
-              {formatCount(server.tools_quarantined, 'tool')}
-            </Badge>
-          ),
-        }))}
-        empty="No tool is in quarantine."
-      />
-    </Section>
+      rows={concerned.map((server) => ({
+        key: server.server_key,
+        link: (
+          <PageLink to={`/tools/servers/${server.server_key}`} size="sm" fw={500}>
+            {server.title}
+          </PageLink>
+        ),
+        detail: 'It offers something else than what was reviewed. Review and pin it again, or take it out of use.',
+        mark: (
+          <Badge variant="light" color="red" tt="none" miw="max-content">
+            {formatCount(server.tools_quarantined, 'tool')}
+          </Badge>
+        ),
+      }))}
+    />
   )
 }

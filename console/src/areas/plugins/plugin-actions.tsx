@@ -2,7 +2,7 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
@@ -58,14 +58,31 @@ function ActivationActions({ plugin }: { readonly plugin: Plugin }) {
   return plugin.active !== null && plugin.state === 'live' && may('rollBackPlugin') ? <RollBack {...parts} /> : null
 }
 
-function Disable({ plugin }: { readonly plugin: Plugin }) {
+interface StateDialogProps {
+  readonly plugin: Plugin
+  /** Of the operation, and of the button that opens the dialog. */
+  readonly action: 'disable' | 'enable'
+  readonly submit: string
+  readonly children: ReactNode
+}
+
+const stateTexts = {
+  disable: { name: 'Disable', done: 'Plugin disabled' },
+  enable: { name: 'Enable', done: 'Plugin enabled' },
+}
+
+function StateDialog({ plugin, action, submit, children }: StateDialogProps) {
   const [isOpen, dialog] = useDisclosure(false)
   const [reason, setReason] = useState('')
   const { plugin_key, title } = plugin
-  const { data: dependents } = useQuery({ ...dependentsQuery(plugin_key), enabled: isOpen, throwOnError: false })
+  const { name, done } = stateTexts[action]
+  const sent = { params: { path: { plugin_key } }, body: { reason } }
   const change = useApiMutation(
-    () => probity.POST('/api/plugins/{plugin_key}/disable', { params: { path: { plugin_key } }, body: { reason } }),
-    { invalidates: ['definitions'], successMessage: 'Plugin disabled', onDone: close },
+    () =>
+      action === 'disable'
+        ? probity.POST('/api/plugins/{plugin_key}/disable', sent)
+        : probity.POST('/api/plugins/{plugin_key}/enable', sent),
+    { invalidates: ['definitions'], successMessage: done, onDone: close },
   )
   function close() {
     setReason('')
@@ -75,65 +92,51 @@ function Disable({ plugin }: { readonly plugin: Plugin }) {
   return (
     <>
       <Button variant="default" onClick={dialog.open}>
-        Disable
+        {name}
       </Button>
       <FormDialog
-        title={`Disable ${title}`}
+        title={`${name} ${title}`}
         isOpen={isOpen}
         onClose={close}
         onSubmit={() => change.run(undefined)}
-        submit="Disable now"
+        submit={submit}
         change={change}
         size="lg"
       >
-        <Text size="sm">
-          It stops at once and without approval. Whatever runs it is refused with status 503 until it is enabled again;
-          no other version is used instead. Decisions that were made stay and can be replayed.
-        </Text>
-        {dependents !== undefined && dependents.items.length > 0 && (
-          <Stack gap={4}>
-            <Text size="sm" fw={600}>
-              This will be refused:
-            </Text>
-            <DependentList items={dependents.items} />
-          </Stack>
-        )}
-        <ReasonField isFirst value={reason} onChange={setReason} />
-      </FormDialog>
-    </>
-  )
-}
-
-function Enable({ plugin }: { readonly plugin: Plugin }) {
-  const [isOpen, dialog] = useDisclosure(false)
-  const [reason, setReason] = useState('')
-  const { plugin_key, title } = plugin
-  const change = useApiMutation(
-    () => probity.POST('/api/plugins/{plugin_key}/enable', { params: { path: { plugin_key } }, body: { reason } }),
-    { invalidates: ['definitions'], successMessage: 'Plugin enabled', onDone: close },
-  )
-  function close() {
-    setReason('')
-    change.reset()
-    dialog.close()
-  }
-  return (
-    <>
-      <Button variant="default" onClick={dialog.open}>
-        Enable
-      </Button>
-      <FormDialog
-        title={`Enable ${title}`}
-        isOpen={isOpen}
-        onClose={close}
-        onSubmit={() => change.run(undefined)}
-        submit="Enable"
-        change={change}
-      >
-        <Text size="sm">The version in force may run again, if nothing else keeps it from running.</Text>
+        {children}
         <ReasonField isFirst value={reason} onChange={setReason} />
         <ApprovalNote request={change.waiting} />
       </FormDialog>
     </>
   )
 }
+
+const Disable = ({ plugin }: { readonly plugin: Plugin }) => (
+  <StateDialog plugin={plugin} action="disable" submit="Disable now">
+    <Text size="sm">
+      It stops at once and without approval. Whatever runs it is refused with status 503 until it is enabled again; no
+      other version is used instead. Decisions that were made stay and can be replayed.
+    </Text>
+    <RefusedDependents plugin_key={plugin.plugin_key} />
+  </StateDialog>
+)
+
+/** Rendered, and asked for, when the dialog is open. */
+function RefusedDependents({ plugin_key }: Pick<Plugin, 'plugin_key'>) {
+  const { data } = useQuery({ ...dependentsQuery(plugin_key), throwOnError: false })
+  if (data === undefined || data.items.length === 0) return null
+  return (
+    <Stack gap={4}>
+      <Text size="sm" fw={600}>
+        This will be refused:
+      </Text>
+      <DependentList items={data.items} />
+    </Stack>
+  )
+}
+
+const Enable = ({ plugin }: { readonly plugin: Plugin }) => (
+  <StateDialog plugin={plugin} action="enable" submit="Enable">
+    <Text size="sm">The version in force may run again, if nothing else keeps it from running.</Text>
+  </StateDialog>
+)

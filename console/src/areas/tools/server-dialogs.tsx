@@ -3,9 +3,9 @@ import { Alert, Button, Select, Text, Textarea, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { type ApiMutation, useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { toKey } from '#console/ui/format.ts'
@@ -130,6 +130,30 @@ function AuthFields({ form, faults, onChange }: Omit<FieldsProps, 'isNew'>) {
   )
 }
 
+interface ServerDialogProps extends Omit<FieldsProps, 'faults'> {
+  readonly title: string
+  readonly submit: string
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly change: ApiMutation<undefined>
+  readonly onReload?: () => void
+  /** Above the fields. */
+  readonly note?: ReactNode
+  /** Below them. */
+  readonly children?: ReactNode
+}
+
+function ServerDialog({ note, children, change, form, isNew, onChange, ...dialog }: ServerDialogProps) {
+  return (
+    <FormDialog {...dialog} onSubmit={() => change.run(undefined)} change={change} size="lg">
+      {note}
+      <ServerFields form={form} faults={faultsByField(change.problem)} isNew={isNew} onChange={onChange} />
+      {children}
+      <ApprovalNote request={change.waiting} />
+    </FormDialog>
+  )
+}
+
 export function RegisterServer({ isSmall = false }: { readonly isSmall?: boolean }) {
   const navigate = useNavigate()
   const [isOpen, dialog] = useDisclosure(false)
@@ -161,26 +185,21 @@ export function RegisterServer({ isSmall = false }: { readonly isSmall?: boolean
       <Button onClick={dialog.open} {...(isSmall && { size: 'xs' })}>
         Register a server
       </Button>
-      <FormDialog
+      <ServerDialog
         title="Register a tool server"
+        submit="Register"
         isOpen={isOpen}
         onClose={close}
-        onSubmit={() => register.run(undefined)}
-        submit="Register"
         change={register}
-        size="lg"
-      >
-        <Text size="sm">
-          Nothing is sent to the server yet, and none of its tools can be called before it is pinned.
-        </Text>
-        <ServerFields
-          form={form}
-          faults={faultsByField(register.problem)}
-          isNew
-          onChange={(part) => setForm({ ...form, ...part })}
-        />
-        <ApprovalNote request={register.waiting} />
-      </FormDialog>
+        form={form}
+        isNew
+        onChange={(part) => setForm({ ...form, ...part })}
+        note={
+          <Text size="sm">
+            Nothing is sent to the server yet, and none of its tools can be called before it is pinned.
+          </Text>
+        }
+      />
     </>
   )
 }
@@ -224,30 +243,24 @@ export function EditServer({ server }: { readonly server: ToolServer }) {
       <Button variant="default" onClick={dialog.open}>
         Change settings
       </Button>
-      <FormDialog
+      <ServerDialog
         title={`Change ${server.title}`}
+        submit="Save"
         isOpen={isOpen}
         onClose={close}
-        onSubmit={() => save.run(undefined)}
-        submit="Save"
         change={save}
         onReload={() => queries.invalidateQueries({ queryKey: ['tool-servers'] })}
-        size="lg"
+        form={form}
+        isNew={false}
+        onChange={(part) => setForm({ ...form, ...part })}
       >
-        <ServerFields
-          form={form}
-          faults={faultsByField(save.problem)}
-          isNew={false}
-          onChange={(part) => setForm({ ...form, ...part })}
-        />
         {form.url !== server.url && (
           <Alert color="orange" title="Another address is another program" role="status">
             <Text size="sm">All pins are void. Its tools must be listed, reviewed and pinned again.</Text>
           </Alert>
         )}
         <ReasonField value={reason} onChange={setReason} />
-        <ApprovalNote request={save.waiting} />
-      </FormDialog>
+      </ServerDialog>
     </>
   )
 }

@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
-import type { ToolServer } from '#console/ui/tool/tool-texts.ts'
 import { blankServer, toAuth, toServerForm } from './server-form.ts'
 
-const toServer = (auth: object) =>
-  ({
-    server_key: 'acme',
-    title: 'Acme',
-    description: null,
-    url: 'https://acme.example/mcp',
-    auth,
-  }) as unknown as ToolServer
+const toServer = <A>(auth: A) => ({
+  server_key: 'acme',
+  title: 'Acme',
+  description: null,
+  url: 'https://acme.example/mcp',
+  auth,
+})
 
 test('keeps settings that the form does not show while the kind of authentication stays', () => {
   const auth = {
@@ -31,7 +29,7 @@ test('sends a key in the header that the form names', () => {
 })
 
 test('shows the settings of a server', () => {
-  const form = toServerForm(toServer({ kind: 'header', name: 'x-key', value: '{credential.key}' }))
+  const form = toServerForm(toServer({ kind: 'header' as const, name: 'x-key', value: '{credential.key}' }))
   expect(form).toMatchObject({
     description: '',
     auth_kind: 'header',

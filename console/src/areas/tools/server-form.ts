@@ -32,7 +32,9 @@ export const blankServer: ServerForm = {
 
 const toText = (value: unknown, otherwise: string): string => (typeof value === 'string' ? value : otherwise)
 
-export function toServerForm({ server_key, title, description, url, auth }: ToolServer): ServerForm {
+type ServerSettings = Pick<ToolServer, 'server_key' | 'title' | 'description' | 'url' | 'auth'>
+
+export function toServerForm({ server_key, title, description, url, auth }: ServerSettings): ServerForm {
   const settings: Readonly<Record<string, unknown>> = { ...auth }
   return {
     server_key,

@@ -1,7 +1,4 @@
 /** The manifest of a plugin, which an invalid version may have in any shape. Pure. */
-import type { PluginVersion } from './plugin-texts.ts'
-
-type Manifest = PluginVersion['manifest']
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -60,7 +57,7 @@ function toInputs(schema: unknown): readonly NamedInput[] {
   })
 }
 
-export function readManifest(manifest: Manifest): ReadManifest {
+export function readManifest(manifest: unknown): ReadManifest {
   const { entry, permissions, contract_key, score_min_bps, score_max_bps, limits, inputs, format, config_schema } =
     toObject(manifest)
   const [min, max] = [toNumber(score_min_bps), toNumber(score_max_bps)]

@@ -1,5 +1,6 @@
 /** The server of one message: the tools, resources and prompts that the caller may use. */
 import { Server } from '@modelcontextprotocol/server'
+import type { ToolRule } from '#kernel/auth/tool-policy.ts'
 import { fail } from '#kernel/problem.ts'
 import { listTools, toToolView } from '../tools/catalogue.ts'
 import { callTool } from './call-tool.ts'
@@ -17,7 +18,11 @@ const INSTRUCTIONS =
 /** Lists of a caller differ by role and policy, so no shared cache may keep them. */
 const LIST_CACHE = { ttlMs: 60_000, cacheScope: 'private' } as const
 
-export function createToolServer(session: Session): Server {
+/** The tool policy of the caller's tenant. */
+const findRules = async ({ kernel, actor }: Session): Promise<readonly ToolRule[]> =>
+  ((await kernel.tenantStatusCache.get(actor.tenant_id)) ?? fail('token_invalid')).tool_rules
+
+export function createToolServer(session: Session, getRules = findRules): Server {
   const { kernel, actor } = session
   const server = new Server(
     { name: 'probity', title: 'Probity', version: kernel.build.version },
@@ -35,10 +40,9 @@ export function createToolServer(session: Session): Server {
       },
     },
   )
-  server.setRequestHandler('tools/list', async () => {
-    const status = (await kernel.tenantStatusCache.get(actor.tenant_id)) ?? fail('token_invalid')
-    return { tools: listTools(kernel.routes, status.tool_rules, actor.roles).map(toToolView) }
-  })
+  server.setRequestHandler('tools/list', async () => ({
+    tools: listTools(kernel.routes, await getRules(session), actor.roles).map(toToolView),
+  }))
   server.setRequestHandler('tools/call', ({ params }, ctx) => callTool(session, ctx, params))
   server.setRequestHandler('resources/list', ({ params }) => listResources(session, params?.cursor))
   server.setRequestHandler('resources/templates/list', async () => listResourceTemplates())
@@ -49,4 +53,4 @@ export function createToolServer(session: Session): Server {
   return server
 }
 
-export const toolTransport = new ProtocolTransport<Session>(createToolServer)
+export const toolTransport = new ProtocolTransport<Session>((session) => createToolServer(session))

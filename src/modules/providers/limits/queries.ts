@@ -24,24 +24,28 @@ export const findProviderState = (tx: Tx, provider_key: string) =>
 
 /** Held until the transaction ends: sends to one provider of a tenant are decided one after another. */
 export async function lockProviderState(tx: Tx, provider_key: string): Promise<ProviderStateRow> {
-  await tx.run('insert into app.provider_state (tenant_id, provider_key) values ($1, $2) on conflict do nothing', [
-    tx.tenant_id,
-    provider_key,
+  const values = [tx.tenant_id, provider_key]
+  const results = await tx.queryAll([
+    {
+      text: 'insert into app.provider_state (tenant_id, provider_key) values ($1, $2) on conflict do nothing',
+      values,
+    },
+    {
+      text: `select ${stateColumns} from app.provider_state where tenant_id = $1 and provider_key = $2 for update`,
+      values,
+    },
   ])
-  const row = await tx.find<ProviderStateRow>(
-    `select ${stateColumns} from app.provider_state where tenant_id = $1 and provider_key = $2 for update`,
-    [tx.tenant_id, provider_key],
-  )
-  return row as ProviderStateRow
+  return results[1]?.[0] as ProviderStateRow
 }
 
-export const updateProviderState = (
+/** Sent together with COMMIT. */
+export const deferProviderState = (
   tx: Tx,
   provider_key: string,
   state: SendState,
   seen: { readonly fault?: string | null; readonly answered?: boolean } = {},
-) =>
-  tx.run(
+): void =>
+  tx.defer(
     `update app.provider_state set rate_tokens = $3, rate_at = to_timestamp($4::float8 / 1000), failures = $5,
             failing_since = to_timestamp($6::float8 / 1000), open_until = to_timestamp($7::float8 / 1000), probe_token = $8,
             probe_until = to_timestamp($9::float8 / 1000), day = (to_timestamp($10::float8 / 1000) at time zone 'UTC')::date,

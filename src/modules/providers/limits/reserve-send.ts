@@ -5,7 +5,7 @@ import type { CalledOperation } from '../capability.ts'
 import type { CallRun, LoadedCall } from '../load-call.ts'
 import { budgetUsed } from '../provider-metrics.ts'
 import { type AttemptRow, countInFlight, updateAttemptSent } from '../queries.ts'
-import { lockProviderState, updateProviderState } from './queries.ts'
+import { deferProviderState, lockProviderState } from './queries.ts'
 import { decideSend, type SendDecision, type SendLimits, type SendState } from './send-gate.ts'
 
 /** A call that asks somebody over the network. */
@@ -55,7 +55,7 @@ export async function reserveSend(
     currency: capability.cost?.currency ?? null,
   })
   if (sent !== 1) throw new Problem('conflict', 'Another worker has sent this attempt.')
-  await updateProviderState(tx, provider_key, decision.state)
+  deferProviderState(tx, provider_key, decision.state)
   return decision.state
 }
 
