@@ -95,8 +95,10 @@ describe('a stored answer of one tenant', () => {
 
   test.for(posts)('$id is not replayed to another tenant with the same key', async (route) => {
     const key = { 'idempotency-key': uuidv7() }
-    const [mine, theirs] = [await exampleOf(route, own), await exampleOf(route, other)]
-    if (Object.entries(theirs.params ?? {}).every(([name, id]) => mine.params?.[name] === id)) return
+    const theirs = await exampleOf(route, other)
+    // Only what tenants share can have the same path in both; the endpoint suite checks that the rest differs.
+    const mine = theirs.shared ? await exampleOf(route, own) : undefined
+    if (mine && Object.entries(theirs.params ?? {}).every(([name, id]) => mine.params?.[name] === id)) return
     const token = await other.token(undefined, theirs.principal ?? other.caller)
     const place = route.path.replace(/:([a-z_]+)/g, (_, name: string) => theirs.params?.[name] ?? '')
     const answered = await w.call(`POST ${place}`, {

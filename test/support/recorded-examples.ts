@@ -33,12 +33,19 @@ function formatExamples(records: Records): string {
 /** Collects what a suite saw and, when it writes, updates the file; entries that no longer exist are removed. */
 export class ExampleRecorder {
   readonly #records = new Map<string, Records>()
+  readonly #stored = new Map<string, Records>()
 
   /** What the file says, to compare with; when writing, what was just seen. */
   record<T extends object>(file: string, name: string, seen: T): T | undefined {
-    if (!isRecording) return readExamples(file)[name] as T | undefined
+    if (!isRecording) return this.#readStored(file)[name] as T | undefined
     this.#records.set(file, { ...this.#records.get(file), [name]: seen })
     return seen
+  }
+
+  #readStored(file: string): Records {
+    const stored = this.#stored.get(file) ?? readExamples(file)
+    this.#stored.set(file, stored)
+    return stored
   }
 
   write(existing: (file: string) => readonly string[]): void {

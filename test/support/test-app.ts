@@ -73,6 +73,9 @@ const localDemoSignIn = findDemoSignIn(
   demoTenants,
 )
 
+/** Read once per worker: the migrations do not change during a run. */
+const schema_version = latestVersion(readMigrations(path.join(projectRoot, 'db/migrations')))
+
 /** Clones the template; connections for every role. */
 export async function cloneDatabase(): Promise<Record<RoleName, pg.ClientConfig> & { drop(): Promise<void> }> {
   const template = inject('connections')
@@ -98,12 +101,11 @@ export async function cloneDatabase(): Promise<Record<RoleName, pg.ClientConfig>
 
 export async function startTestApp(options: TestAppOptions = {}) {
   const clone = await cloneDatabase()
-  const migrations = readMigrations(path.join(projectRoot, 'db/migrations'))
   const keyring = createKeyring(TEST_MASTER_KEY)
   const runtime: Runtime = await createRuntime({
     connections: { app: clone.app, worker: clone.worker },
     keyring,
-    build: { version: '0.0.0-test', commit: null, node: process.version, schema_version: latestVersion(migrations) },
+    build: { version: '0.0.0-test', commit: null, node: process.version, schema_version },
     log: options.log ?? createSilentLog(),
     issuers: options.issuers ?? [],
     ...(options.egress && { egress: options.egress }),
