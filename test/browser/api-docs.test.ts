@@ -3,6 +3,7 @@ import type { Browser, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkBrowser, getBrowser } from '../support/browser.ts'
 import { buildConsole } from '../support/console-build.ts'
+import { announceSampling, sample } from '../support/sampling.ts'
 import { startTestApp } from '../support/test-app.ts'
 import { closeSharedContext, DESKTOP, getOverflow, openPage, PHONE, takeScreenshot } from './page-session.ts'
 
@@ -10,9 +11,15 @@ const availability = await checkBrowser()
 if (!availability.ok) console.warn(`The tests of pages in a browser are skipped: ${availability.reason}`)
 const inBrowser = test.skipIf(!availability.ok)
 
+interface Operation {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: readonly [string]
+}
+
 interface OpenApiDocument {
   readonly tags: readonly { readonly name: string; readonly 'x-displayName': string }[]
-  readonly paths: { readonly '/api/auth/me': { readonly get: { readonly summary: string; readonly tags: [string] } } }
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
 }
 
 /** A resource timing entry of the browser. */
@@ -36,7 +43,7 @@ beforeAll(async () => {
   token = await w.token({ roles: ['viewer'] })
   tenant = (await w.call('GET /tenant', { token })).json
   browser = await getBrowser()
-}, 120_000)
+})
 afterAll(async () => {
   await closeSharedContext(base)
   await w?.close()
@@ -79,17 +86,22 @@ async function expectCompressed(page: Page): Promise<void> {
   }
 }
 
-/** The operation that every token may call, with the title of its group. */
-async function findCallerOperation() {
+/** The operation that every token may call. */
+const CALLER = 'getMe'
+
+async function readDocument() {
   const document = (await (await fetch(`${base}/api/openapi.json`)).json()) as OpenApiDocument
-  const { summary, tags } = document.paths['/api/auth/me'].get
-  const group = document.tags.find(({ name }) => name === tags[0])?.['x-displayName'] as string
-  return { summary, group, titles: document.tags.map((tag) => tag['x-displayName']) }
+  return { ...document, operations: Object.values(document.paths).flatMap((operations) => Object.values(operations)) }
 }
 
 /** Opens GET /api/auth/me as a reader would: its group in the side bar, its entry, the button below its example. */
 async function openCaller(docs: FrameLocator) {
-  const { summary, group } = await findCallerOperation()
+  const { operations, tags } = await readDocument()
+  const {
+    summary,
+    tags: [tag],
+  } = operations.find(({ operationId }) => operationId === CALLER) as Operation
+  const group = tags.find(({ name }) => name === tag)?.['x-displayName'] as string
   const sidebar = docs.getByRole('navigation').first()
   const entry = sidebar.getByText(summary, { exact: true })
   await sidebar.getByText(group, { exact: true }).first().waitFor()
@@ -104,13 +116,18 @@ async function send(page: Page, docs: FrameLocator) {
   ])
   return answer
 }
-/** The document with one operation: rendering all of them takes seconds, and the test of /api/docs does it. */
-async function serveCallerOperationOnly(page: Page): Promise<void> {
+/** The document with these operations only: rendering all of them takes seconds. */
+async function serveOperations(page: Page, ids: readonly string[]): Promise<void> {
   await page.route(`${base}/api/openapi.json`, async (route) => {
     const response = await route.fetch()
     const document = (await response.json()) as OpenApiDocument
-    const paths = { '/api/auth/me': document.paths['/api/auth/me'] }
-    await route.fulfill({ response, json: { ...document, paths } })
+    const paths = Object.entries(document.paths)
+      .map(([path, operations]) => {
+        const kept = Object.entries(operations).filter(([, { operationId }]) => ids.includes(operationId))
+        return [path, Object.fromEntries(kept)] as const
+      })
+      .filter(([, operations]) => Object.keys(operations).length > 0)
+    await route.fulfill({ response, json: { ...document, paths: Object.fromEntries(paths) } })
   })
 }
 const ownField = (docs: FrameLocator) => docs.getByPlaceholder('Token').filter({ visible: true }).first()
@@ -168,10 +185,20 @@ inBrowser('a malformed token, one cut short and an unknown API key are refused w
   await close()
 })
 
+announceSampling('operations on the documentation page, one of each group and others')
+
 // The documentation takes seconds to render: each page of it is opened once and used for several questions.
 inBrowser('the documentation page stands alone, with its groups in order', async () => {
-  const { page, seen, close } = await visit('/api/docs')
-  const { titles } = await findCallerOperation()
+  const { page, seen, close } = await visit('/favicon.svg')
+  const { operations, tags } = await readDocument()
+  const firstOfGroups = tags.map(({ name }) => operations.find((operation) => operation.tags[0] === name))
+  const others = sample(operations, Math.ceil(operations.length / 8), 'documentation page')
+  await serveOperations(
+    page,
+    [...firstOfGroups, ...others].map((operation) => operation?.operationId ?? ''),
+  )
+  await page.goto(`${base}/api/docs`)
+  const titles = tags.map((tag) => tag['x-displayName'])
   const sidebar = page.getByRole('navigation').first()
   for (const title of titles) await sidebar.getByText(title, { exact: true }).first().waitFor()
   const shown = await sidebar.innerText()
@@ -183,7 +210,7 @@ inBrowser('the documentation page stands alone, with its groups in order', async
 
 inBrowser('/api-docs sends the newest token, names its tenant, keeps it after a reload and removes it', async () => {
   const { page, seen, docs, close } = await visit('/favicon.svg')
-  await serveCallerOperationOnly(page)
+  await serveOperations(page, [CALLER])
   await page.goto(`${base}/api-docs`)
   await docs.locator('body.light-mode').waitFor()
   await ownField(docs).fill('typed.by.hand')

@@ -1,7 +1,7 @@
 /** A browser page that records external requests, console errors and failed responses. */
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { trackOutsideRequests } from '../support/browser.ts'
 import { projectRoot } from '../support/database.ts'
@@ -31,10 +31,9 @@ const STOP_ANIMATIONS = `{
   document.adoptedStyleSheets = [still]
 }`
 
-const DEFAULT_OPTIONS: BrowserContextOptions = { viewport: DESKTOP, reducedMotion: 'reduce' }
 const sharedContexts = new Map<string, Promise<BrowserContext>>()
 
-/** One context for all pages without options of their own: sessions are kept per tab. A page stays open, and with it the process. */
+/** One context for all pages of a server: sessions are kept per tab. A page stays open, and with it the process. */
 function getSharedContext(browser: Browser, base: string): Promise<BrowserContext> {
   const known = sharedContexts.get(base) ?? createSharedContext(browser, base)
   sharedContexts.set(base, known)
@@ -42,7 +41,7 @@ function getSharedContext(browser: Browser, base: string): Promise<BrowserContex
 }
 
 async function createSharedContext(browser: Browser, base: string): Promise<BrowserContext> {
-  const context = await browser.newContext(DEFAULT_OPTIONS)
+  const context = await browser.newContext({ viewport: DESKTOP, reducedMotion: 'reduce' })
   await (await context.newPage()).goto(`${base}/favicon.svg`)
   return context
 }
@@ -53,18 +52,22 @@ export async function closeSharedContext(base: string): Promise<void> {
   sharedContexts.delete(base)
 }
 
+/** How the screen of a page differs from the others: wide and light. */
+export interface Screen {
+  readonly viewport?: { readonly width: number; readonly height: number }
+  readonly colorScheme?: 'light' | 'dark'
+}
+
 export async function openPage(
   browser: Browser,
   base: string,
   place: string,
-  options: BrowserContextOptions = {},
-  token?: string,
+  { viewport, colorScheme, token }: Screen & { readonly token?: string } = {},
 ) {
-  const isShared = Object.keys(options).length === 0
-  const context = isShared
-    ? await getSharedContext(browser, base)
-    : await browser.newContext({ ...DEFAULT_OPTIONS, ...options })
+  const context = await getSharedContext(browser, base)
   const page = await context.newPage()
+  if (viewport) await page.setViewportSize(viewport)
+  if (colorScheme) await page.emulateMedia({ colorScheme })
   const seen: PageProblems = { outside: trackOutsideRequests(page, base), errors: [], failed: [] }
   // A colour scheme that another page chose is not this one's.
   await page.addInitScript(`try { localStorage.clear() } catch {}`)
@@ -81,22 +84,13 @@ export async function openPage(
   })
   page.setDefaultTimeout(90_000)
   await page.goto(`${base}${place}`)
-  return { page, context, seen, close: () => (isShared ? page.close() : context.close()) }
+  return { page, context, seen, close: () => page.close() }
 }
 
 export async function signIn(page: Page, token: string): Promise<void> {
   await page.getByLabel('Token or API key').fill(token)
   await page.getByRole('button', { name: /^(Sign in|Use token)$/ }).click()
 }
-
-/** Already signed in, as after a reload of the tab. */
-export const openPageAs = (
-  browser: Browser,
-  base: string,
-  token: string,
-  place: string,
-  options: BrowserContextOptions = {},
-) => openPage(browser, base, place, options, token)
 
 /** The page has its heading and nothing on it is still loading, however many parts of it were. */
 export async function waitUntilLoaded(page: Page): Promise<void> {

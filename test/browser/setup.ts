@@ -2,14 +2,14 @@
  * Shared by the browser tests: one server with a worker, one browser, and users of one tenant. Each test file calls it
  * once; exports are set after `beforeAll`.
  */
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import type { EgressSettings } from '#kernel/egress/settings.ts'
 import { checkBrowser, getBrowser } from '../support/browser.ts'
 import { buildConsole } from '../support/console-build.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
-import { closeSharedContext, openPageAs } from './page-session.ts'
+import { closeSharedContext, openPage, type Screen } from './page-session.ts'
 
 const availability = await checkBrowser()
 if (!availability.ok) console.warn(`Tests in a browser are skipped: ${availability.reason}`)
@@ -62,7 +62,7 @@ export function setUpBrowserTests({
     tenant_id = await w.makeTenant({ four_eyes })
     await prepare()
     browser = await getBrowser()
-  }, 120_000)
+  })
   afterAll(async () => {
     await closeSharedContext(base)
     await jobWorker.stop()
@@ -88,7 +88,8 @@ export async function createPerson(
 export const createPersonToken = async (name: string, role: Role, tenant = tenant_id): Promise<string> =>
   (await createPerson(name, [role], { tenant })).token
 
-export const at = (who: string | Person, place: string, options: BrowserContextOptions = {}) =>
-  openPageAs(browser, base, typeof who === 'string' ? who : who.token, place, options)
+/** A page of a tab that is signed in already, as after a reload. */
+export const at = (who: string | Person, place: string, screen: Screen = {}) =>
+  openPage(browser, base, place, { ...screen, token: typeof who === 'string' ? who : who.token })
 export const pageHeading = (page: Page, name: string | RegExp) => page.getByRole('heading', { level: 1, name })
 export const noProblems = { outside: [], errors: [], failed: [] }

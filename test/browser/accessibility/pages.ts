@@ -89,6 +89,7 @@ describe('every page', () => {
       expect({ ...seen, failed: [] }).toEqual(noProblems)
       await close()
     },
-    300_000,
+    // Some sixty pages; what hangs is found by the time-out of each step.
+    900_000,
   )
 })

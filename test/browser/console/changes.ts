@@ -131,7 +131,9 @@ describe('jobs', () => {
     await page.getByText('succeeded', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Result' }).getByText('"parts": 3').waitFor()
     await takeScreenshot(page, 'console-job')
-    expect(seen).toEqual(noProblems)
+    // A busy machine may not be ready for a moment: the page shows it and asks again.
+    const failed = seen.failed.filter((answer) => answer !== '503 /api/health/ready')
+    expect({ ...seen, failed }).toEqual(noProblems)
     await close()
   })
 

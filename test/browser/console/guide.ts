@@ -10,59 +10,55 @@ const step = (page: Page, number: number) => page.getByRole('listitem', { name: 
 const expectDone = (page: Page, number: number) => step(page, number).getByText('done', { exact: true }).waitFor()
 
 describe('guided start', () => {
-  browserTest(
-    'takes an empty tenant through five steps, and can be left and resumed',
-    async () => {
-      const tenant = await w.makeTenant()
-      const { page, seen, close } = await at(await w.person(tenant, people), '/')
-      const offer = page.getByRole('region', { name: /^Start here/ })
-      await offer.getByText('0 of 5 done').waitFor()
-      await offer.getByRole('link', { name: 'Begin' }).click()
-      await pageHeading(page, 'Guided start').waitFor()
+  browserTest('takes an empty tenant through five steps, and can be left and resumed', async () => {
+    const tenant = await w.makeTenant()
+    const { page, seen, close } = await at(await w.person(tenant, people), '/')
+    const offer = page.getByRole('region', { name: /^Start here/ })
+    await offer.getByText('0 of 5 done').waitFor()
+    await offer.getByRole('link', { name: 'Begin' }).click()
+    await pageHeading(page, 'Guided start').waitFor()
 
-      await step(page, 2).getByText('later').waitFor()
-      await page.getByRole('button', { name: 'Import the sample file' }).click()
-      await expectDone(page, 1)
-      await takeScreenshot(page, 'guide-imported')
+    await step(page, 2).getByText('later').waitFor()
+    await page.getByRole('button', { name: 'Import the sample file' }).click()
+    await expectDone(page, 1)
+    await takeScreenshot(page, 'guide-imported')
 
-      await page.reload()
-      await page.getByRole('button', { name: 'Put version 1 in force' }).click()
-      const dialog = page.getByRole('dialog', { name: /Put in force: version 1 of Risk bands/ })
-      await dialog.getByText('2 changed').waitFor()
-      await dialog.getByLabel('Reason').fill('Our risk appetite of this year')
-      await dialog.getByRole('button', { name: 'Put in force' }).click()
-      await expectDone(page, 2)
+    await page.reload()
+    await page.getByRole('button', { name: 'Put version 1 in force' }).click()
+    const dialog = page.getByRole('dialog', { name: /Put in force: version 1 of Risk bands/ })
+    await dialog.getByText('2 changed').waitFor()
+    await dialog.getByLabel('Reason').fill('Our risk appetite of this year')
+    await dialog.getByRole('button', { name: 'Put in force' }).click()
+    await expectDone(page, 2)
 
-      await page.getByRole('button', { name: 'Rate the customer' }).click()
-      await page.getByText('Erika Beispiel is rated low').waitFor()
-      await expectDone(page, 3)
+    await page.getByRole('button', { name: 'Rate the customer' }).click()
+    await page.getByText('Erika Beispiel is rated low').waitFor()
+    await expectDone(page, 3)
 
-      expect(await page.getByLabel('Medium risk from a score of').inputValue()).toBe('20 %')
-      await page.getByRole('button', { name: 'Save as a new version and analyse the impact' }).click()
-      await step(page, 4).getByRole('table', { name: 'Migration of results' }).waitFor()
-      await step(page, 4).getByText('100.0 %').waitFor()
-      await expectDone(page, 4)
-      await expectFitsScreens(page, 'guide-impact')
+    expect(await page.getByLabel('Medium risk from a score of').inputValue()).toBe('20 %')
+    await page.getByRole('button', { name: 'Save as a new version and analyse the impact' }).click()
+    await step(page, 4).getByRole('table', { name: 'Migration of results' }).waitFor()
+    await step(page, 4).getByText('100.0 %').waitFor()
+    await expectDone(page, 4)
+    await expectFitsScreens(page, 'guide-impact')
 
-      await step(page, 5).getByRole('button', { name: 'Replay' }).click()
-      await step(page, 5).getByText('Identical').waitFor()
-      await expectDone(page, 5)
-      await page.getByText('5 of 5 steps done').waitFor()
+    await step(page, 5).getByRole('button', { name: 'Replay' }).click()
+    await step(page, 5).getByText('Identical').waitFor()
+    await expectDone(page, 5)
+    await page.getByText('5 of 5 steps done').waitFor()
 
-      await page.getByRole('link', { name: 'Go to the home page' }).click()
-      await pageHeading(page, /./).waitFor()
-      expect(await page.getByRole('region', { name: /guided start|Start here/ }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Go to the home page' }).click()
+    await pageHeading(page, /./).waitFor()
+    expect(await page.getByRole('region', { name: /guided start|Start here/ }).count()).toBe(0)
 
-      // The tenant now has a list of its own under the key of a shared one.
-      await page.goto(`${base}/resolver`)
-      await page.getByRole('combobox', { name: 'List' }).fill('risk-bands')
-      await page.getByRole('option', { name: /\(risk-bands\)/ }).waitFor()
-      expect(await page.getByRole('option').count()).toBe(1)
-      expect(seen).toEqual(noProblems)
-      await close()
-    },
-    60_000,
-  )
+    // The tenant now has a list of its own under the key of a shared one.
+    await page.goto(`${base}/resolver`)
+    await page.getByRole('combobox', { name: 'List' }).fill('risk-bands')
+    await page.getByRole('option', { name: /\(risk-bands\)/ }).waitFor()
+    expect(await page.getByRole('option').count()).toBe(1)
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
 
   browserTest('says who can do a step, and stays dismissed until it is reopened from the account menu', async () => {
     const { page, seen, close } = await at(await w.person(await w.makeTenant(), ['viewer']), '/')
