@@ -11,6 +11,7 @@ import { demoTenants, seed } from '#app/seed.ts'
 import type { Role } from '#kernel/auth/roles.ts'
 import type { JobRunner } from '#kernel/job/runner.ts'
 import { projectRoot } from './support/database.ts'
+import { readStatedCalls, readStatedOutcomes } from './support/demo-document.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 const [demo, empty] = demoTenants as [(typeof demoTenants)[0], (typeof demoTenants)[0]]
@@ -218,42 +219,6 @@ test('one list is stale, one change waits with its impact, and another was appro
   expect(matrix.draft).not.toBeNull()
 })
 
-interface StatedOutcome {
-  readonly external_id: string
-  readonly matrix_key: string
-  readonly status: number
-  readonly band: string | null
-  readonly score_bps: number | null
-  readonly required_actions: readonly string[]
-  readonly reason_codes: readonly string[]
-  readonly in_force: string
-}
-
-function readStatedOutcomes(): StatedOutcome[] {
-  const page = fs.readFileSync(path.join(projectRoot, 'docs/demo.md'), 'utf8')
-  const split = (cell: string) => (cell === '–' ? [] : cell.split(', '))
-  return page
-    .split('\n')
-    .filter((line) => line.startsWith('| `MAGIC-'))
-    .map((line) => {
-      const [id, matrix, status, band, score, actions, codes, in_force] = line
-        .replaceAll('`', '')
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => cell.trim()) as [string, string, string, string, string, string, string, string]
-      return {
-        external_id: id,
-        matrix_key: matrix,
-        status: Number(status),
-        band: band === '–' ? null : band,
-        score_bps: score === '–' ? null : Number(score),
-        required_actions: split(actions),
-        reason_codes: split(codes),
-        in_force,
-      }
-    })
-}
-
 const stated = readStatedOutcomes()
 
 test('docs/demo.md states an outcome for every subject with a fixed one', () => {
@@ -276,34 +241,6 @@ test.each(stated)('$external_id gets the outcome that docs/demo.md states', asyn
     expect(reply.json).toMatchObject({ code: 'inputs_refused', errors: [{ pointer: '#/inputs/source_of_funds' }] })
   }
 })
-
-interface StatedCall {
-  readonly external_id: string
-  readonly operation: string
-  readonly asked: string
-  readonly status: number
-  readonly job: string
-  readonly result: string
-}
-
-function readStatedCalls(): StatedCall[] {
-  const page = fs.readFileSync(path.join(projectRoot, 'docs/demo.md'), 'utf8')
-  return page
-    .split('\n')
-    .filter((line) => line.startsWith('| `PROVIDER-'))
-    .map((line) => {
-      const cells = line.replaceAll('`', '').split('|').slice(1, -1)
-      const [external_id, operation, asked, status, job, result] = cells.map((cell) => cell.trim()) as [
-        string,
-        string,
-        string,
-        string,
-        string,
-        string,
-      ]
-      return { external_id, operation, asked, status: Number(status), job, result }
-    })
-}
 
 const statedCalls = readStatedCalls()
 const findSubjectId = async (external_id: string): Promise<string> =>

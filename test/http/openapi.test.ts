@@ -1,16 +1,19 @@
 /** The published document is valid OpenAPI 3.1 and says neither more nor less than what the running server does. */
 import { validate as validateOpenapi } from '@scalar/openapi-parser'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import addFormats from 'ajv-formats'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
-import { inputValidator, replyValidator } from '#kernel/http/validation.ts'
 import { problems } from '#kernel/problem.ts'
-import { isStreamReply } from '#kernel/route.ts'
-import { closed, type TSchema, Type } from '#kernel/schema.ts'
-import { addComponents, withSharedReferences } from '../support/contract.ts'
+import { closed, Type } from '#kernel/schema.ts'
+import {
+  type ApiDocument,
+  createSchemaCompiler,
+  type ListedOperation,
+  listOperations,
+  type Media,
+} from '../support/api-document.ts'
 import { EXAMPLES_STALE, readExamples } from '../support/recorded-examples.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -36,59 +39,21 @@ const codesWithoutOperation = [
 
 type Json = Record<string, unknown>
 
-interface Operation {
-  readonly operationId: string
-  readonly summary: string
-  readonly description: string
-  readonly tags: string[]
-  readonly security: object[]
-  readonly parameters?: { name: string; in: string; required: boolean; schema: object }[]
-  readonly requestBody?: { content: Record<string, Media> }
-  readonly responses: Record<string, Response>
-}
-interface Media {
-  readonly schema: object
-  readonly examples?: Record<string, { value?: unknown; $ref?: string }>
-}
-interface Response {
-  readonly description: string
-  readonly content?: Record<string, Media>
-  readonly links?: Record<string, { operationId: string; parameters: Record<string, string> }>
-}
-interface Document {
-  readonly openapi: string
-  readonly tags: { name: string; description: string; 'x-displayName': string }[]
-  readonly 'x-tagGroups': { name: string; tags: string[] }[]
-  readonly paths: Record<string, Record<string, Operation>>
-  readonly components: {
-    schemas: Record<string, object>
-    responses: Record<string, Response>
-    examples: Record<string, { value: unknown }>
-  }
-}
-
 let w: TestApp
 /** As it is served. */
-let document: Document
+let document: ApiDocument
 /** Operations with the responses that they refer to. */
-let operations: { path: string; method: string; operation: Operation }[]
+let operations: ListedOperation[]
+let compile: (schema: object) => ValidateFunction
 const routes = modules.flatMap((module) => module.routes.map((route) => ({ module, route })))
 
 beforeAll(async () => {
   w = await startTestApp()
   document = (await w.call('GET /openapi.json')).json
-  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation: resolveResponses(operation) })),
-  )
+  operations = listOperations(document)
+  compile = createSchemaCompiler(document)
 })
 
-/** Problem responses that operations share stand in the components. */
-function resolveResponses(operation: Operation): Operation {
-  const resolve = (response: Response & { $ref?: string }): Response =>
-    response.$ref ? (document.components.responses[response.$ref.split('/').at(-1) as string] as Response) : response
-  const responses = Object.entries(operation.responses).map(([status, response]) => [status, resolve(response)])
-  return { ...operation, responses: Object.fromEntries(responses) }
-}
 afterAll(() => w.close())
 
 const faulty = (isFaulty: (entry: (typeof operations)[number]) => boolean) =>
@@ -127,6 +92,11 @@ describe('the document', () => {
       const unused = kind === 'examples' ? codesWithoutOperation : []
       expect([...used, ...unused].toSorted()).toEqual(Object.keys(document.components[kind]).toSorted())
     }
+  })
+
+  test('describes the problems that are answered', async () => {
+    const { json } = await w.call('GET /users?limit=0')
+    expect(compile({ $ref: '#/components/schemas/Problem' })(json)).toBe(true)
   })
 
   test('is the same for every caller and needs no token', async () => {
@@ -418,83 +388,5 @@ describe('examples', () => {
 
   test('keep the document small', () => {
     expect(JSON.stringify(document).length).toBeLessThan(1_800_000)
-  })
-})
-
-let ajv: Ajv2020 | undefined
-const compiled = new Map<string, ValidateFunction>()
-
-/** In strict mode, each distinct schema once: that is most of what this file takes. */
-function compile(schema: object): ValidateFunction {
-  const text = JSON.stringify(schema)
-  ajv ??= createDocumentValidator()
-  const known = compiled.get(text) ?? ajv.compile(withSharedReferences(schema))
-  compiled.set(text, known)
-  return known
-}
-
-function createDocumentValidator(): Ajv2020 {
-  const validator = new Ajv2020({ strict: true, allowUnionTypes: true, code: { optimize: false } })
-  ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(validator)
-  validator.addFormat('binary', true)
-  addComponents(validator, document.components.schemas)
-  return validator
-}
-
-describe('every schema', () => {
-  test('of a request and of a reply is valid and compiles in strict mode', () => {
-    const metaSchema = new Ajv2020()
-    const expectValid = (schema: TSchema) =>
-      expect([metaSchema.validateSchema(schema), metaSchema.errors]).toEqual([true, null])
-    let count = 0
-    for (const { route } of routes) {
-      for (const schema of [route.params, route.query, route.body]) {
-        if (!schema) continue
-        expectValid(schema)
-        expect(inputValidator(schema)).toBeTypeOf('function')
-        count++
-      }
-      const [, reply] = route.reply
-      if (reply === null || isStreamReply(reply)) continue
-      expectValid(reply as TSchema)
-      expect(replyValidator(reply as TSchema)).toBeTypeOf('function')
-      count++
-    }
-    expect(count).toBeGreaterThan(80)
-  })
-
-  test('in the document compiles with its references', () => {
-    const distinct = new Set<string>()
-    for (const { operation } of operations) {
-      const bodies = Object.values(operation.requestBody?.content ?? {})
-      const replies = Object.values(operation.responses).flatMap(({ content }) => Object.values(content ?? {}))
-      const parameters = operation.parameters ?? []
-      for (const { schema } of [...bodies, ...replies, ...parameters]) distinct.add(JSON.stringify(schema))
-    }
-    expect(distinct.size).toBeGreaterThan(60)
-    for (const text of distinct) expect(compile(JSON.parse(text))).toBeTypeOf('function')
-    const isProblem = compile({ $ref: '#/components/schemas/Problem' })
-    return w.call('GET /users?limit=0', {}).then(({ json }) => expect(isProblem(json)).toBe(true))
-  })
-
-  test('of a problem lists every code', () => {
-    expect(document.components.schemas['Problem']).toMatchObject({
-      properties: { code: { enum: Object.keys(problems) } },
-    })
-  })
-
-  test('names its members in snake_case', () => {
-    const names = new Set<string>()
-    const visit = (value: unknown) => {
-      if (typeof value !== 'object' || value === null) return
-      for (const name of Object.keys((value as { properties?: object }).properties ?? {})) names.add(name)
-      for (const inner of Object.values(value)) visit(inner)
-    }
-    visit(document.components.schemas)
-    visit(document.paths)
-    // As the specification of problem details and of validators spells it.
-    names.delete('instancePath')
-    expect(names.size).toBeGreaterThan(80)
-    expect([...names].filter((name) => !/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(name))).toEqual([])
   })
 })

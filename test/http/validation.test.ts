@@ -1,7 +1,7 @@
 /** Input is taken as the schemas say or not at all: nothing is coerced, clamped, dropped or guessed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { modules } from '#app/modules.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { describedElsewhere, type InputSchema, inputs, is } from '../support/declared-inputs.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 let w: TestApp
@@ -21,91 +21,9 @@ const brief = ({ status, json }: { status: number; json: { code?: string } }) =>
 const post = (payload: string | Buffer) =>
   w.call('POST /users', { token, payload, headers: { 'content-type': 'application/json' } })
 
-interface Schema {
-  readonly type?: string | string[]
-  readonly properties?: Record<string, Schema>
-  readonly items?: Schema
-  readonly anyOf?: Schema[]
-  readonly enum?: unknown[]
-  readonly pattern?: string
-  readonly maxLength?: number
-  readonly maxItems?: number
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly additionalProperties?: unknown
-  readonly patternProperties?: Record<string, Schema>
-}
-
-/** Every schema inside a schema, with the path that leads to it. */
-function* parts(schema: Schema, at: string): Generator<[string, Schema]> {
-  yield [at, schema]
-  for (const [name, inner] of Object.entries(schema.properties ?? {})) yield* parts(inner, `${at}/${name}`)
-  for (const inner of [schema.items, ...Object.values(schema.patternProperties ?? {})]) {
-    if (inner) yield* parts(inner, `${at}/*`)
-  }
-  for (const inner of schema.anyOf ?? []) yield* parts(inner, at)
-}
-
-const inputs = modules
-  .flatMap(({ routes }) => routes)
-  .flatMap((route) =>
-    (['params', 'query', 'body'] as const).flatMap((part) =>
-      route[part] ? [...parts(route[part] as Schema, `${route.id} ${part}`)] : [],
-    ),
-  )
-const is = (schema: Schema, type: string) => [schema.type].flat().includes(type)
-
 describe('every declared input', () => {
   test('exists', () => expect(inputs.length).toBeGreaterThan(100))
 
-  /** Their shape is stated elsewhere: by a stored type, by an adapter, by a matrix, or by what JSON Schema itself is. */
-  const describedElsewhere = [
-    'convertOdcsContract body/document',
-    'createSourceContract body/definition',
-    'createSourceContractDraft body/definition',
-    'updateSourceContractDraft body/definition',
-    'createPlugin body/package/manifest',
-    'createPluginVersion body/package/manifest',
-    'updatePluginConfiguration body/configuration',
-    'createDatasetVersion body/data/*',
-    'createDatasetType body/schema',
-    'createDatasetType body/examples/*',
-    'createDatasetTypeVersion body/schema',
-    'createDatasetTypeVersion body/examples/*',
-    'validateEntries body/data/*',
-    'previewAdapter body/options',
-    'startImport body/options',
-    'updateOverlay body/entries/*/value',
-    'createSubject body/attributes',
-    'updateSubject body/attributes',
-    'startSubjectBulk body/options',
-    'createToolServer body/auth',
-    'updateToolServer body/auth',
-    'callProvider body/input',
-    'testProvider body/input',
-    'createProvider body/definition',
-    'createProviderDraft body/definition',
-    'updateProviderDraft body/definition',
-    'createRiskMatrix body/definition',
-    'createRiskMatrixDraft body/definition',
-    'updateRiskMatrixDraft body/definition',
-    'simulateRiskMatrixVersion body/inputs',
-    'testRiskMatrixVersion body/cases/*/inputs',
-    'createRiskMatrixCase body/inputs',
-    'createRule body/definition',
-    'createRuleDraft body/definition',
-    'updateRuleDraft body/definition',
-    'simulateRuleVersion body/inputs',
-    'testRuleVersion body/cases/*/inputs',
-    'createRuleCase body/inputs',
-    'createEvaluation body/inputs',
-    'previewEvaluation body/inputs',
-    'startEvaluation body/inputs',
-    'startEvaluation body/call_inputs/*',
-    'exploreEvaluation body/inputs',
-    'estimateBatchEvaluation body/items/*/inputs',
-    'startBatchEvaluation body/items/*/inputs',
-  ]
   test('objects are closed, or described by something that is stored', () => {
     // A map says what its values are; only one that does not is open.
     const open = inputs.filter(
@@ -129,7 +47,7 @@ describe('every declared input', () => {
   test('reasons need at least one visible character', () => {
     const reasons = inputs.filter(([at, schema]) => /[/_]reason$/.test(at) && is(schema, 'string') && !schema.enum)
     expect(reasons.length).toBeGreaterThan(10)
-    const takes = ({ pattern }: Schema, value: string) => new RegExp(pattern as string, 'u').test(value)
+    const takes = ({ pattern }: InputSchema, value: string) => new RegExp(pattern as string, 'u').test(value)
     const blanks = [' ', '\n', '\t\r\n', '\u200b', '\u00a0\u2060', '\u3164', '\ufe0f', '\u2800', '\u0001']
     const loose = reasons.filter(([, schema]) => blanks.some((blank) => takes(schema, blank)))
     expect(loose.map(([at]) => at)).toEqual([])

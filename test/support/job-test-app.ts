@@ -82,6 +82,33 @@ export async function startJobTestApp(options: TestAppOptions = {}) {
           job_id,
         ]),
       ),
+    /** What the reaper does for a dead worker, without waiting for the lease to run out. */
+    takeAway: (tenant_id: string, job_id: string) =>
+      inTenant(tenant_id, (tx) =>
+        tx.run(
+          `update app.job set state = 'queued', run_at = now(), lease_token = null, lease_until = null
+            where tenant_id = $1 and job_id = $2`,
+          [tenant_id, job_id],
+        ),
+      ),
+    /** As a worker leaves a job that it no longer runs: its lease is over. */
+    abandon: (tenant_id: string, job_id: string, attempts: number) =>
+      inTenant(tenant_id, (tx) =>
+        tx.run(
+          `update app.job set state = 'running', attempts = $3, lease_token = gen_random_uuid(), lease_until = now() - interval '1 s'
+            where tenant_id = $1 and job_id = $2`,
+          [tenant_id, job_id, attempts],
+        ),
+      ),
+    leaseOf: async (tenant_id: string, job_id: string): Promise<string | null> =>
+      (
+        await inTenant(tenant_id, (tx) =>
+          tx.find<{ lease_until: string | null }>(
+            'select lease_until from app.job where tenant_id = $1 and job_id = $2',
+            [tenant_id, job_id],
+          ),
+        )
+      )?.lease_until ?? null,
     ended: (tenant_id: string, job_id: string) =>
       waitUntil(`job ${job_id} has ended`, async () => {
         const job = await look(tenant_id, job_id)

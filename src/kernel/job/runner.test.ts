@@ -41,25 +41,6 @@ const effect = (job: Job, number: number) =>
     return { checkpoint: { number }, progress: { done: number, total: 5, unit: 'numbers' } }
   })
 
-/** What the reaper does for a dead worker, without waiting for the lease to run out. */
-const takeAway = (job_id: string) =>
-  w.inTenant(tenant, (tx) =>
-    tx.run(
-      `update app.job set state = 'queued', run_at = now(), lease_token = null, lease_until = null where tenant_id = $1 and job_id = $2`,
-      [tenant, job_id],
-    ),
-  )
-
-const leaseOf = async (job_id: string): Promise<string | null> => {
-  const row = await w.inTenant(tenant, (tx) =>
-    tx.find<{ lease_until: string | null }>('select lease_until from app.job where tenant_id = $1 and job_id = $2', [
-      tenant,
-      job_id,
-    ]),
-  )
-  return row?.lease_until ?? null
-}
-
 describe('running', () => {
   test('steps commit one by one, progress is visible, and the result is stored', async () => {
     const reached = latch()
@@ -336,10 +317,10 @@ describe('leases', () => {
     const job_id = await w.enqueue(tenant, 'test-restart')
     w.startRunner(1)
     await started.opened
-    const first = await leaseOf(job_id)
-    await waitUntil('the lease has been extended', async () => (await leaseOf(job_id)) !== first)
+    const first = await w.leaseOf(tenant, job_id)
+    await waitUntil('the lease has been extended', async () => (await w.leaseOf(tenant, job_id)) !== first)
     expect(reported).toBe(false)
-    await takeAway(job_id)
+    await w.takeAway(tenant, job_id)
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2 })
     expect(reported).toBe(true)
   })
@@ -364,14 +345,14 @@ describe('leases', () => {
     const job_id = await w.enqueue(tenant, 'test-restart')
     const runner = w.startRunner(3)
     await first.opened
-    await takeAway(job_id)
+    await w.takeAway(tenant, job_id)
     await second.opened
     expect(runner.running).toBe(2)
     endFirst.open()
     await firstEnded.opened
     await waitUntil('the first body is gone', () => runner.running === 1)
-    const lease = await leaseOf(job_id)
-    await waitUntil('the second lease is extended', async () => (await leaseOf(job_id)) !== lease)
+    const lease = await w.leaseOf(tenant, job_id)
+    await waitUntil('the second lease is extended', async () => (await w.leaseOf(tenant, job_id)) !== lease)
     endSecond.open()
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', result: { attempt: 2 } })
   })
@@ -396,7 +377,7 @@ describe('leases', () => {
     const job_id = await w.enqueue(tenant, `test-${resumes}`)
     w.startRunner(1)
     await stuck.opened
-    await takeAway(job_id)
+    await w.takeAway(tenant, job_id)
     await w.ended(tenant, job_id)
     expect(checkpoints).toEqual(seen)
     expect(await w.effects(tenant, job_id)).toEqual(effects)
@@ -404,16 +385,8 @@ describe('leases', () => {
 
   test('a job whose workers keep dying fails after its last attempt, with the reason', async () => {
     const job_id = await w.enqueue(tenant, 'test-restart')
-    const abandon = (attempts: number) =>
-      w.inTenant(tenant, (tx) =>
-        tx.run(
-          `update app.job set state = 'running', attempts = $3, lease_token = gen_random_uuid(), lease_until = now() - interval '1 s'
-            where tenant_id = $1 and job_id = $2`,
-          [tenant, job_id, attempts],
-        ),
-      )
     body = async () => fail('internal', 'must not run')
-    await abandon(5)
+    await w.abandon(tenant, job_id, 5)
     w.startRunner(1)
     expect(await w.ended(tenant, job_id)).toMatchObject({
       state: 'failed',

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { insertApiKey } from '#modules/access/index.ts'
+import { type Caller, createCaller, createKeyCaller, insertApprovalRow } from '#test/support/change-request-callers.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
@@ -10,11 +10,6 @@ let tenant_id: string
 let author: Caller
 let checker: Caller
 let user_id: string
-
-interface Caller {
-  readonly principal: `user:${string}` | `key:${string}`
-  readonly token: string
-}
 
 beforeAll(async () => {
   w = await startTestApp()
@@ -28,19 +23,8 @@ beforeEach(async () => {
   user_id = (await w.call('POST /users', { token: author.token, body })).json.user_id
 })
 
-async function caller(roles: Role[] = ['tenant_admin'], kind: 'user' | 'key' = 'user'): Promise<Caller> {
-  const principal = `${kind}:${uuidv7()}` as const
-  return { principal, token: await w.token({ tenant_id, principal, roles }) }
-}
-
-/** A key with a row, which `caller` does not give it. */
-async function createKey(): Promise<Caller & { readonly key_id: string }> {
-  const key_id = uuidv7()
-  const key = { key_id, name: 'machine', roles: ['tenant_admin' as const], secret_hash: 'unused', expires_in_days: 30 }
-  await asApp((tx) => insertApiKey(tx, key), author.principal)
-  const principal = `key:${key_id}` as const
-  return { key_id, principal, token: await w.token({ tenant_id, principal, roles: ['tenant_admin'] }) }
-}
+const caller = (roles?: Role[], kind?: 'user' | 'key'): Promise<Caller> => createCaller(w, tenant_id, roles, kind)
+const createKey = () => createKeyCaller(w, tenant_id, author.principal)
 
 const setRoles = (roles: unknown, by = author, headers: Record<string, string> = {}) =>
   w.call(`PUT /users/${user_id}/roles`, { token: by.token, body: { roles }, headers })
@@ -314,14 +298,7 @@ describe('approving', () => {
 
 describe('constraints of the database', () => {
   const insert = (cr_id: string, created_by: string, approved_by: string) =>
-    asApp((tx) =>
-      tx.run('insert into app.change_approval (tenant_id, cr_id, created_by, approved_by) values ($1, $2, $3, $4)', [
-        tenant_id,
-        cr_id,
-        created_by,
-        approved_by,
-      ]),
-    )
+    asApp((tx) => insertApprovalRow(tx, { cr_id, created_by, approved_by }))
   const breaks = (constraint: string) => expect.objectContaining({ cause: expect.objectContaining({ constraint }) })
 
   test('refuse the author, an API key and a wrong author', async () => {

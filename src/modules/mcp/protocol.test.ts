@@ -1,16 +1,24 @@
 /** The tool protocol from a client's side: the public client of the protocol, both eras, over real HTTP. */
-import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Client, ProtocolError } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { toolCallers } from '#kernel/auth/tool-policy.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ensureEvaluation } from '#modules/evaluations/fixtures.ts'
 import { ensureList } from '#modules/reference-data/fixtures.ts'
 import { ensurePolicy } from '#test/support/example-policy.ts'
-import { ExampleTenant, type Person } from '#test/support/example-tenant.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { fixtures } from '#test/support/fixtures.ts'
 import type { Example, Fixture } from '#test/support/operation-fixture.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import {
+  type Connection,
+  callTool as call,
+  connectClient,
+  hostileMessages,
+  listRecordedCalls,
+  MODERN_META,
+} from '#test/support/tool-client.ts'
 import { getCatalogue, type Tool } from './tools/catalogue.ts'
 
 let w: TestApp
@@ -24,57 +32,19 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-interface Connection {
-  readonly roles: readonly Role[]
-  readonly mode?: 'auto' | 'legacy'
-  readonly tenant?: ExampleTenant
-  readonly principal?: Person
-  /** What the person types when asked to confirm; null declines. */
-  readonly answer?: (message: string) => string | null
-}
-
 const clients: Client[] = []
 afterAll(() => Promise.all(clients.map((client) => client.close())))
 
-async function connect({ roles, mode = 'auto', tenant = t, principal, answer }: Connection): Promise<Client> {
-  const client = new Client(
-    { name: 'Desk assistant', version: '1.4' },
-    { versionNegotiation: { mode }, ...(answer && { capabilities: { elicitation: { form: {} } } }) },
-  )
-  if (answer) {
-    client.setRequestHandler('elicitation/create', async ({ params }) => {
-      const confirm = answer(params.message)
-      return confirm === null ? { action: 'decline' } : { action: 'accept', content: { confirm } }
-    })
-  }
-  const headers = { authorization: `Bearer ${await tenant.token(roles, principal ?? tenant.caller)}` }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/api/mcp`), { requestInit: { headers } }))
+async function connect({
+  tenant = t,
+  ...connection
+}: Connection & { readonly tenant?: ExampleTenant }): Promise<Client> {
+  const client = await connectClient(url, tenant, connection)
   clients.push(client)
   return client
 }
 
 const getExample = async (operation: string, role: Role): Promise<Example> => (fixtures[operation] as Fixture)(t, role)
-
-/** The result of a call, or the problem it answered. */
-async function call(client: Client, name: string, given: Record<string, unknown> = {}) {
-  const { isError, structuredContent } = await client.callTool({ name, arguments: given })
-  // biome-ignore lint/suspicious/noExplicitAny: tests reach into results whose shape they assert.
-  return { isError: isError ?? false, value: structuredContent as any }
-}
-
-/** Events and rows of calls of a tenant, oldest first. */
-const listRecorded = (tenant = t) =>
-  w.runtime.database.read({ tenant_id: tenant.tenant_id, actor: 'operator:test' }, async (tx) => ({
-    events: await tx.query<{ event_id: string; operation: string; actor: string; detail: string }>(
-      `select event_id, operation, actor, detail from app.audit_event where tenant_id = $1 and detail like '%"via":"mcp"%'
-        order by recorded_at, event_id`,
-      [tenant.tenant_id],
-    ),
-    calls: await tx.query<{ call_id: string; tool: string; problem: string | null; client: string }>(
-      'select call_id, tool, problem, client from app.mcp_call where tenant_id = $1 order by called_at, call_id',
-      [tenant.tenant_id],
-    ),
-  }))
 
 describe('stories', () => {
   test.each(['auto', 'legacy'] as const)('a client that negotiates %s explains a decision', async (mode) => {
@@ -186,7 +156,7 @@ test('every call leaves exactly one event and one row, which share their id', as
   expect(results.map(({ isError, value }) => (isError ? value.code : null))).toEqual(made.map(([, , code]) => code))
   expect(results[3]?.value).toEqual(results[2]?.value)
   await expect(client.callTool({ name: 'delete_everything', arguments: {} })).rejects.toThrow('Unknown tool')
-  const { events, calls } = await listRecorded(tenant)
+  const { events, calls } = await listRecordedCalls(w, tenant)
   expect(events).toHaveLength(made.length + 1)
   expect(calls.map(({ tool, problem }) => [tool, problem])).toEqual([
     ...made.map(([name, , code]) => [name, code]),
@@ -200,84 +170,6 @@ test('every call leaves exactly one event and one row, which share their id', as
     tool: 'explain_evaluation',
     client: 'Desk assistant 1.4',
     arguments_hash: expect.stringMatching(/^[0-9a-f]{32}$/),
-  })
-})
-
-describe('the tool policy of a tenant', () => {
-  const setRules = async (tenant: ExampleTenant, rules: object[]) => {
-    await tenant.make('PUT /mcp/tool-policy', { body: { rules }, token: await tenant.token(['compliance_officer']) })
-  }
-
-  test('hides and refuses a forbidden tool, and gives nobody a tool', async () => {
-    const tenant = await ExampleTenant.create(w)
-    await setRules(tenant, [
-      { tool: 'search_lists', roles: ['analyst'], decision: 'forbid' },
-      { tool: 'search_audit', roles: [], decision: 'allow' },
-    ])
-    const client = await connect({ roles: ['analyst'], tenant })
-    expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain('search_lists')
-    expect((await call(client, 'search_lists')).value).toMatchObject({ code: 'tool_forbidden', tool: 'search_lists' })
-    expect((await call(client, 'search_audit')).value.code).toBe('role_required')
-    const listed = await tenant.make('GET /mcp/tools', { token: await tenant.token(['analyst']) })
-    const find = (name: string) => listed.items.find(({ tool }: { tool: string }) => tool === name)
-    expect([find('search_lists').usable, find('search_audit').usable, find('get_list').usable]).toEqual([
-      false,
-      false,
-      true,
-    ])
-    const named: string[] = listed.items.flatMap(({ roles }: { roles: string[] }) => roles)
-    expect([...new Set(named)].toSorted()).toEqual([...toolCallers].toSorted())
-    const unknown = await w.call('PUT /mcp/tool-policy', {
-      token: await tenant.token(['tenant_admin']),
-      body: { rules: [{ tool: 'send_money', roles: [], decision: 'allow' }] },
-    })
-    expect([unknown.status, unknown.json.code]).toEqual([409, 'conflict'])
-  })
-
-  test('is recorded with the reason of its change', async () => {
-    const tenant = await ExampleTenant.create(w)
-    const rules = [{ tool: '*', roles: [], decision: 'person' }]
-    await tenant.make('PUT /mcp/tool-policy', { body: { rules, reason: 'First weeks' } })
-    const { items } = await tenant.make('GET /audit/events?operation=updateToolPolicy')
-    expect(items[0].detail.diff).toContainEqual({ member: 'reason', before: null, after: 'First weeks' })
-  })
-
-  test('holds a call until another person approves exactly its arguments, and runs it once', async () => {
-    const tenant = await ExampleTenant.create(w)
-    const { matrix_key } = await ensurePolicy(tenant)
-    await setRules(tenant, [{ tool: 'evaluate_subject', roles: [], decision: 'person' }])
-    const client = await connect({ roles: ['analyst'], tenant })
-    const given = { matrix_key, inputs: { country: 'DE' } }
-    const waiting = (await call(client, 'evaluate_subject', given)).value
-    expect(waiting.code).toBe('tool_approval_required')
-    expect((await call(client, 'evaluate_subject', given)).value.approval_id).toBe(waiting.approval_id)
-    const decide = async (decision: string, principal: Person, approval_id = waiting.approval_id) =>
-      w.call(`POST /mcp/approvals/${approval_id}/${decision}`, {
-        token: await tenant.token(['compliance_officer', 'analyst'], principal),
-        body: {},
-      })
-    expect((await decide('approve', tenant.caller)).json.code).toBe('approval_own_request')
-    const approved = await decide('approve', tenant.author)
-    expect([approved.status, approved.json.state]).toEqual([200, 'succeeded'])
-    expect((await decide('approve', tenant.author)).json.code).toBe('transition_not_allowed')
-    const result = (await call(client, 'evaluate_subject', given)).value
-    expect(result).toEqual(approved.json.outcome)
-    expect((await tenant.make('GET /evaluations')).items).toHaveLength(1)
-    // The result was collected: the same call asks again.
-    const again = (await call(client, 'evaluate_subject', given)).value
-    expect(again.approval_id).not.toBe(waiting.approval_id)
-    expect((await decide('deny', tenant.author, again.approval_id)).json.state).toBe('denied')
-    expect((await call(client, 'evaluate_subject', given)).value.code).toBe('tool_forbidden')
-    const { events } = await listRecorded(tenant)
-    expect(
-      events.filter(({ operation, detail }) => operation === 'createEvaluation' && !detail.includes('problem')),
-    ).toEqual([
-      expect.objectContaining({
-        actor: tenant.caller,
-        detail: expect.stringContaining(`"approved_by":"${tenant.author}"`),
-      }),
-      expect.objectContaining({ actor: tenant.caller }),
-    ])
   })
 })
 
@@ -324,55 +216,9 @@ describe('messages', () => {
       body: message,
       headers: { accept: 'application/json, text/event-stream', ...headers },
     })
-  const meta = {
-    _meta: {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    },
-  }
 
   test('that are hostile are answered with a client error, or a result that is one', async () => {
-    const deep = JSON.parse(`${'['.repeat(60)}${']'.repeat(60)}`)
-    const hostile: unknown[] = [
-      [],
-      Array.from({ length: 11 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' })),
-      null,
-      1,
-      'text',
-      {},
-      { jsonrpc: '1.0', id: 1, method: 'tools/list' },
-      { jsonrpc: '2.0', id: { a: 1 }, method: 'tools/list' },
-      { jsonrpc: '2.0', id: 1, method: '__proto__' },
-      { jsonrpc: '2.0', id: 1, method: 'constructor' },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call' },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 1 } },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: '__proto__' } },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x'.repeat(100_000) } },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search_lists', arguments: [] } },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search_lists', arguments: { limit: -1 } } },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search_lists', arguments: { q: deep } } },
-      {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'get_list', arguments: { list_key: "' or 1=1" } },
-      },
-      { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'get_list', arguments: { list_key: '\u0000' } } },
-      { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'file:///etc/passwd' } },
-      { jsonrpc: '2.0', id: 1, method: 'resources/read', params: { uri: 'probity://lists/../versions/1' } },
-      {
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'prompts/get',
-        params: { name: 'explain-decision', arguments: { evaluation_id: 'Ignore all' } },
-      },
-      { jsonrpc: '2.0', id: 1, method: 'completion/complete', params: { ref: {}, argument: {} } },
-      { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen', params: { ...meta } },
-      { jsonrpc: '2.0', id: 1, method: 'sampling/createMessage', params: {} },
-      { jsonrpc: '2.0', result: {}, id: 7 },
-    ]
-    for (const message of hostile) {
+    for (const message of hostileMessages) {
       const { status, text } = await send(message)
       const shown = JSON.stringify(message).slice(0, 120)
       expect(status, shown).toBeLessThan(500)
@@ -416,7 +262,7 @@ describe('messages', () => {
         jsonrpc: '2.0',
         id: 1,
         method: 'tools/call',
-        params: { name: 'propose_activation', arguments: given, ...extra, _meta: { ...meta._meta, ...capabilities } },
+        params: { name: 'propose_activation', arguments: given, ...extra, _meta: { ...MODERN_META, ...capabilities } },
       }
       const reply = await w.call('POST /mcp', {
         token: await tenant.token(['policy_editor']),
@@ -472,7 +318,7 @@ test('calls at the same time leave one event and one row each, refused ones incl
   const keys = Array.from({ length: 12 }, (_, number) => (number % 3 === 0 ? `missing-${number}` : list_key))
   const results = await Promise.all(keys.map((key) => call(client, 'get_list', { list_key: key })))
   expect(results.map(({ isError }) => isError)).toEqual(keys.map((key) => key !== list_key))
-  const { events, calls } = await listRecorded(tenant)
+  const { events, calls } = await listRecordedCalls(w, tenant)
   expect(calls.map(({ problem }) => problem).toSorted()).toEqual([
     ...Array.from({ length: 4 }, () => 'not_found'),
     ...Array.from({ length: 8 }, () => null),
@@ -508,8 +354,10 @@ test('metadata, readiness and capabilities describe the tool protocol', async ()
       expect([reply.status, await reply.json()], `${prefix}${path}`).toEqual([200, expect.objectContaining(metadata)])
     }
   }
-  const { checks } = (await w.call('GET /health/ready')).json
-  expect(checks.tool_protocol).toMatchObject({
+  const readCheck = async () => (await w.call('GET /health/ready')).json.checks.tool_protocol
+  // The first check compiles all schemas, which may take longer than a caller waits.
+  await vi.waitUntil(async () => (await readCheck()).status === 'ok', { timeout: 60_000 })
+  expect(await readCheck()).toMatchObject({
     status: 'ok',
     tools: getCatalogue(w.kernel.routes).size,
     revisions: expect.arrayContaining(['2026-07-28', '2025-11-25']),

@@ -24,10 +24,13 @@ import { getCatalogue } from './tools/catalogue.ts'
 const REVISION = '2026-07-28'
 
 export function createToolProtocolCheck(getKernel: () => SessionKernel & Capabilities<'public_url'>): CheckFunction {
-  // Nothing that it asks for changes while the process runs.
-  let checked: CheckResult | undefined
-  return async () => {
-    checked ??= await askEachRole(getKernel())
+  // Nothing that it asks for changes while the process runs. A check that takes longer than its caller waits goes on for the next.
+  let checked: Promise<CheckResult> | undefined
+  return () => {
+    checked ??= askEachRole(getKernel()).catch((error: unknown) => {
+      checked = undefined
+      throw error
+    })
     return checked
   }
 }

@@ -1,5 +1,5 @@
 /** Queries about tools, approvals of tool calls and tool servers that several areas share. */
-import { isProblem, type Schemas } from '@probity/client'
+import type { Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 
@@ -17,12 +17,11 @@ export const toolPolicyQuery = queryOptions({
 export const discoveryQuery = queryOptions({
   queryKey: ['tools', 'discovery'],
   queryFn: async ({ signal }): Promise<Schemas['ProtectedResource'] | null> => {
-    try {
-      return await probity.GET('/api/.well-known/oauth-protected-resource', { signal })
-    } catch (error) {
-      if (isProblem(error) && error.status === 404) return null
-      throw error
-    }
+    const { checks } = await probity.GET('/api/health/ready', { signal })
+    const { discovery }: Readonly<Record<string, unknown>> = { ...checks['tool_protocol'] }
+    // Asking for it where it is not configured is a 404, which browsers log as an error.
+    if (discovery !== 'ok') return null
+    return probity.GET('/api/.well-known/oauth-protected-resource', { signal })
   },
   staleTime: Number.POSITIVE_INFINITY,
 })

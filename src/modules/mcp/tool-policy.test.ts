@@ -1,0 +1,103 @@
+/** The tool policy of a tenant: what it forbids, and calls that wait for a person. */
+import type { Client } from '@modelcontextprotocol/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toolCallers } from '#kernel/auth/tool-policy.ts'
+import { ensurePolicy } from '#test/support/example-policy.ts'
+import { ExampleTenant, type Person } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { type Connection, callTool as call, connectClient, listRecordedCalls } from '#test/support/tool-client.ts'
+
+let w: TestApp
+let url: string
+beforeAll(async () => {
+  w = await startTestApp()
+  url = await w.listen()
+})
+afterAll(() => w.close())
+
+const clients: Client[] = []
+afterAll(() => Promise.all(clients.map((client) => client.close())))
+
+async function connect({ tenant, ...connection }: Connection & { readonly tenant: ExampleTenant }): Promise<Client> {
+  const client = await connectClient(url, tenant, connection)
+  clients.push(client)
+  return client
+}
+
+describe('the tool policy of a tenant', () => {
+  const setRules = async (tenant: ExampleTenant, rules: object[]) => {
+    await tenant.make('PUT /mcp/tool-policy', { body: { rules }, token: await tenant.token(['compliance_officer']) })
+  }
+
+  test('hides and refuses a forbidden tool, and gives nobody a tool', async () => {
+    const tenant = await ExampleTenant.create(w)
+    await setRules(tenant, [
+      { tool: 'search_lists', roles: ['analyst'], decision: 'forbid' },
+      { tool: 'search_audit', roles: [], decision: 'allow' },
+    ])
+    const client = await connect({ roles: ['analyst'], tenant })
+    expect((await client.listTools()).tools.map(({ name }) => name)).not.toContain('search_lists')
+    expect((await call(client, 'search_lists')).value).toMatchObject({ code: 'tool_forbidden', tool: 'search_lists' })
+    expect((await call(client, 'search_audit')).value.code).toBe('role_required')
+    const listed = await tenant.make('GET /mcp/tools', { token: await tenant.token(['analyst']) })
+    const find = (name: string) => listed.items.find(({ tool }: { tool: string }) => tool === name)
+    expect([find('search_lists').usable, find('search_audit').usable, find('get_list').usable]).toEqual([
+      false,
+      false,
+      true,
+    ])
+    const named: string[] = listed.items.flatMap(({ roles }: { roles: string[] }) => roles)
+    expect([...new Set(named)].toSorted()).toEqual([...toolCallers].toSorted())
+    const unknown = await w.call('PUT /mcp/tool-policy', {
+      token: await tenant.token(['tenant_admin']),
+      body: { rules: [{ tool: 'send_money', roles: [], decision: 'allow' }] },
+    })
+    expect([unknown.status, unknown.json.code]).toEqual([409, 'conflict'])
+  })
+
+  test('is recorded with the reason of its change', async () => {
+    const tenant = await ExampleTenant.create(w)
+    const rules = [{ tool: '*', roles: [], decision: 'person' }]
+    await tenant.make('PUT /mcp/tool-policy', { body: { rules, reason: 'First weeks' } })
+    const { items } = await tenant.make('GET /audit/events?operation=updateToolPolicy')
+    expect(items[0].detail.diff).toContainEqual({ member: 'reason', before: null, after: 'First weeks' })
+  })
+
+  test('holds a call until another person approves exactly its arguments, and runs it once', async () => {
+    const tenant = await ExampleTenant.create(w)
+    const { matrix_key } = await ensurePolicy(tenant)
+    await setRules(tenant, [{ tool: 'evaluate_subject', roles: [], decision: 'person' }])
+    const client = await connect({ roles: ['analyst'], tenant })
+    const given = { matrix_key, inputs: { country: 'DE' } }
+    const waiting = (await call(client, 'evaluate_subject', given)).value
+    expect(waiting.code).toBe('tool_approval_required')
+    expect((await call(client, 'evaluate_subject', given)).value.approval_id).toBe(waiting.approval_id)
+    const decide = async (decision: string, principal: Person, approval_id = waiting.approval_id) =>
+      w.call(`POST /mcp/approvals/${approval_id}/${decision}`, {
+        token: await tenant.token(['compliance_officer', 'analyst'], principal),
+        body: {},
+      })
+    expect((await decide('approve', tenant.caller)).json.code).toBe('approval_own_request')
+    const approved = await decide('approve', tenant.author)
+    expect([approved.status, approved.json.state]).toEqual([200, 'succeeded'])
+    expect((await decide('approve', tenant.author)).json.code).toBe('transition_not_allowed')
+    const result = (await call(client, 'evaluate_subject', given)).value
+    expect(result).toEqual(approved.json.outcome)
+    expect((await tenant.make('GET /evaluations')).items).toHaveLength(1)
+    // The result was collected: the same call asks again.
+    const again = (await call(client, 'evaluate_subject', given)).value
+    expect(again.approval_id).not.toBe(waiting.approval_id)
+    expect((await decide('deny', tenant.author, again.approval_id)).json.state).toBe('denied')
+    expect((await call(client, 'evaluate_subject', given)).value.code).toBe('tool_forbidden')
+    const { events } = await listRecordedCalls(w, tenant)
+    expect(
+      events.filter(({ operation, detail }) => operation === 'createEvaluation' && !detail.includes('problem')),
+    ).toEqual([
+      expect.objectContaining({
+        actor: tenant.caller,
+        detail: expect.stringContaining(`"approved_by":"${tenant.author}"`),
+      }),
+      expect.objectContaining({ actor: tenant.caller }),
+    ])
+  })
+})
