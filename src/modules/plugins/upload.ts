@@ -32,13 +32,26 @@ export function readPluginUpload({ package: inline, zip }: PluginUpload): Promis
   if ((inline === undefined) === (zip === undefined)) {
     return fail('conflict', 'Give the plugin as JSON in "package", or as an archive in "zip".')
   }
-  return readUpload(inline ?? Buffer.from(zip ?? '', 'base64'))
+  return readUpload(inline ?? decodeZip(zip ?? ''))
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Node.js decodes what it can of any text. */
+function decodeZip(zip: string): Buffer {
+  const text = zip.replaceAll(/[\r\n]/g, '')
+  return BASE64.test(text) ? Buffer.from(text, 'base64') : fail('conflict', 'The member "zip" is not Base64.')
 }
 
 /** A new plugin has no version yet; the shared one of this key, if any, stays in force. */
 export async function createPlugin(tx: Tx, plugin_key: string, read: ReadPlugin): Promise<datasetStore.DatasetRow> {
   const shared = await datasetStore.findSharedDataset(tx, plugin_key, PLUGIN_FAMILY)
-  if (RESERVED_KEYS.includes(plugin_key) || (shared && shared.overlay_policy !== 'free')) fail('list_key_reserved')
+  if (RESERVED_KEYS.includes(plugin_key)) {
+    fail('list_key_reserved', `"${plugin_key}" is part of a path and cannot be the key of a plugin.`)
+  }
+  if (shared && shared.overlay_policy !== 'free') {
+    fail('list_key_reserved', `The operator does not let tenants replace the shared plugin ${plugin_key}.`)
+  }
   const type = await getPartType(tx)
   const dataset = assertFound(
     await datasetStore.insertDataset(tx, {

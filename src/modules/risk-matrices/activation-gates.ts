@@ -137,7 +137,8 @@ async function checkProofGate(
     const [fault] = getErrors(status)
     if (!status || !fault) continue
     const from = instant.valid_at === undefined ? '' : ` from ${instant.valid_at} on`
-    const detail = `Version ${status.version} of ${definition.key} does not hold${from}: ${fault.message}`
+    const named = status.version === null ? definition.key : `Version ${status.version} of ${definition.key}`
+    const detail = `${named} does not hold${from}: ${fault.message}`
     const facts = { version: status.version, from: instant.valid_at ?? null, findings: status.findings.slice(0, 50) }
     return [{ gate: 'proof', detail: detail.slice(0, 1000), overridable: false, facts }]
   }
