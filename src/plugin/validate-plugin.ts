@@ -23,7 +23,8 @@ export interface ValidationContext {
   readonly operator_hosts: readonly string[] | null
   /** Why the contract refuses the payloads of the examples, or that it is not in force; empty when it accepts them. */
   readonly checkContract: ((contract_key: string, payloads: readonly unknown[]) => Promise<readonly string[]>) | null
-  readonly publishers: readonly Publisher[]
+  /** Whose signatures count. */
+  readonly publishers: readonly Publisher[] | null
   readonly require_signed: boolean
   /** Configuration in force. */
   readonly configuration?: unknown
@@ -39,7 +40,7 @@ export const OFFLINE_CONTEXT: ValidationContext = {
   granted_hosts: null,
   operator_hosts: null,
   checkContract: null,
-  publishers: [],
+  publishers: null,
   require_signed: false,
 }
 
@@ -77,7 +78,8 @@ export async function validatePlugin(
 /** What only the caller knows: signature, permissions, the configuration in force and the contract. Runs no code. */
 export async function checkContext(plugin: PluginPackage, context: TenantContext): Promise<Reason[]> {
   const { manifest } = plugin
-  const signature = checkSignature(plugin, context.publishers, context.require_signed)
+  const { publishers, require_signed } = context
+  const signature = publishers && checkSignature(plugin, publishers, require_signed)
   return [
     ...(signature ? [signature] : []),
     ...checkPermissions(manifest, context),

@@ -144,6 +144,34 @@ test('runs a plugin only with the signature of a publisher where one is required
   }
 })
 
+test('a signature of an unknown publisher keeps a plugin from running, also where none is required', async () => {
+  const plugin_key = 'signed-elsewhere'
+  const { status, json } = await call('POST /plugins', { plugin_key, package: sign(createSimplePlugin(plugin_key)) })
+  expect([status, json.runs, json.reasons]).toEqual([
+    ...[201, false, [{ code: 'signature_invalid', message: expect.stringContaining('acme is not known') }]],
+  ])
+})
+
+test('says what is wrong with an upload', async () => {
+  const broken = await call('POST /plugins', { plugin_key: 'not-base64', zip: '!!!not base64' })
+  expect([broken.status, broken.json.detail]).toEqual([409, 'The member "zip" is not Base64.'])
+  const reserved = await call('POST /plugins', { plugin_key: 'new', package: createSimplePlugin('new') })
+  expect([reserved.json.code, reserved.json.detail]).toEqual([
+    ...['list_key_reserved', '"new" is part of a path and cannot be the key of a plugin.'],
+  ])
+})
+
+test('two uploads of a new key at the same time are one after the other', async () => {
+  const plugin_key = 'at-once'
+  const body = (version: string) => ({ plugin_key, package: createSimplePlugin(plugin_key, { version }) })
+  const [same, again, other] = await Promise.all(
+    ['1.0.0', '1.0.0', '1.0.0'].map((version) => call('POST /plugins', body(version))),
+  )
+  expect([same, again, other].map((reply) => [reply?.status, reply?.json.version])).toEqual([
+    ...[1, 2, 3].map(() => [201, 1]),
+  ])
+})
+
 function sign(content: ReturnType<typeof createSimplePlugin>) {
   const signed = { manifest: content.manifest as unknown as PluginManifest, source: content.files['main.js'] }
   return { ...content, signature: signPackage(signed, 'acme', privatePem) }
