@@ -6,6 +6,7 @@ import { getLimits, getListUses, type PluginManifest } from './manifest.ts'
 import { findOutputFaults } from './outputs.ts'
 import type { PluginPackage } from './package.ts'
 import { findDifferences, type Reason, type ReasonCode } from './reasons.ts'
+import { fillDefaults } from './value-schema.ts'
 
 /** The part of the runner that validation needs. */
 export interface ExampleRunner {
@@ -27,7 +28,8 @@ export interface ExampleCall {
 export function listExampleCalls(manifest: PluginManifest): ExampleCall[] {
   const entries: SuppliedEntries = Object.fromEntries(getListUses(manifest).map(({ list_key }) => [list_key, {}]))
   return (manifest.examples ?? []).flatMap((example, index): ExampleCall[] => {
-    const { name, config = {}, input, output } = example
+    const { name, input, output } = example
+    const config = fillDefaults(manifest.config_schema ?? {}, example.config ?? {})
     const pointer = `/examples/${index}`
     const create = (entry_point: EntryPoint, args: readonly unknown[], expected: unknown, lists = {}): ExampleCall => ({
       ...{ name, pointer, entry_point, expected, member: entry_point === 'request' ? 'request' : 'output' },

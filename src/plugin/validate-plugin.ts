@@ -11,7 +11,7 @@ import { ENTRY_POINTS, getHosts, getLimits, getListUses, MIN_EXAMPLES, type Plug
 import type { PluginPackage } from './package.ts'
 import type { Reason } from './reasons.ts'
 import { checkSignature, type Publisher } from './signature.ts'
-import { findSchemaFaults, findValueFaults, type ValueSchema } from './value-schema.ts'
+import { fillDefaults, findSchemaFaults, findValueFaults, type ValueSchema } from './value-schema.ts'
 
 /** What only the caller knows. A member that is null is not checked. */
 export interface ValidationContext {
@@ -118,6 +118,7 @@ function checkExampleValues(manifest: PluginManifest): Reason[] {
   }
   const inputs: ValueSchema = 'inputs' in manifest ? manifest.inputs : {}
   const config: ValueSchema = manifest.config_schema ?? {}
+  const toConfig = (given: unknown): unknown => fillDefaults(config, given ?? {})
   const toReasons = (schema: ValueSchema, value: unknown, at: string): Reason[] =>
     findValueFaults(schema, value)
       .slice(0, 1)
@@ -126,7 +127,7 @@ function checkExampleValues(manifest: PluginManifest): Reason[] {
       }))
   return examples.flatMap((example, index) => [
     ...(manifest.kind === 'adapter' ? [] : toReasons(inputs, example.input, `/examples/${index}/input`)),
-    ...toReasons(config, example.config ?? {}, `/examples/${index}/config`),
+    ...toReasons(config, toConfig(example.config), `/examples/${index}/config`),
   ])
 }
 
@@ -136,7 +137,7 @@ function checkConfiguration(
 ): Reason[] {
   // A schema that cannot be used is a reason of its own.
   if (configuration === undefined || findSchemaFaults(config_schema).length > 0) return []
-  const [fault] = findValueFaults(config_schema, configuration)
+  const [fault] = findValueFaults(config_schema, fillDefaults(config_schema, configuration))
   if (!fault) return []
   const message = `The configuration in force does not fit: ${fault.pointer || 'it'} ${fault.message}.`
   return [{ code: 'schema_invalid', pointer: '/config_schema', message }]

@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
+import { fillDefaults } from '#plugin/value-schema.ts'
 import type { PluginKind } from '#sandbox/model.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import {
@@ -85,13 +86,15 @@ function toBound(
   configured: Pick<BoundPlugin, 'configuration' | 'configuration_hash'>,
 ): BoundPlugin {
   if (!plugin?.manifest || !validation) return fail('internal')
+  const { configuration, configuration_hash } = configured
   return {
     plugin_key: pointer.list_key,
     via: pointer.via,
     version: pointer.version,
     pointer,
     content_hash: plugin.content_hash,
-    ...configured,
+    configuration: fillDefaults(plugin.manifest.config_schema ?? {}, configuration) as BoundPlugin['configuration'],
+    configuration_hash,
     sandbox_hash: validation.sandbox_hash,
     manifest: plugin.manifest,
     source: plugin.source,

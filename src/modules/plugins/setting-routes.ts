@@ -10,7 +10,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { findInheritedRule } from '#kernel/request/queries.ts'
 import type { Route } from '#kernel/route.ts'
 import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
-import { findValueFaults } from '#plugin/value-schema.ts'
+import { fillDefaults, findValueFaults } from '#plugin/value-schema.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import { type BindCapabilities, PLUGIN_FAMILY } from './model.ts'
 import type { ReadPlugin } from './plugin-library.ts'
@@ -231,7 +231,7 @@ export const settingRoutes: readonly Route[] = [
 
 function assertConfiguration(plugin: ReadPlugin | null, configuration: Readonly<Record<string, unknown>>): void {
   const schema = plugin?.manifest?.config_schema
-  const faults = schema ? findValueFaults(schema, configuration) : []
+  const faults = schema ? findValueFaults(schema, fillDefaults(schema, configuration)) : []
   if (faults.length === 0) return
   fail('definition_invalid', {
     detail: `The configuration does not fit the config_schema of the plugin: ${faults[0]?.message}`.slice(0, 1000),
