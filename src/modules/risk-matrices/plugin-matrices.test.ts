@@ -105,6 +105,42 @@ describe('publishing', () => {
   })
 })
 
+describe('a run for the author', () => {
+  const run = (key: string, body: object) => call(`POST /plugins/${key}/versions/1/run`, body)
+  const input = { country: 'AE', directors: 1 }
+
+  test.each([
+    [null, '#/input'],
+    [{ country: 'AE' }, '#/input/directors'],
+    [{ country: 'AE', directors: 1001 }, '#/input/directors'],
+    [{ country: 'UAE', directors: 1 }, '#/input/country'],
+    [{ country: 'AE', directors: 1, more: 1 }, '#/input/more'],
+  ])('returns 409 for the input %j, which the manifest does not allow', async (given, pointer) => {
+    const { status, json } = await run(plugin_key, { input: given })
+    expect([status, json.code, json.errors?.[0].pointer]).toEqual([409, 'inputs_refused', pointer])
+  })
+
+  test('returns 409 for entries of a list that the manifest does not name', async () => {
+    const declared = await run(plugin_key, { input, entries: { 'jurisdiction-risk': { AE: { score_bps: 7 } } } })
+    expect([declared.status, declared.json.output.score_bps]).toEqual([200, 1007])
+    const { status, json } = await run(plugin_key, { input, entries: { countries: { AE: {} } } })
+    expect([status, json.code, json.detail]).toEqual([409, 'conflict', expect.stringContaining('countries')])
+  })
+
+  test('gets the defaults of config_schema where nothing else is configured', async () => {
+    const config_schema = {
+      ...{ type: 'object', additionalProperties: false, required: ['surcharge_bps'] },
+      properties: { surcharge_bps: { type: 'integer', minimum: 0, maximum: 5000, default: 1000 } },
+    }
+    const key = await createActivePlugin(t, { manifest: { config_schema } })
+    expect((await run(key, { input })).json.output?.score_bps).toBe(2500)
+    await t.make(`PUT /plugins/${key}/configuration`, { body: { configuration: { surcharge_bps: 2 }, reason: 'Less' } })
+    expect((await run(key, { input })).json.output?.score_bps).toBe(1502)
+    await t.make(`PUT /plugins/${key}/configuration`, { body: { configuration: {}, reason: 'As before' } })
+    expect((await run(key, { input })).json.output?.score_bps).toBe(2500)
+  })
+})
+
 describe('while the plugin cannot run', () => {
   test('simulations answer 503, the matrix is listed as dependent, and lists and other matrices go on', async () => {
     const known = await createPluginMatrix(t)
