@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
+import type { PluginManifest } from '#plugin/manifest.ts'
 import { fillDefaults } from '#plugin/value-schema.ts'
 import type { PluginKind } from '#sandbox/model.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
@@ -54,6 +55,17 @@ export const bindPlugin = async (kernel: BindCapabilities, tx: Tx, wanted: Wante
   bindPointer(kernel, tx, await findPointer(tx, wanted), wanted.kind)
 
 /** A version of any kind, for its author. */
+/** The manifest of the version in force, whether or not it may run; null where there is none or it cannot be read. */
+export async function findManifestInForce(
+  kernel: Pick<BindCapabilities, 'caches'>,
+  tx: Tx,
+  { plugin_key, valid_at }: Pick<WantedPlugin, 'plugin_key' | 'valid_at'>,
+): Promise<PluginManifest | null> {
+  const pointer = (await resolver.findPointersInForce(tx, [plugin_key], { valid_at }, PLUGIN_FAMILY)).get(plugin_key)
+  const loaded = pointer ? await loadPlugin(kernel, tx, pointer) : null
+  return loaded && !isReason(loaded) ? loaded.manifest : null
+}
+
 export const bindVersion = (
   kernel: BindCapabilities,
   tx: Tx,

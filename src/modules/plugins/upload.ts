@@ -13,8 +13,8 @@ import { type CodeValidation, getCodeValidation } from './code-validation.ts'
 import { PLUGIN_FAMILY } from './model.ts'
 import { pluginKind, RESERVED_KEYS } from './plugin-kind.ts'
 import { type ReadPlugin, readStoredPackage, readUpload } from './plugin-library.ts'
-import { type StoredPackage, toPluginEntries } from './plugin-parts.ts'
-import { findVersionByHash, insertValidation } from './queries.ts'
+import { readManifestPart, type StoredPackage, toPluginEntries } from './plugin-parts.ts'
+import { findVersionByHash, insertValidation, listKindParts } from './queries.ts'
 import type { NewPluginVersion } from './schema.ts'
 
 export type PluginUpload = Static<typeof NewPluginVersion>
@@ -94,6 +94,8 @@ export async function publishPlugin(
   if (earlier) {
     return { version: assertFound(await versionStore.findVersion(tx, dataset, earlier.version)), is_new: false }
   }
+  const kind = await findOtherKind(tx, dataset, read)
+  if (kind !== null) fail('conflict', toKindFault(dataset, kind))
   const label = getVersionLabel(read)
   const taken = label === null ? undefined : await versionStore.findVersion(tx, dataset, label)
   if (taken) {
@@ -114,6 +116,28 @@ export async function publishPlugin(
     is_new: true,
   }
 }
+
+/**
+ * The kind of the plugin, where that of the upload is another: what names the plugin could not run it. A plugin of the tenant under
+ * the key of a shared one replaces that.
+ */
+export async function findOtherKind(
+  tx: Tx,
+  dataset: datasetStore.DatasetRow,
+  { manifest }: ReadPlugin,
+): Promise<string | null> {
+  if (!manifest) return null
+  const shared = await datasetStore.findSharedDataset(tx, dataset.list_key, PLUGIN_FAMILY)
+  for (const each of [dataset, ...(shared ? [shared] : [])]) {
+    const kinds = (await listKindParts(tx, each)).map(({ data }) => readManifestPart(data)['kind'])
+    const other = kinds.find((kind) => typeof kind === 'string' && kind !== manifest.kind)
+    if (typeof other === 'string') return other
+  }
+  return null
+}
+
+export const toKindFault = ({ list_key }: Pick<datasetStore.DatasetRow, 'list_key'>, kind: string): string =>
+  `${list_key} is a plugin of kind ${kind}: upload a plugin of another kind under another key.`
 
 /** The version with exactly this content. */
 export async function findStoredVersion(tx: Tx, dataset: datasetStore.DatasetRow, stored: StoredPackage) {

@@ -136,7 +136,7 @@ describe('an import through a plugin', () => {
     const [list_key, plugin_key] = [await newList(), await newPlugin()]
     const started = await startImport(list_key, plugin_key, lines(10))
     const { items } = await t.make(`GET /plugins/${plugin_key}/dependents`)
-    expect(items).toMatchObject([{ kind: 'import', operations: ['startImport', 'previewAdapter'] }])
+    expect(items).toMatchObject([{ kind: 'import', operations: ['previewAdapter', 'startImport'] }])
     await disable(plugin_key)
     await t.runToEnd(started.json)
     expect(await readImport(started)).toMatchObject({
