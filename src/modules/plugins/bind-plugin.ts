@@ -27,10 +27,18 @@ const MAX_DETAIL = 1000
 /** Ends with a full stop, whatever the reason ends with. */
 export const toSentence = (text: string): string => `${text.slice(0, MAX_DETAIL).replace(/[\s.]+$/, '')}.`
 
+/** With its place, without which some sentences cannot be understood. */
+export const describeReason = ({ message, pointer }: Partial<PluginReason> = {}): string => {
+  const text = message ?? 'It is not valid.'
+  return pointer === undefined || pointer === ''
+    ? text
+    : `${text.replace(/[\s.]+$/, '')} (at ${pointer} of plugin.json).`
+}
+
 /** Ends the operation with 503: nothing is decided without the plugin. */
 export const failInvalid = (plugin_key: string, version: number | null, reasons: readonly PluginReason[]): never =>
   fail('plugin_invalid', {
-    detail: toSentence(`The plugin ${plugin_key} cannot run: ${reasons[0]?.message ?? 'it is not valid'}`),
+    detail: toSentence(`The plugin ${plugin_key} cannot run: ${describeReason(reasons[0])}`),
     members: { plugin_key, version, reasons: reasons.slice(0, 50) },
   })
 
@@ -47,14 +55,6 @@ async function findPointer(tx: Tx, { plugin_key, version, valid_at }: WantedPlug
   ])
 }
 
-/**
- * The version in force, or the given one, if it may run now; 503 `plugin_invalid` with every reason otherwise. Never another
- * version.
- */
-export const bindPlugin = async (kernel: BindCapabilities, tx: Tx, wanted: WantedPlugin): Promise<BoundPlugin> =>
-  bindPointer(kernel, tx, await findPointer(tx, wanted), wanted.kind)
-
-/** A version of any kind, for its author. */
 /** The manifest of the version in force, whether or not it may run; null where there is none or it cannot be read. */
 export async function findManifestInForce(
   kernel: Pick<BindCapabilities, 'caches'>,
@@ -66,6 +66,14 @@ export async function findManifestInForce(
   return loaded && !isReason(loaded) ? loaded.manifest : null
 }
 
+/**
+ * The version in force, or the given one, if it may run now; 503 `plugin_invalid` with every reason otherwise. Never another
+ * version.
+ */
+export const bindPlugin = async (kernel: BindCapabilities, tx: Tx, wanted: WantedPlugin): Promise<BoundPlugin> =>
+  bindPointer(kernel, tx, await findPointer(tx, wanted), wanted.kind)
+
+/** A version of any kind, for its author. */
 export const bindVersion = (
   kernel: BindCapabilities,
   tx: Tx,
