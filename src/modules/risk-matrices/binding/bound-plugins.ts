@@ -81,18 +81,12 @@ export async function bindPluginsInForce(
   return expectFit(compiled, plugins)
 }
 
-/** Definitions that are known to fit these plugins. */
-const fitting = new WeakMap<BoundPlugins, WeakSet<CompiledDefinition>>()
-
 /** 503 `plugin_invalid` where the version in force is not one that the factor of the matrix can use. */
 function expectFit(compiled: CompiledDefinition, plugins: BoundPlugins): BoundPlugins {
-  const known = fitting.get(plugins)
-  if (known?.has(compiled)) return plugins
   for (const { plugin_key, version, manifest } of plugins.values()) {
     const misfits = findFactorMisfits(compiled, plugin_key, manifest)
     if (misfits.length > 0) failInvalid(plugin_key, version, toMisfitReasons(misfits))
   }
-  fitting.set(plugins, (known ?? new WeakSet()).add(compiled))
   return plugins
 }
 
