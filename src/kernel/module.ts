@@ -6,20 +6,19 @@ import type { JobKind } from './job/kind.ts'
 import type { MetricDeclaration } from './module-metrics.ts'
 import type { PluginPolicy } from './plugin-policy.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
-import type { Route } from './route.ts'
+import type { PluginUser, Route } from './route.ts'
 import type { ModuleSearch } from './search/source.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
 /** Something that cannot work without a plugin. */
 export interface PluginDependent {
-  /** What it is, such as `matrix` or `provider`. */
-  readonly kind: string
+  readonly kind: PluginUser
   readonly key: string
   /** Null: all versions, or it has none. */
   readonly version: number | null
   readonly title: string
-  /** operationIds that answer 503 while the plugin cannot run. */
-  readonly operations: readonly string[]
+  /** Why it cannot use the version in force, although that can run; empty: it can. */
+  readonly reasons: readonly { readonly code: string; readonly message: string }[]
 }
 
 export interface Module {
@@ -56,7 +55,11 @@ export interface Module {
     tx: Tx,
   ) => Promise<readonly string[]>
   /** What of this module, as it is in force, runs the plugin. */
-  readonly plugin_dependents?: (tx: Tx, plugin_key: string) => Promise<readonly PluginDependent[]>
+  readonly plugin_dependents?: (
+    kernel: { readonly caches: Caches; readonly threads: WorkerThreads; readonly plugin_policy: PluginPolicy },
+    tx: Tx,
+    plugin_key: string,
+  ) => Promise<readonly PluginDependent[]>
   /** The kinds of object that search finds; required of a module that reads objects by id. */
   readonly search?: ModuleSearch
 }

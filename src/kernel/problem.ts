@@ -259,9 +259,9 @@ export const problems = {
   },
   list_key_reserved: {
     status: 409,
-    title: 'The key belongs to a shared list or type',
+    title: 'The key is reserved, or belongs to something shared',
     advice:
-      'Choose another key. To depart from a shared list, make an overlay on it or pin a version of it; use a shared type as it is.',
+      'Choose another key. To depart from a shared list, make an overlay on it or pin a version of it; pin a version of a shared plugin; use a shared type as it is.',
   },
   gates_closed: {
     status: 409,

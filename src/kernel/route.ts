@@ -9,6 +9,9 @@ import type { Tx, TxMode } from './database/tx.ts'
 import type { ProblemCode } from './problem.ts'
 import type { ApprovalRule } from './request/queries.ts'
 
+/** What runs plugins. */
+export type PluginUser = 'matrix' | 'rule' | 'provider' | 'import'
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type Endpoint = `${Method} /${string}`
 
@@ -124,6 +127,8 @@ export interface TenantRouteOptions extends RouteOptions {
   readonly needs?: 'provider'
   /** Runs a plugin: answers 503, and decides and stores nothing, while the plugin is invalid or fails. */
   readonly executes?: 'plugin'
+  /** Whose plugins it runs; absent where it runs a plugin by its own key. */
+  readonly runs_plugins_of?: readonly PluginUser[]
   /** Always creates a change request for this governed action, whatever the policy says. The reply is the change request. */
   readonly proposes?: string
   /** A POST that only computes: nothing is stored, and nothing is recorded. */

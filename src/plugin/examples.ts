@@ -2,10 +2,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EntryPoint, RunFault, SandboxItem, SandboxResult, SandboxTask, SuppliedEntries } from '#sandbox/model.ts'
 import type { SandboxRunOptions } from '#sandbox/sandbox-runner.ts'
-import { getLimits, getListUses, type PluginManifest } from './manifest.ts'
+import { restrictEntries } from './inputs.ts'
+import { getLimits, type PluginManifest } from './manifest.ts'
 import { findOutputFaults } from './outputs.ts'
 import type { PluginPackage } from './package.ts'
 import { findDifferences, type Reason, type ReasonCode } from './reasons.ts'
+import { fillDefaults } from './value-schema.ts'
 
 /** The part of the runner that validation needs. */
 export interface ExampleRunner {
@@ -25,13 +27,18 @@ export interface ExampleCall {
 }
 
 export function listExampleCalls(manifest: PluginManifest): ExampleCall[] {
-  const entries: SuppliedEntries = Object.fromEntries(getListUses(manifest).map(({ list_key }) => [list_key, {}]))
   return (manifest.examples ?? []).flatMap((example, index): ExampleCall[] => {
-    const { name, config = {}, input, output } = example
+    const { name, input, output } = example
+    const config = fillDefaults(manifest.config_schema ?? {}, example.config ?? {})
     const pointer = `/examples/${index}`
-    const create = (entry_point: EntryPoint, args: readonly unknown[], expected: unknown, lists = {}): ExampleCall => ({
+    const create = (
+      entry_point: EntryPoint,
+      args: readonly unknown[],
+      expected: unknown,
+      lists: SuppliedEntries = {},
+    ): ExampleCall => ({
       ...{ name, pointer, entry_point, expected, member: entry_point === 'request' ? 'request' : 'output' },
-      item: { args: args.map((value) => JSON.stringify(value ?? null)), entries: { ...entries, ...lists } },
+      item: { args: args.map((value) => JSON.stringify(value ?? null)), entries: restrictEntries(manifest, lists) },
     })
     if (manifest.kind === 'factor') {
       const { lists = {} } = example as (typeof manifest.examples)[number]

@@ -9,7 +9,7 @@ export interface Publisher {
   readonly public_key: string
 }
 
-/** Null: the signature is correct, or none is needed. */
+/** Null: the signature is correct, or there is none and none is needed. A signature that nobody can verify counts as wrong. */
 export function checkSignature(
   plugin: PluginPackage,
   publishers: readonly Publisher[],
@@ -21,9 +21,7 @@ export function checkSignature(
   }
   const publisher = publishers.find(({ name }) => name === signature.publisher)
   if (!publisher) {
-    return isRequired
-      ? invalid(`The publisher ${signature.publisher.slice(0, 100)} is not known to this installation.`)
-      : null
+    return invalid(`The publisher ${signature.publisher.slice(0, 100)} is not known to this installation.`)
   }
   const bytes = Buffer.from(signature.signature, 'base64')
   const isCorrect = verify(null, Buffer.from(hashContent(plugin), 'hex'), readPublicKey(publisher.public_key), bytes)

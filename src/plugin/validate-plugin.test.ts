@@ -249,6 +249,13 @@ describe('schemas and examples', () => {
     })
   })
 
+  test('gives examples and the tenant the defaults of config_schema', async () => {
+    const examples = factorPlugin().manifest['examples'] as { config?: object }[]
+    const bare = withManifest(factorPlugin(), { examples: examples.map(({ config: _, ...example }) => example) })
+    expect(await validate(bare, { configuration: {} })).toEqual([])
+    expectReason(await validate(bare, { configuration: { few_employees: -1 } }), { code: 'schema_invalid' })
+  })
+
   test('examples_missing: fewer than three', async () => {
     const examples = (factorPlugin().manifest['examples'] as unknown[]).slice(1)
     expectReason(await validate(withManifest(factorPlugin(), { examples })), { code: 'examples_missing' })
@@ -374,7 +381,7 @@ describe('what the tenant and the operator decide', () => {
     const required = { publishers, require_signed: true }
     expect(await validate(signed, required)).toEqual([])
     expectReason(await validate(factorPlugin(), required), { code: 'signature_invalid' })
-    expectReason(await validate(signed, { require_signed: true }), { code: 'signature_invalid' })
+    expectReason(await validate(signed, { publishers: [] }), { code: 'signature_invalid' })
     expectReason(await validate(withManifest(signed, { title: 'Changed' }), { publishers }), {
       code: 'signature_invalid',
     })

@@ -11,7 +11,7 @@ import { ENTRY_POINTS, getHosts, getLimits, getListUses, MIN_EXAMPLES, type Plug
 import type { PluginPackage } from './package.ts'
 import type { Reason } from './reasons.ts'
 import { checkSignature, type Publisher } from './signature.ts'
-import { findSchemaFaults, findValueFaults, type ValueSchema } from './value-schema.ts'
+import { fillDefaults, findSchemaFaults, findValueFaults, type ValueSchema } from './value-schema.ts'
 
 /** What only the caller knows. A member that is null is not checked. */
 export interface ValidationContext {
@@ -23,7 +23,8 @@ export interface ValidationContext {
   readonly operator_hosts: readonly string[] | null
   /** Why the contract refuses the payloads of the examples, or that it is not in force; empty when it accepts them. */
   readonly checkContract: ((contract_key: string, payloads: readonly unknown[]) => Promise<readonly string[]>) | null
-  readonly publishers: readonly Publisher[]
+  /** Whose signatures count. */
+  readonly publishers: readonly Publisher[] | null
   readonly require_signed: boolean
   /** Configuration in force. */
   readonly configuration?: unknown
@@ -39,7 +40,7 @@ export const OFFLINE_CONTEXT: ValidationContext = {
   granted_hosts: null,
   operator_hosts: null,
   checkContract: null,
-  publishers: [],
+  publishers: null,
   require_signed: false,
 }
 
@@ -77,7 +78,8 @@ export async function validatePlugin(
 /** What only the caller knows: signature, permissions, the configuration in force and the contract. Runs no code. */
 export async function checkContext(plugin: PluginPackage, context: TenantContext): Promise<Reason[]> {
   const { manifest } = plugin
-  const signature = checkSignature(plugin, context.publishers, context.require_signed)
+  const { publishers, require_signed } = context
+  const signature = publishers && checkSignature(plugin, publishers, require_signed)
   return [
     ...(signature ? [signature] : []),
     ...checkPermissions(manifest, context),
@@ -116,6 +118,7 @@ function checkExampleValues(manifest: PluginManifest): Reason[] {
   }
   const inputs: ValueSchema = 'inputs' in manifest ? manifest.inputs : {}
   const config: ValueSchema = manifest.config_schema ?? {}
+  const toConfig = (given: unknown): unknown => fillDefaults(config, given ?? {})
   const toReasons = (schema: ValueSchema, value: unknown, at: string): Reason[] =>
     findValueFaults(schema, value)
       .slice(0, 1)
@@ -124,7 +127,7 @@ function checkExampleValues(manifest: PluginManifest): Reason[] {
       }))
   return examples.flatMap((example, index) => [
     ...(manifest.kind === 'adapter' ? [] : toReasons(inputs, example.input, `/examples/${index}/input`)),
-    ...toReasons(config, example.config ?? {}, `/examples/${index}/config`),
+    ...toReasons(config, toConfig(example.config), `/examples/${index}/config`),
   ])
 }
 
@@ -134,7 +137,7 @@ function checkConfiguration(
 ): Reason[] {
   // A schema that cannot be used is a reason of its own.
   if (configuration === undefined || findSchemaFaults(config_schema).length > 0) return []
-  const [fault] = findValueFaults(config_schema, configuration)
+  const [fault] = findValueFaults(config_schema, fillDefaults(config_schema, configuration))
   if (!fault) return []
   const message = `The configuration in force does not fit: ${fault.pointer || 'it'} ${fault.message}.`
   return [{ code: 'schema_invalid', pointer: '/config_schema', message }]

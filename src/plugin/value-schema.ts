@@ -1,5 +1,6 @@
 /** The schemas of plugins are checked in the registry, where adapters run. */
 export {
+  fillDefaults,
   findSchemaFaults,
   findValueFaults,
   SCHEMA_TYPES,

@@ -80,6 +80,12 @@ export const PRELUDE_1 = `'use strict';
     if (typeof list_key !== 'string' || typeof key !== 'string') {
       throw new NativeTypeError('lists.get takes a list key and the key of an entry, both strings');
     }
+    /* The host reads texts up to U+0000: another key would be looked up. */
+    for (const each of [list_key, key]) {
+      if (!each.isWellFormed() || each.includes('\\u0000')) {
+        throw new NativeTypeError('A key that is looked up must be valid Unicode without U+0000');
+      }
+    }
     return findEntry(list_key, key);
   };
   const MISSING = 'missing';

@@ -223,6 +223,19 @@ describe('list look-ups', () => {
     expect(await run(undefined)).toMatchObject({ ok: false, reason: 'list_undeclared' })
   })
 
+  test.each(['DE\\u0000zz', 'D\\ud800'])(
+    'refuses the key %s, which no list can have, instead of cutting it',
+    async (key) => {
+      const entries = { countries: { DE: { risk: 'low' }, D: {} } }
+      for (const look of [`lists.get("countries", "${key}")`, `lists.getMany("countries", ["DE", "${key}"])`]) {
+        const found = await run(entries, `export const factor = (_, lists) => ${look}`)
+        expect(found).toMatchObject({ ok: false, reason: 'threw', message: expect.stringContaining('valid Unicode') })
+      }
+      const list = `export const factor = (_, lists) => lists.get("countries${key.slice(key.indexOf('\\'))}", "DE")`
+      expect(await run(entries, list)).toMatchObject({ ok: false, reason: 'threw' })
+    },
+  )
+
   test('takes strings only', async () => {
     const code = 'export const factor = (_, lists) => lists.get("countries", 1)'
     expect(await run({ countries: {} }, code)).toMatchObject({ ok: false, reason: 'threw' })
@@ -304,7 +317,7 @@ describe('builds', () => {
   test('keeps the hash of every build', () => {
     expect([...sandboxBuilds.keys()]).toEqual([SANDBOX_HASH])
     // A changed prelude or rule is a new build beside the old one: decisions name the build they were made with.
-    expect(SANDBOX_HASH).toBe('6fe88b45bc0bc0c6b829ebd9d99dfe9e1942b35ccfeca3e3f2adfc218f5242c5')
+    expect(SANDBOX_HASH).toBe('1bf38a1b0607dd553ab18d7bc4ba66d45e29cc0618259774a25edf5ea9a929e6')
   })
 
   test('runs each task with the build that it names', async () => {

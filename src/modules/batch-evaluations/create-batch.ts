@@ -147,21 +147,25 @@ async function lockAndFindBatch(tx: Tx, batch_id: string): Promise<BatchRow> {
   return assertFound(await findBatch(tx, batch_id))
 }
 
+type ContinueCapabilities = binding.BindCapabilities & Capabilities<'jobs'>
+
 /** Resumes the batch where it stopped, with the same receipt. */
-export async function resumeBatch(kernel: Capabilities<'jobs'>, tx: Tx, batch_id: string): Promise<JobRow> {
+export async function resumeBatch(kernel: ContinueCapabilities, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'failed' && batch.state !== 'cancelled')
     fail('transition_not_allowed', `The batch is ${batch.state}; only one that failed or was cancelled is resumed.`)
+  await loadPlan(kernel, tx, batch, 'valid')
   const job = await enqueueBatchJob(kernel, tx, batch)
   await updateBatchJob(tx, batch_id, { ...batch, job_id: job.job_id })
   return job
 }
 
 /** Retries the failed items with the same receipt and the current attributes of their subjects. */
-export async function retryFailed(kernel: Capabilities<'jobs'>, tx: Tx, batch_id: string): Promise<JobRow> {
+export async function retryFailed(kernel: ContinueCapabilities, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'succeeded')
     fail('transition_not_allowed', `The batch is ${batch.state}; let it come to its end.`)
+  await loadPlan(kernel, tx, batch, 'valid')
   const job = await enqueueBatchJob(kernel, tx, { batch_id, total: batch.failed })
   await updateBatchJob(tx, batch_id, { job_id: job.job_id, stage: 'again', after_seq: 0 })
   return job

@@ -11,7 +11,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id, type Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
-import type { binding } from '#modules/risk-matrices/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
 import { insertRatings } from '#modules/subjects/index.ts'
 import { advanceBatch, type BatchRow, toDigest, toRating } from './batch.ts'
 import { loadPlan } from './create-batch.ts'
@@ -123,6 +123,7 @@ async function processRows(
     tried += items.length
     await step(async (tx) => {
       await storePortion(tx, reached, next, items)
+      await assertPluginsRun(kernel, tx, plan)
       return {
         progress:
           batch.stage === 'again'
@@ -142,6 +143,10 @@ async function processRows(
   }
   return reached
 }
+
+/** Right before the commit: what a plugin decided that was stopped meanwhile is not stored. */
+const assertPluginsRun = (kernel: binding.BindCapabilities, tx: Tx, { resolution: { plugins } }: BatchPlan) =>
+  binding.bindPinnedPlugins(kernel, tx, binding.toPluginPointers(plugins), { must_be_valid: true })
 
 /** Records runs of plugins, whatever becomes of the items. */
 const createRecorder =

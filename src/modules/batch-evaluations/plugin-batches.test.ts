@@ -23,10 +23,10 @@ beforeAll(async () => {
   t = await ExampleTenant.create(w)
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
-  // The first step of a large batch waits here while the test holds the lock.
+  // The second step of a large batch waits here while the test holds the lock.
   await superuser.query(`create function public.wait_at_gate() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock_shared(${GATE}); return new; end $$;
-    create trigger zz_gate before insert on app.batch_item for each row when (new.seq = 900) execute function public.wait_at_gate()`)
+    create trigger zz_gate before insert on app.batch_item for each row when (new.seq = 1900) execute function public.wait_at_gate()`)
 })
 afterEach(async () => {
   await superuser.query('select pg_advisory_unlock_all()')
@@ -68,6 +68,9 @@ describe('a batch', () => {
     expect(invocations).toMatchObject([{ items: 22, failed: 1, cause: { kind: 'batch', id: batch_id } }])
     const explained = await get(`/batch-evaluations/${batch_id}/items/1/explanation`)
     expect(explained.explanation.factors[0]).toMatchObject({ score_bps: 1000, plugin: { plugin_key } })
+    await call(`POST /plugins/${plugin_key}/disable`, { reason: 'Wrong scores' })
+    const retried = await call(`POST /batch-evaluations/${batch_id}/retry-failed`)
+    expect([retried.status, retried.json.code]).toEqual([503, 'plugin_invalid'])
   })
 
   test('ends as failed when the plugin turns invalid midway, keeps its items, and resumes', async () => {
@@ -79,7 +82,7 @@ describe('a batch', () => {
     const runner = w.runtime.createRunner(1)
     runners.push(runner)
     runner.start()
-    await waitUntil('the first step is at the gate', async () => {
+    await waitUntil('the second step is at the gate', async () => {
       const { rows } = await superuser.query(`select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE}
         and not granted and database = (select oid from pg_database where datname = current_database())`)
       return rows.length > 0
@@ -94,9 +97,12 @@ describe('a batch', () => {
     expect(await ended(job.job_id)).toBe('failed')
     const stopped = await get(`/batch-evaluations/${batch_id}`)
     expect(stopped.problem).toMatchObject({ code: 'plugin_invalid', plugin_key, reasons: [{ code: 'disabled' }] })
-    expect([1000, 2000]).toContain(stopped.counts.done)
+    // The step that was being stored is undone: nothing is decided after the plugin was stopped.
+    expect(stopped.counts.done).toBe(1000)
     const { rows } = await superuser.query('select count(*) from app.batch_item where batch_id = $1', [batch_id])
-    expect(Number(rows[0].count)).toBe(stopped.counts.done)
+    expect(Number(rows[0].count)).toBe(1000)
+    const refused = await call(`POST /batch-evaluations/${batch_id}/resume`)
+    expect([refused.status, refused.json.code, refused.json.plugin_key]).toEqual([503, 'plugin_invalid', plugin_key])
 
     await call(`POST /plugins/${plugin_key}/enable`, { reason: 'Repaired' })
     const resumed = await call(`POST /batch-evaluations/${batch_id}/resume`)

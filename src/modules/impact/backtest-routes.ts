@@ -36,6 +36,7 @@ function createBacktestRoutes(kind: documentStore.DefinitionKind, ids: Operation
       tx: 'write',
       uses: ['caches', 'jobs', 'plugin_policy', 'threads'],
       executes: 'plugin',
+      runs_plugins_of: [family === 'rule' ? 'rule' : 'matrix'],
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       body: RunRequest,

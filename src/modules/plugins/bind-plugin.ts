@@ -3,6 +3,8 @@ import { hash } from 'node:crypto'
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
+import type { PluginManifest } from '#plugin/manifest.ts'
+import { fillDefaults } from '#plugin/value-schema.ts'
 import type { PluginKind } from '#sandbox/model.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import {
@@ -25,10 +27,18 @@ const MAX_DETAIL = 1000
 /** Ends with a full stop, whatever the reason ends with. */
 export const toSentence = (text: string): string => `${text.slice(0, MAX_DETAIL).replace(/[\s.]+$/, '')}.`
 
+/** With its place, without which some sentences cannot be understood. */
+export const describeReason = ({ message, pointer }: Partial<PluginReason> = {}): string => {
+  const text = message ?? 'It is not valid.'
+  return pointer === undefined || pointer === ''
+    ? text
+    : `${text.replace(/[\s.]+$/, '')} (at ${pointer} of plugin.json).`
+}
+
 /** Ends the operation with 503: nothing is decided without the plugin. */
 export const failInvalid = (plugin_key: string, version: number | null, reasons: readonly PluginReason[]): never =>
   fail('plugin_invalid', {
-    detail: toSentence(`The plugin ${plugin_key} cannot run: ${reasons[0]?.message ?? 'it is not valid'}`),
+    detail: toSentence(`The plugin ${plugin_key} cannot run: ${describeReason(reasons[0])}`),
     members: { plugin_key, version, reasons: reasons.slice(0, 50) },
   })
 
@@ -43,6 +53,17 @@ async function findPointer(tx: Tx, { plugin_key, version, valid_at }: WantedPlug
   return failInvalid(plugin_key, null, [
     { code: 'not_in_force', message: `No version of the plugin ${plugin_key} is in force.` },
   ])
+}
+
+/** The manifest of the version in force, whether or not it may run; null where there is none or it cannot be read. */
+export async function findManifestInForce(
+  kernel: Pick<BindCapabilities, 'caches'>,
+  tx: Tx,
+  { plugin_key, valid_at }: Pick<WantedPlugin, 'plugin_key' | 'valid_at'>,
+): Promise<PluginManifest | null> {
+  const pointer = (await resolver.findPointersInForce(tx, [plugin_key], { valid_at }, PLUGIN_FAMILY)).get(plugin_key)
+  const loaded = pointer ? await loadPlugin(kernel, tx, pointer) : null
+  return loaded && !isReason(loaded) ? loaded.manifest : null
 }
 
 /**
@@ -85,13 +106,15 @@ function toBound(
   configured: Pick<BoundPlugin, 'configuration' | 'configuration_hash'>,
 ): BoundPlugin {
   if (!plugin?.manifest || !validation) return fail('internal')
+  const { configuration, configuration_hash } = configured
   return {
     plugin_key: pointer.list_key,
     via: pointer.via,
     version: pointer.version,
     pointer,
     content_hash: plugin.content_hash,
-    ...configured,
+    configuration: fillDefaults(plugin.manifest.config_schema ?? {}, configuration) as BoundPlugin['configuration'],
+    configuration_hash,
     sandbox_hash: validation.sandbox_hash,
     manifest: plugin.manifest,
     source: plugin.source,

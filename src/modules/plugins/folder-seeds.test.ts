@@ -8,6 +8,7 @@ import type { PluginManifest } from '#plugin/manifest.ts'
 import { signPackage } from '#plugin/signature.ts'
 import { createSimplePlugin, type ExamplePluginOptions } from '#test/support/example-plugin.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { adapterPlugin } from '#test/support/plugins.ts'
 import { startSecondProcess } from '#test/support/second-process.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { seedPlugins } from './folder-seeds.ts'
@@ -142,6 +143,62 @@ test('runs a plugin only with the signature of a publisher where one is required
   } finally {
     await strict.close()
   }
+})
+
+test('a signature of an unknown publisher keeps a plugin from running, also where none is required', async () => {
+  const plugin_key = 'signed-elsewhere'
+  const { status, json } = await call('POST /plugins', { plugin_key, package: sign(createSimplePlugin(plugin_key)) })
+  expect([status, json.runs, json.reasons]).toEqual([
+    ...[201, false, [{ code: 'signature_invalid', message: expect.stringContaining('acme is not known') }]],
+  ])
+})
+
+test('says what is wrong with an upload', async () => {
+  const broken = await call('POST /plugins', { plugin_key: 'not-base64', zip: '!!!not base64' })
+  expect([broken.status, broken.json.detail]).toEqual([409, 'The member "zip" is not Base64.'])
+  const reserved = await call('POST /plugins', { plugin_key: 'new', package: createSimplePlugin('new') })
+  expect([reserved.json.code, reserved.json.detail]).toEqual([
+    ...['list_key_reserved', '"new" is part of a path and cannot be the key of a plugin.'],
+  ])
+})
+
+test('one item of the folder that cannot be used does not keep the service from starting', async () => {
+  fs.mkdirSync(path.join(folder, 'a-folder', 'plugin.json'), { recursive: true })
+  write('reserved', 'extension-points')
+  write('other-kind', 'folder-good')
+  const { manifest } = adapterPlugin('folder-good')
+  fs.writeFileSync(path.join(folder, 'other-kind', 'plugin.json'), JSON.stringify({ ...manifest, version: '7.0.0' }))
+  fs.writeFileSync(path.join(folder, 'other-kind', 'plugin.js'), adapterPlugin().files['plugin.js'] as string)
+  write('zz-last', 'folder-last')
+  const { steps, faults } = await seedFolder()
+  expect(steps).toEqual(['plugin folder-last version 1.0.0'])
+  expect(faults).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^plugin a-folder was not seeded: EISDIR/),
+      'plugin reserved was not seeded: "extension-points" is part of a path and cannot be the key of a plugin.',
+      expect.stringContaining('plugin other-kind was not seeded: folder-good is a plugin of kind factor'),
+    ]),
+  )
+})
+
+test('says where a reason is in the manifest', async () => {
+  const plugin_key = 'incomplete'
+  const { manifest, files } = createSimplePlugin(plugin_key)
+  const { title: _, ...rest } = manifest
+  await call('POST /plugins', { plugin_key, package: { manifest: rest, files } })
+  const { json } = await call(`POST /plugins/${plugin_key}/versions/1/run`, { input: {} })
+  expect(json.detail).toBe('The plugin incomplete cannot run: This member is required (at /title of plugin.json).')
+})
+
+test('two uploads of a new key at the same time are one after the other', async () => {
+  const plugin_key = 'at-once'
+  const body = (version: string) => ({ plugin_key, package: createSimplePlugin(plugin_key, { version }) })
+  const [same, again, other] = await Promise.all(
+    ['1.0.0', '1.0.0', '1.0.0'].map((version) => call('POST /plugins', body(version))),
+  )
+  expect([same, again, other].map((reply) => [reply?.status, reply?.json.version])).toEqual([
+    ...[1, 2, 3].map(() => [201, 1]),
+  ])
 })
 
 function sign(content: ReturnType<typeof createSimplePlugin>) {

@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { CacheSlots } from '#kernel/cache/caches.ts'
 import type { Transactions, Tx } from '#kernel/database/tx.ts'
+import { Problem } from '#kernel/problem.ts'
 import { slugPattern } from '#kernel/schema.ts'
 import { parseStrictJson } from '#kernel/strict-json.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -19,7 +20,14 @@ import { PLUGIN_FAMILY } from './model.ts'
 import { type ReadPlugin, readStoredPackage, readUpload } from './plugin-library.ts'
 import type { StoredPackage } from './plugin-parts.ts'
 import { insertValidation, listUnvalidatedVersions } from './queries.ts'
-import { createPlugin, findStoredVersion, getVersionLabel, insertPluginVersion } from './upload.ts'
+import {
+  createPlugin,
+  findOtherKind,
+  findStoredVersion,
+  getVersionLabel,
+  insertPluginVersion,
+  toKindFault,
+} from './upload.ts'
 
 const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'seed:plugins' }
 const KEY = new RegExp(slugPattern)
@@ -29,7 +37,8 @@ const MAX_REVALIDATED = 1000
 export interface FolderPlugin {
   /** Name of the file or folder. */
   readonly name: string
-  readonly stored: StoredPackage
+  /** Or why it cannot be read. */
+  readonly stored: StoredPackage | { readonly fault: string }
 }
 
 /** One package for each folder with a plugin.json, each zip archive and each JSON file, in name order. */
@@ -39,12 +48,19 @@ export async function readPluginFolder(folder: string): Promise<FolderPlugin[]> 
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const at = path.join(folder, entry.name)
     if (entry.isDirectory() && fs.existsSync(path.join(at, MANIFEST_FILE))) {
-      found.push({ name: entry.name, stored: await readFiles(at) })
+      found.push({ name: entry.name, stored: await readFiles(at).catch(toReadFault) })
     } else if (entry.isFile() && /\.(zip|json)$/.test(entry.name)) {
-      found.push({ name: entry.name, stored: await readUpload(fs.readFileSync(at)) })
+      const stored = await fs.promises.readFile(at).then(readUpload).catch(toReadFault)
+      found.push({ name: entry.name, stored })
     }
   }
   return found
+}
+
+/** Of a file that is a folder, or that the service may not read. */
+function toReadFault(error: unknown): { readonly fault: string } {
+  if (!(error instanceof Error) || !('syscall' in error)) throw error
+  return { fault: error.message }
 }
 
 /** plugin.json with the files beside it, without those below. */
@@ -88,7 +104,10 @@ export interface PluginSeeding {
 export async function seedPlugins(options: PluginSeeding): Promise<void> {
   const cached = { ...options, caches: new CacheSlots() }
   const packages = options.folder === null ? [] : await readPluginFolder(options.folder)
-  for (const found of packages) await seedPackage(cached, found)
+  for (const { name, stored } of packages) {
+    if ('fault' in stored) options.onFault(`plugin ${name} was not seeded: ${stored.fault}`)
+    else await seedPackage(cached, { name, stored }).catch((error) => reportRefusal(options, name, error))
+  }
   await revalidateShared(cached)
 }
 
@@ -96,7 +115,16 @@ interface CachedSeeding extends PluginSeeding {
   readonly caches: CacheSlots
 }
 
-async function seedPackage(options: CachedSeeding, { name, stored }: FolderPlugin): Promise<void> {
+/** A package that is refused does not keep the others from being seeded; a database that fails does. */
+function reportRefusal({ onFault }: PluginSeeding, name: string, error: unknown): void {
+  if (!(error instanceof Problem) || error.status >= 500) throw error
+  onFault(`plugin ${name} was not seeded: ${error.extra.detail ?? error.code}`)
+}
+
+async function seedPackage(
+  options: CachedSeeding,
+  { name, stored }: { readonly name: string; readonly stored: StoredPackage },
+): Promise<void> {
   const { steward, onFault } = options
   const plugin_key = 'manifest' in stored ? stored.manifest['plugin_key'] : undefined
   if (typeof plugin_key !== 'string' || !KEY.test(plugin_key)) {
@@ -113,7 +141,9 @@ async function seedPackage(options: CachedSeeding, { name, stored }: FolderPlugi
   await steward.write(SCOPE, (tx) => storePackage(tx, options, { name, plugin_key, stored, read, code }))
 }
 
-interface CheckedPackage extends FolderPlugin {
+interface CheckedPackage {
+  readonly name: string
+  readonly stored: StoredPackage
   readonly plugin_key: string
   readonly read: ReadPlugin
   readonly code: CodeValidation
@@ -127,6 +157,8 @@ async function storePackage(tx: Tx, options: CachedSeeding, given: CheckedPackag
     (await datasetStore.findSharedDataset(tx, plugin_key, PLUGIN_FAMILY)) ?? (await createPlugin(tx, plugin_key, read))
   // Another process may have stored it meanwhile.
   if (await findStoredVersion(options, tx, dataset, stored)) return
+  const kind = await findOtherKind(tx, dataset, read)
+  if (kind !== null) return onFault(`plugin ${name} was not seeded: ${toKindFault(dataset, kind)}`)
   const label = getVersionLabel(read)
   if (label !== null && (await versionStore.findVersion(tx, dataset, label))) {
     return onFault(`plugin ${name} was not seeded: version ${label} of ${plugin_key} exists with other content`)

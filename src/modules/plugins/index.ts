@@ -15,7 +15,7 @@ import { settingRoutes } from './setting-routes.ts'
 import { reviewPluginInForce } from './status.ts'
 import { versionRoutes } from './version-routes.ts'
 
-export { bindPinnedPlugin, bindPlugin } from './bind-plugin.ts'
+export { bindPinnedPlugin, bindPlugin, failInvalid, findManifestInForce } from './bind-plugin.ts'
 export { readPluginFolder, seedPlugins } from './folder-seeds.ts'
 export { recordFailure, recordInvocations } from './invocations.ts'
 export { loadEntries } from './list-entries.ts'

@@ -41,6 +41,7 @@ export interface BoundPlugin {
   readonly pointer: resolver.ContentPointer
   /** Of manifest and source. */
   readonly content_hash: string
+  /** With the defaults of the manifest; the hash is that of what was configured. */
   readonly configuration: Readonly<Record<string, unknown>>
   readonly configuration_hash: string
   readonly sandbox_hash: string

@@ -82,6 +82,10 @@ export function toPluginEntries(stored: StoredPackage): PluginPart[] {
   ]
 }
 
+/** One member of a manifest, from its stored entry. */
+export const readManifestPart = (data: string): Readonly<Record<string, unknown>> =>
+  JSON.parse((JSON.parse(data) as PluginPart).json ?? '{}') as Record<string, unknown>
+
 const readText = ({ text, base64 = '' }: PluginPart): string => text ?? Buffer.from(base64, 'base64').toString('utf8')
 
 export function fromPluginEntries(entries: readonly documentStore.DocumentEntry[]): StoredPackage {

@@ -310,6 +310,17 @@ export const findVersionByHash = (
     [tenant_id, dataset_id, content_hash],
   )
 
+/** The entries that name the kind, of versions that passed validation. */
+export const listKindParts = (tx: Tx, { tenant_id, dataset_id }: Pick<VersionId, 'tenant_id' | 'dataset_id'>) =>
+  tx.query<{ data: string }>(
+    `select e.data from app.dataset_entry e
+      where e.tenant_id = $1 and e.dataset_id = $2 and e.key = 'manifest|kind'
+        and exists (select 1 from app.plugin_validation v where v.tenant_id = e.tenant_id and v.dataset_id = e.dataset_id
+                       and v.version >= e.v_from and v.version < e.v_to and v.valid)
+      order by e.v_from limit 10`,
+    [tenant_id, dataset_id],
+  )
+
 /** Those of the lists that are not archived: an archived one stays in force for what was decided with it. */
 export async function listLiveDatasets(
   tx: Tx,

@@ -9,6 +9,7 @@ import { listExtensionPoints } from './extension-points.ts'
 import { PLUGIN_FAMILY } from './model.ts'
 import { readStoredPackage } from './plugin-library.ts'
 import { getPluginView, getVersionView, toPluginViews } from './plugin-views.ts'
+import { lockSettings } from './queries.ts'
 import {
   ExtensionPoints,
   NewPlugin,
@@ -67,6 +68,8 @@ export const pluginRoutes: readonly Route[] = [
   }).handle(async ({ tx, body, kernel, audit }) => {
     const { plugin_key, note } = body
     const stored = await readPluginUpload(body)
+    // Two uploads of a new key at the same time are one after the other.
+    await lockSettings(tx, plugin_key)
     const existing = await datasetStore.findDatasetForWrite(tx, plugin_key, PLUGIN_FAMILY)
     const isOwn = existing?.tenant_id === tx.tenant_id
     const dataset = isOwn

@@ -303,7 +303,7 @@ export const Dependents = closed(
   {
     plugin_key: PluginKey,
     version: nullable(registrySchemas.VersionNumber),
-    runs: Type.Boolean({ description: 'True: nothing of this answers 503 because of the plugin.' }),
+    runs: Type.Boolean({ description: 'Whether the version in force can run.' }),
     reasons: Reasons,
     items: listOf(
       closed(
@@ -312,8 +312,12 @@ export const Dependents = closed(
           key: text(200),
           version: nullable(registrySchemas.VersionNumber),
           title: text(300),
+          runs: Type.Boolean({ description: 'False: its operations answer 503 because of the plugin.' }),
+          reasons: listOf(closed({ code: text(100), message: text(1000) }), 100, {
+            description: 'Why it cannot use the version in force, although that can run.',
+          }),
           operations: listOf(text(100), 50, {
-            description: 'operationIds that answer 503 while the plugin cannot run.',
+            description: 'operationIds that answer 503 for it while the plugin cannot run.',
           }),
         },
         { title: 'PluginDependent' },

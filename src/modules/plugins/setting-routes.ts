@@ -4,13 +4,14 @@ import { everyone } from '#kernel/auth/roles.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
+import type { PluginDependent } from '#kernel/module.ts'
 import { paginate } from '#kernel/page.ts'
 import { isHostAllowed } from '#kernel/plugin-policy.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { findInheritedRule } from '#kernel/request/queries.ts'
 import type { Route } from '#kernel/route.ts'
 import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
-import { findValueFaults } from '#plugin/value-schema.ts'
+import { fillDefaults, findValueFaults } from '#plugin/value-schema.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import { type BindCapabilities, PLUGIN_FAMILY } from './model.ts'
 import type { ReadPlugin } from './plugin-library.ts'
@@ -174,7 +175,7 @@ export const settingRoutes: readonly Route[] = [
     id: 'listPluginDependents',
     summary: 'What runs the plugin, and so answers 503 while it cannot run',
     description:
-      'Of what is in force now. While `runs` is false, each of the operations answers 503 for these objects.',
+      'Of what is in force now. Where `runs` of an item is false, each of its operations answers 503 for this object: the plugin cannot run, or the version in force is not one that the object can use.',
     roles: everyone,
     tx: 'read',
     uses: ['caches', 'threads', 'plugin_policy', 'modules'],
@@ -183,16 +184,22 @@ export const settingRoutes: readonly Route[] = [
     problems: ['not_found'],
   }).handle(async ({ tx, params: { plugin_key }, kernel }) => {
     const { active, runs, reasons } = await getPluginView(kernel, tx, plugin_key)
-    const found = []
+    const found: PluginDependent[] = []
     for (const { plugin_dependents } of kernel.modules) {
-      found.push(...((await plugin_dependents?.(tx, plugin_key)) ?? []))
+      found.push(...((await plugin_dependents?.(kernel, tx, plugin_key)) ?? []))
     }
+    const routes = kernel.modules.flatMap((module) => module.routes)
     return {
       plugin_key,
       version: active?.version ?? null,
       runs,
       reasons,
-      items: found.map((item) => ({ ...item, operations: [...item.operations] })),
+      items: found.map((item) => ({
+        ...item,
+        runs: runs && item.reasons.length === 0,
+        reasons: [...item.reasons],
+        operations: routes.filter((route) => route.runs_plugins_of?.includes(item.kind)).map(({ id }) => id),
+      })),
     }
   }),
 
@@ -231,7 +238,7 @@ export const settingRoutes: readonly Route[] = [
 
 function assertConfiguration(plugin: ReadPlugin | null, configuration: Readonly<Record<string, unknown>>): void {
   const schema = plugin?.manifest?.config_schema
-  const faults = schema ? findValueFaults(schema, configuration) : []
+  const faults = schema ? findValueFaults(schema, fillDefaults(schema, configuration)) : []
   if (faults.length === 0) return
   fail('definition_invalid', {
     detail: `The configuration does not fit the config_schema of the plugin: ${faults[0]?.message}`.slice(0, 1000),

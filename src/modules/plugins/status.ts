@@ -2,6 +2,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { FinishReview } from '#kernel/request/change-reviews.ts'
 import { type activationStore, resolver, type versionStore } from '#modules/definitions/index.ts'
+import { describeReason } from './bind-plugin.ts'
 import { type BindCapabilities, PLUGIN_FAMILY } from './model.ts'
 import { removeStatus, type SettingsRow, upsertStatus } from './queries.ts'
 import { findValidity, getSettings } from './validity.ts'
@@ -54,7 +55,7 @@ async function findGates(
   const settings = await getSettings(tx, pointer.list_key)
   const { reasons } = await findValidity(kernel, tx, pointer, { ...settings, disabled: false })
   if (reasons.length === 0) return []
-  const detail = `Version ${pointer.version} of ${pointer.list_key} cannot run: ${reasons[0]?.message}`
+  const detail = `Version ${pointer.version} of ${pointer.list_key} cannot run: ${describeReason(reasons[0])}`
   return [
     {
       gate: 'proof',

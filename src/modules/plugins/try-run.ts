@@ -2,7 +2,8 @@
 import type { Static } from 'typebox'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
-import { ENTRY_POINTS } from '#plugin/manifest.ts'
+import { findInputFaults } from '#plugin/inputs.ts'
+import { ENTRY_POINTS, getListUses } from '#plugin/manifest.ts'
 import { findOutputFaults } from '#plugin/outputs.ts'
 import type { EntryPoint } from '#sandbox/model.ts'
 import { bindVersion } from './bind-plugin.ts'
@@ -28,6 +29,8 @@ export async function runOnce(
 ): Promise<Static<typeof RunReply>> {
   const bound = await scope.read(async (tx) => bindVersion(kernel, tx, await getPluginVersion(tx, params)))
   const entry_point = getEntryPoint(bound, body)
+  assertEntries(bound, body)
+  assertInput(bound, entry_point, body)
   const result = await runWithEntries(kernel, scope, bound, {
     entry_point,
     args: toArguments(bound, entry_point, body),
@@ -57,6 +60,29 @@ function getEntryPoint({ manifest: { kind } }: BoundPlugin, { entry_point }: Run
   return possible.includes(chosen)
     ? chosen
     : fail('conflict', `A ${kind} has the entry points ${possible.join(' and ')}, not ${chosen}.`)
+}
+
+/** In a decision these lists cannot be looked up, so a run with them would say nothing. */
+function assertEntries({ manifest }: BoundPlugin, { entries = {} }: RunBody): void {
+  const declared = getListUses(manifest).map(({ list_key }) => list_key)
+  const list_key = Object.keys(entries).find((each) => !declared.includes(each))
+  if (list_key === undefined) return
+  fail(
+    'conflict',
+    `The list ${list_key.slice(0, 100)} is not declared in permissions.lists: its entries cannot be read.`,
+  )
+}
+
+/** What no decision, import or call would pass to it. */
+function assertInput({ manifest }: BoundPlugin, entry_point: EntryPoint, { input }: RunBody): void {
+  const faults = findInputFaults(manifest, entry_point, input)
+  if (faults.length === 0) return
+  fail('inputs_refused', {
+    detail: `The input is not one that the plugin is called with: ${faults[0]?.pointer || 'it'} ${faults[0]?.message}.`,
+    errors: faults.map(({ pointer, message }) => ({
+      ...{ in: 'body' as const, pointer: `#/input${pointer}`, detail: message, keyword: 'inputs' },
+    })),
+  })
 }
 
 const toArguments = (

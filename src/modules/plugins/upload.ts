@@ -12,8 +12,8 @@ import { type CodeValidation, getCodeValidation } from './code-validation.ts'
 import { PLUGIN_FAMILY } from './model.ts'
 import { pluginKind, RESERVED_KEYS } from './plugin-kind.ts'
 import { type ReadPlugin, readStoredPackage, readUpload } from './plugin-library.ts'
-import { type StoredPackage, toPluginEntries } from './plugin-parts.ts'
-import { findVersionByHash, insertValidation } from './queries.ts'
+import { readManifestPart, type StoredPackage, toPluginEntries } from './plugin-parts.ts'
+import { findVersionByHash, insertValidation, listKindParts } from './queries.ts'
 import type { NewPluginVersion } from './schema.ts'
 
 export type PluginUpload = Static<typeof NewPluginVersion>
@@ -31,13 +31,26 @@ export function readPluginUpload({ package: inline, zip }: PluginUpload): Promis
   if ((inline === undefined) === (zip === undefined)) {
     return fail('conflict', 'Give the plugin as JSON in "package", or as an archive in "zip".')
   }
-  return readUpload(inline ?? Buffer.from(zip ?? '', 'base64'))
+  return readUpload(inline ?? decodeZip(zip ?? ''))
+}
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/** Node.js decodes what it can of any text. */
+function decodeZip(zip: string): Buffer {
+  const text = zip.replaceAll(/[\r\n]/g, '')
+  return BASE64.test(text) ? Buffer.from(text, 'base64') : fail('conflict', 'The member "zip" is not Base64.')
 }
 
 /** A new plugin has no version yet; the shared one of this key, if any, stays in force. */
 export async function createPlugin(tx: Tx, plugin_key: string, read: ReadPlugin): Promise<datasetStore.DatasetRow> {
   const shared = await datasetStore.findSharedDataset(tx, plugin_key, PLUGIN_FAMILY)
-  if (RESERVED_KEYS.includes(plugin_key) || (shared && shared.overlay_policy !== 'free')) fail('list_key_reserved')
+  if (RESERVED_KEYS.includes(plugin_key)) {
+    fail('list_key_reserved', `"${plugin_key}" is part of a path and cannot be the key of a plugin.`)
+  }
+  if (shared && shared.overlay_policy !== 'free') {
+    fail('list_key_reserved', `The operator does not let tenants replace the shared plugin ${plugin_key}.`)
+  }
   const type = await getPartType(tx)
   const dataset = assertFound(
     await datasetStore.insertDataset(tx, {
@@ -80,6 +93,8 @@ export async function publishPlugin(
   if (earlier) {
     return { version: assertFound(await versionStore.findVersion(tx, dataset, earlier.version)), is_new: false }
   }
+  const kind = await findOtherKind(tx, dataset, read)
+  if (kind !== null) fail('conflict', toKindFault(dataset, kind))
   const label = getVersionLabel(read)
   const taken = label === null ? undefined : await versionStore.findVersion(tx, dataset, label)
   if (taken) {
@@ -100,6 +115,28 @@ export async function publishPlugin(
     is_new: true,
   }
 }
+
+/**
+ * The kind of the plugin, where that of the upload is another: what names the plugin could not run it. A plugin of the tenant under
+ * the key of a shared one replaces that.
+ */
+export async function findOtherKind(
+  tx: Tx,
+  dataset: datasetStore.DatasetRow,
+  { manifest }: ReadPlugin,
+): Promise<string | null> {
+  if (!manifest) return null
+  const shared = await datasetStore.findSharedDataset(tx, dataset.list_key, PLUGIN_FAMILY)
+  for (const each of [dataset, ...(shared ? [shared] : [])]) {
+    const kinds = (await listKindParts(tx, each)).map(({ data }) => readManifestPart(data)['kind'])
+    const other = kinds.find((kind) => typeof kind === 'string' && kind !== manifest.kind)
+    if (typeof other === 'string') return other
+  }
+  return null
+}
+
+export const toKindFault = ({ list_key }: Pick<datasetStore.DatasetRow, 'list_key'>, kind: string): string =>
+  `${list_key} is a plugin of kind ${kind}: upload a plugin of another kind under another key.`
 
 /** The version with exactly this content. */
 export async function findStoredVersion(

@@ -121,7 +121,7 @@ export const versionRoutes: readonly Route[] = [
     id: 'runPluginVersion',
     summary: 'Run a version once with a given input',
     description:
-      'Stores nothing. Entries that the plugin looks up come from the lists in force, unless they are given. A provider is not called: of such a plugin, request and parse are run alone.',
+      'Stores nothing. The input must be one that the manifest allows. Entries that the plugin looks up come from the lists in force, unless they are given for a list that it declares. A provider is not called: of such a plugin, request and parse are run alone.',
     roles: ['policy_editor'],
     tx: 'self',
     uses: ['caches', 'threads', 'metrics', 'plugin_policy'],
@@ -130,7 +130,7 @@ export const versionRoutes: readonly Route[] = [
     reply: [200, RunReply],
     stores_nothing: true,
     executes: 'plugin',
-    problems: ['not_found', 'conflict', 'content_corrupt'],
+    problems: ['not_found', 'conflict', 'inputs_refused', 'content_corrupt'],
   }).handle(({ params, body, kernel, read, actor, request }) =>
     runOnce(kernel, { read, tenant_id: actor.tenant_id, signal: request.signal }, params, body),
   ),

@@ -90,6 +90,7 @@ export const callRoutes: readonly Route[] = [
     starts: PROVIDER_CALL,
     needs: 'provider',
     executes: 'plugin',
+    runs_plugins_of: ['provider'],
     problems: ['not_found', 'nothing_in_force', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const { capability, input, subject_id = null } = body
@@ -177,6 +178,7 @@ export const callRoutes: readonly Route[] = [
     starts: PROVIDER_CALL,
     needs: 'provider',
     executes: 'plugin',
+    runs_plugins_of: ['provider'],
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const { call } = await expectUnknownOutcome(kernel, tx, params.call_id)

@@ -167,6 +167,7 @@ export const statusRoutes: readonly Route[] = [
     reply: [200, TestReply],
     needs: 'provider',
     executes: 'plugin',
+    runs_plugins_of: ['provider'],
     problems: [
       'not_found',
       'nothing_in_force',

@@ -33,6 +33,7 @@ export const verifyRoutes: readonly Route[] = [
     reply: [200, TestReply],
     needs: 'provider',
     executes: 'plugin',
+    runs_plugins_of: ['provider'],
     problems: [
       'not_found',
       'nothing_in_force',

@@ -76,6 +76,19 @@ const failOn =
     },
   })
 
+/** Makes nothing of rows with this code. */
+const skip =
+  (code: string) =>
+  (plugin: PluginFiles): PluginFiles => ({
+    ...plugin,
+    files: {
+      'plugin.js': `${plugin.files['plugin.js']}`.replace(
+        'if (!code)',
+        `if (code === '${code}') continue\n    if (!code)`,
+      ),
+    },
+  })
+
 describe('an import through a plugin', () => {
   test('publishes what the plugin makes of the rows, in several chunks, and names it in the provenance', async () => {
     const [list_key, plugin_key] = [await newList(), await newPlugin()]
@@ -123,7 +136,7 @@ describe('an import through a plugin', () => {
     const [list_key, plugin_key] = [await newList(), await newPlugin()]
     const started = await startImport(list_key, plugin_key, lines(10))
     const { items } = await t.make(`GET /plugins/${plugin_key}/dependents`)
-    expect(items).toMatchObject([{ kind: 'import', operations: ['startImport', 'previewAdapter'] }])
+    expect(items).toMatchObject([{ kind: 'import', operations: ['previewAdapter', 'startImport'] }])
     await disable(plugin_key)
     await t.runToEnd(started.json)
     expect(await readImport(started)).toMatchObject({
@@ -167,6 +180,19 @@ describe('a preview through a plugin', () => {
       entries: [{ entry: { code: 'A', name: 'First' }, at: { row: 1, line: 2 } }],
       rejects: [{ code: 'plugin_rejected', message: 'The code is missing' }],
     })
+  })
+
+  test('reports rows of which the plugin made nothing, and refuses a source of which it made nothing at all', async () => {
+    const plugin_key = await newPlugin(skip('lost'))
+    const { json } = await preview(plugin_key, 'code,name\na,First\nlost,Second\nlost,Third\n')
+    expect(json).toMatchObject({
+      ...{ rows: 1, accepted: 1 },
+      warnings: [{ code: 'rows_without_result', at: { row: 2, line: 3 }, count: 2 }],
+    })
+    expect(json.warnings[0].message).toBe('The plugin made neither an entry nor a reject of 2 of 3 rows.')
+    const nothing = await preview(plugin_key, 'code,name\nlost,First\nlost,Second\n')
+    expect([nothing.status, nothing.json.code]).toEqual([409, 'source_invalid'])
+    expect(nothing.json.detail).toContain('The source holds 2 rows, but the plugin made no entry')
   })
 
   test('answers 404, then 503 plugin_invalid, then 503 plugin_failed', async () => {

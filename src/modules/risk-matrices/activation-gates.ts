@@ -13,6 +13,7 @@ import type { DecideCapabilities } from './binding/decide-with.ts'
 import { MAX_CASES } from './cases/golden-case.ts'
 import { listCases } from './cases/queries.ts'
 import { isDecisionFamily } from './decision-family.ts'
+import { reviewPlugin } from './plugin-dependents.ts'
 import { toPluginFinding } from './plugin-findings.ts'
 import { collectFindings, toNotInForceFinding } from './proofs.ts'
 
@@ -107,8 +108,9 @@ export async function reviewInForce(kernel: DecideCapabilities, tx: Tx, change: 
   // A scheduled change is checked as of its start.
   const later = effective_from !== null && Date.parse(effective_from) > Date.now()
   const first = { ...(later && { valid_at: effective_from }), cases: family !== 'list', bypass_caches: true }
-  if (family !== 'list' && !isDecisionFamily(family)) return async () => []
+  if (family !== 'list' && family !== 'plugin' && !isDecisionFamily(family)) return async () => []
   await documentStore.lockDefinitions(tx)
+  if (family === 'plugin') return reviewPlugin(kernel, tx, list_key, later ? effective_from : undefined)
   if (family !== 'list') return () => checkProofGate(kernel, tx, { family, key: list_key }, first)
   const checks: Pick<StatusBefore, 'reader' | 'instant'>[] = []
   for (const reader of (await documentStore.listReferencingDefinitions(tx, list_key)).filter(isDecisionKey)) {
@@ -137,7 +139,8 @@ async function checkProofGate(
     const [fault] = getErrors(status)
     if (!status || !fault) continue
     const from = instant.valid_at === undefined ? '' : ` from ${instant.valid_at} on`
-    const detail = `Version ${status.version} of ${definition.key} does not hold${from}: ${fault.message}`
+    const named = status.version === null ? definition.key : `Version ${status.version} of ${definition.key}`
+    const detail = `${named} does not hold${from}: ${fault.message}`
     const facts = { version: status.version, from: instant.valid_at ?? null, findings: status.findings.slice(0, 50) }
     return [{ gate: 'proof', detail: detail.slice(0, 1000), overridable: false, facts }]
   }

@@ -1,24 +1,73 @@
-/** The matrices in force that name a plugin: their decisions answer 503 while it cannot run. */
+/** The matrices in force that name a plugin: which of them a version of it does not fit, and the gate for such a version. */
+import type { Finding } from '#decision/model.ts'
+import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PluginDependent } from '#kernel/module.ts'
+import type { versionStore } from '#modules/definitions/index.ts'
+import { findManifestInForce } from '#modules/plugins/index.ts'
+import { findResolution } from './binding/bind-definition.ts'
+import { type BindCapabilities, toMisfitReasons } from './binding/bound-plugins.ts'
+import { findFactorMisfits } from './binding/plugin-misfits.ts'
 import { listMatricesByPlugin } from './queries.ts'
 
-const OPERATIONS = [
-  'createEvaluation',
-  'previewEvaluation',
-  'startEvaluation',
-  'simulateRiskMatrixVersion',
-  'testRiskMatrixVersion',
-  'estimateBatchEvaluation',
-  'startBatchEvaluation',
-  'startRiskMatrixBacktest',
-] as const
+interface NamingMatrix {
+  readonly key: string
+  readonly version: number
+  readonly title: string
+  /** Why it cannot use the version of the plugin in force; empty where none is, or it cannot be read. */
+  readonly misfits: readonly Finding[]
+}
 
-export const listPluginDependents = async (tx: Tx, plugin_key: string): Promise<PluginDependent[]> =>
-  (await listMatricesByPlugin(tx, plugin_key)).map(({ key, version, title }) => ({
+async function listNamingMatrices(
+  kernel: BindCapabilities,
+  tx: Tx,
+  plugin_key: string,
+  valid_at?: string,
+): Promise<NamingMatrix[]> {
+  const matrices = await listMatricesByPlugin(tx, plugin_key, valid_at ?? null)
+  if (matrices.length === 0) return []
+  const manifest = await findManifestInForce(kernel, tx, { plugin_key, ...(valid_at !== undefined && { valid_at }) })
+  return mapWithPrecompute(matrices, async (matrix) => {
+    const wanted = { family: 'matrix' as const, key: matrix.key, bypass_caches: true, without_plugins: true }
+    const { compiled } = await findResolution(kernel, tx, { ...wanted, valid_at })
+    return { ...matrix, misfits: manifest ? findFactorMisfits(compiled, plugin_key, manifest) : [] }
+  })
+}
+
+export const listPluginDependents = async (
+  kernel: BindCapabilities,
+  tx: Tx,
+  plugin_key: string,
+): Promise<PluginDependent[]> =>
+  (await listNamingMatrices(kernel, tx, plugin_key)).map(({ key, version, title, misfits }) => ({
     kind: 'matrix',
     key,
     version,
     title,
-    operations: OPERATIONS,
+    reasons: toMisfitReasons(misfits),
   }))
+
+/** Matrices that a change of the plugin in force leaves without an answer. Those that had none before do not hold it back. */
+export async function reviewPlugin(
+  kernel: BindCapabilities,
+  tx: Tx,
+  plugin_key: string,
+  valid_at: string | undefined,
+): Promise<() => Promise<versionStore.Gate[]>> {
+  const before = await listNamingMatrices(kernel, tx, plugin_key, valid_at)
+  const known = new Set(before.flatMap(({ key, misfits }) => misfits.map((misfit) => toMisfitId(key, misfit))))
+  return async () => {
+    const after = await listNamingMatrices(kernel, tx, plugin_key, valid_at)
+    const definitions = after.flatMap(({ key, version, misfits }) => {
+      const findings = misfits.filter((misfit) => !known.has(toMisfitId(key, misfit)))
+      return findings.length === 0 ? [] : [{ family: 'matrix', key, version, from: valid_at ?? null, findings }]
+    })
+    const [first] = definitions
+    if (!first) return []
+    const named = definitions.map(({ key }) => `matrix ${key}`).join(', ')
+    const detail = `${named} could not use this version: ${first.findings[0]?.message}`.slice(0, 1000)
+    return [{ gate: 'referenced-by', detail, overridable: false, facts: { plugin_key, definitions } }]
+  }
+}
+
+const toMisfitId = (key: string, { code, pointer }: Finding): string => `${key} ${code} ${pointer}`

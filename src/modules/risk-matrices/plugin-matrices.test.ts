@@ -1,5 +1,7 @@
 /** Matrices with a plugin factor: what publishing and activation check, and what happens while the plugin cannot run. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { activationStore } from '#modules/definitions/index.ts'
+import { createSimplePlugin } from '#test/support/example-plugin.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import {
   buildPluginMatrix,
@@ -8,6 +10,7 @@ import {
   createPluginMatrix,
   pluginFactor,
 } from '#test/support/plugin-matrix.ts'
+import { adapterPlugin } from '#test/support/plugins.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
@@ -103,6 +106,181 @@ describe('publishing', () => {
       `Shell company: scored by plugin ${plugin_key}, version in force, from Country and Directors; 0 to 10000.`,
     )
   })
+})
+
+describe('a run for the author', () => {
+  const run = (key: string, body: object) => call(`POST /plugins/${key}/versions/1/run`, body)
+  const input = { country: 'AE', directors: 1 }
+
+  test.each([
+    [null, '#/input'],
+    [{ country: 'AE' }, '#/input/directors'],
+    [{ country: 'AE', directors: 1001 }, '#/input/directors'],
+    [{ country: 'UAE', directors: 1 }, '#/input/country'],
+    [{ country: 'AE', directors: 1, more: 1 }, '#/input/more'],
+  ])('returns 409 for the input %j, which the manifest does not allow', async (given, pointer) => {
+    const { status, json } = await run(plugin_key, { input: given })
+    expect([status, json.code, json.errors?.[0].pointer]).toEqual([409, 'inputs_refused', pointer])
+  })
+
+  test('returns 409 for entries of a list that the manifest does not name', async () => {
+    const declared = await run(plugin_key, { input, entries: { 'jurisdiction-risk': { AE: { score_bps: 7 } } } })
+    expect([declared.status, declared.json.output.score_bps]).toEqual([200, 1007])
+    const { status, json } = await run(plugin_key, { input, entries: { countries: { AE: {} } } })
+    expect([status, json.code, json.detail]).toEqual([409, 'conflict', expect.stringContaining('countries')])
+  })
+
+  test('gets the defaults of config_schema where nothing else is configured', async () => {
+    const config_schema = {
+      ...{ type: 'object', additionalProperties: false, required: ['surcharge_bps'] },
+      properties: { surcharge_bps: { type: 'integer', minimum: 0, maximum: 5000, default: 1000 } },
+    }
+    const key = await createActivePlugin(t, { manifest: { config_schema } })
+    expect((await run(key, { input })).json.output?.score_bps).toBe(2500)
+    await t.make(`PUT /plugins/${key}/configuration`, { body: { configuration: { surcharge_bps: 2 }, reason: 'Less' } })
+    expect((await run(key, { input })).json.output?.score_bps).toBe(1502)
+    await t.make(`PUT /plugins/${key}/configuration`, { body: { configuration: {}, reason: 'As before' } })
+    expect((await run(key, { input })).json.output?.score_bps).toBe(2500)
+  })
+})
+
+describe('inputs that the manifest does not allow', () => {
+  const wide = () => {
+    const built = buildPluginMatrix(plugin_key)
+    const inputs = built.inputs.map((input) =>
+      input.name === 'directors' ? { ...input, minimum: -5, maximum: 100_000 } : input,
+    )
+    return { ...built, inputs }
+  }
+
+  test('are reported when the matrix is published, and refused with 409 when they are decided on', async () => {
+    const path = await createDraft(wide())
+    const { json } = await call(`POST ${path}/versions/draft/validate`)
+    expect([json.valid, json.findings]).toMatchObject([
+      ...[true, [{ code: 'plugin_input_range', pointer: '/factors/0/inputs/1', severity: 'warning' }]],
+    ])
+    const matrix_key = await createActiveMatrix(t, wide())
+    const evaluate = (inputs: object) => call('POST /evaluations', { matrix_key, inputs })
+    for (const [inputs, pointer] of [
+      [{ country: 'AE', directors: -1 }, '#/inputs/directors'],
+      [{ country: 'AE', directors: 1001 }, '#/inputs/directors'],
+      [{ country: 'DEUTSCHLAND' }, '#/inputs/country'],
+    ] as const) {
+      const refused = await evaluate(inputs)
+      expect([refused.status, refused.json.code, refused.json.errors?.[0]]).toMatchObject([
+        ...[409, 'inputs_refused', { pointer, keyword: 'input_refused_by_plugin' }],
+      ])
+    }
+    expect((await evaluate({ country: 'AE', directors: 1000 })).status).toBe(201)
+  })
+
+  test('fail their item of a batch only', async () => {
+    const matrix_key = await createActiveMatrix(t, wide())
+    const items = [1, 1001].map((directors) => ({ inputs: { country: 'AE', directors } }))
+    const { json } = await call('POST /batch-evaluations/estimate', { matrix_key, items })
+    expect(json.tried).toMatchObject({ items: 2, failed: 1, failures: [{ code: 'input_refused_by_plugin', count: 1 }] })
+  })
+})
+
+describe('a version that a matrix in force cannot use', () => {
+  const simple = (key: string, version: string, manifest: object) => ({
+    package: createSimplePlugin(key, { version, manifest: { ...manifest } }),
+  })
+  const upload = async (key: string, version: string, manifest: object): Promise<number> =>
+    (await t.make(`POST /plugins/${key}/versions`, { body: simple(key, version, manifest) })).version
+  const activate = (key: string, version: number) =>
+    call(`POST /plugins/${key}/activations`, { version, reason: 'Reviewed' })
+  const { inputs } = createSimplePlugin('x').manifest
+  const examples = createSimplePlugin('x').manifest.examples
+
+  test('does not come into force', async () => {
+    const key = await createActivePlugin(t, {}, createSimplePlugin)
+    const narrow = { score_max_bps: 1000 }
+    const narrowed = await upload(key, '1.1.0', narrow)
+    expect((await activate(key, narrowed)).status).toBe(201)
+    const matrix_key = await createActiveMatrix(t, buildPluginMatrix(key, narrow))
+    const required = [...inputs.required, 'zzz']
+    const properties = { ...inputs.properties, zzz: { type: 'integer' } }
+    const more = examples.map((example) => ({ ...example, input: { ...example.input, zzz: 1 } }))
+    for (const [version, manifest, code] of [
+      ['2.0.0', { score_max_bps: 9000 }, 'plugin_range'],
+      ['2.0.1', { ...narrow, inputs: { ...inputs, required, properties }, examples: more }, 'plugin_input_missing'],
+    ] as const) {
+      const refused = await activate(key, await upload(key, version, manifest))
+      const [gate] = refused.json.gates ?? []
+      expect([refused.status, gate?.gate, gate?.overridable]).toEqual([409, 'referenced-by', false])
+      expect(gate.facts.definitions).toMatchObject([{ key: matrix_key, version: 1, findings: [{ code }] }])
+    }
+    expect((await call('POST /evaluations', { matrix_key, inputs: { country: 'AE' } })).status).toBe(201)
+    // Once nothing in force depends on it, it may.
+    const next = await upload(key, '3.0.0', { ...narrow, title: 'Renamed' })
+    expect((await activate(key, next)).status).toBe(201)
+  })
+
+  test('of another kind is not even stored', async () => {
+    const { plugin_key: key } = await createPluginMatrix(t)
+    const { manifest, files } = adapterPlugin(key)
+    const refused = await call(`POST /plugins/${key}/versions`, {
+      package: { manifest: { ...manifest, version: '5.0.0' }, files },
+    })
+    expect([refused.status, refused.json.code]).toEqual([409, 'conflict'])
+    expect(refused.json.detail).toContain('is a plugin of kind factor')
+  })
+
+  test('answers 503, and is listed with its reasons, where it came into force nevertheless', async () => {
+    const key = await createActivePlugin(t, {}, createSimplePlugin)
+    const narrow = { score_max_bps: 1000 }
+    await activate(key, await upload(key, '1.1.0', narrow))
+    const matrix_key = await createActiveMatrix(t, buildPluginMatrix(key, narrow))
+    // As a shared plugin of the operator may change: without a review by the tenant.
+    await t.write((tx) =>
+      activationStore.activateVersion(tx, {
+        family: 'plugin',
+        list_key: key,
+        kind: 'activate',
+        version: 1,
+        reason: 'x',
+      }),
+    )
+    const refused = await call('POST /evaluations', { matrix_key, inputs: { country: 'AE' } })
+    expect([refused.status, refused.json.code, refused.json.reasons]).toMatchObject([
+      ...[503, 'plugin_invalid', [{ code: 'plugin_range' }]],
+    ])
+    const { json } = await call(`GET /plugins/${key}/dependents`)
+    expect(json.items).toMatchObject([{ key: matrix_key, runs: false, reasons: [{ code: 'plugin_range' }] }])
+    await activate(key, 2)
+    expect((await call(`GET /plugins/${key}/dependents`)).json.items).toMatchObject([{ runs: true, reasons: [] }])
+  })
+})
+
+test('a plugin sees only the members of an entry that its manifest names', async () => {
+  const permissions = { lists: [{ list_key: 'jurisdiction-risk', fields: ['score_bps'] }] }
+  const source = `export const factor = ({ country }, lists) =>
+    ({ score_bps: Object.keys(lists.get('jurisdiction-risk', country) ?? {}).length, reason_code: 'MEMBERS' })`
+  const lists = { 'jurisdiction-risk': { AE: { country: 'AE', score_bps: 1500 } } }
+  const examples = [1, 2, 3].map((directors) => ({
+    ...{ name: `example ${directors}`, input: { country: 'AE', directors }, lists },
+    output: { score_bps: 1, reason_code: 'MEMBERS' },
+  }))
+  const key = await createActivePlugin(t, { source, manifest: { permissions, examples } })
+  const { json } = await call(`POST /plugins/${key}/versions/1/run`, { input: { country: 'AE', directors: 1 } })
+  expect(json.output).toEqual({ score_bps: 1, reason_code: 'MEMBERS' })
+})
+
+test('dependents lists every operation that answers 503 for it', async () => {
+  const known = await createPluginMatrix(t)
+  const { items } = (await call(`GET /plugins/${known.plugin_key}/dependents`)).json
+  const marked = w.kernel.routes.filter(({ executes }) => executes === 'plugin')
+  expect(marked.filter(({ runs_plugins_of }) => !runs_plugins_of).map(({ id }) => id)).toEqual(['runPluginVersion'])
+  expect(items[0].operations).toEqual(
+    expect.arrayContaining([
+      'exploreEvaluation',
+      'reevaluateEvaluation',
+      'startDatasetImpact',
+      'resumeBatchEvaluation',
+    ]),
+  )
+  expect(items[0].operations).not.toContain('startRuleBacktest')
 })
 
 describe('while the plugin cannot run', () => {

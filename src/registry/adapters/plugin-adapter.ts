@@ -5,7 +5,8 @@
 import { ThreadFailure } from '#kernel/bounded-thread.ts'
 import type { RunFault, SandboxLimits, SandboxResult } from '#sandbox/model.ts'
 import { SandboxRunner } from '#sandbox/sandbox-runner.ts'
-import type { Adapter, Batch, Entry, ReadEntry, Reject, Source } from '../adapter.ts'
+import type { Adapter, Batch, Entry, ReadEntry, Reject, Source, Warning } from '../adapter.ts'
+import { refuseSource } from '../formats/fault.ts'
 import { findValueFaults, type ValueSchema } from '../types/value-schema.ts'
 import { csv } from './csv.ts'
 import { json } from './json.ts'
@@ -134,12 +135,14 @@ async function* readWithPlugin(
   let rows: ReadEntry[] = []
   let chars = 0
   let state: unknown = null
+  const unused = new UnusedRows()
   const finish = async (): Promise<Batch> => {
     const given = rows
     rows = []
     chars = 0
     const output = await run(given, state)
     state = output.state ?? null
+    unused.add(given, output)
     return toBatch(given, output)
   }
   for await (const batch of formatReaders[format.kind].read(source, format.options ?? {}, file_name)) {
@@ -153,6 +156,32 @@ async function* readWithPlugin(
     }
   }
   if (rows.length > 0) yield await finish()
+  yield { entries: [], rejects: [], warnings: unused.finish(), files: [] }
+}
+
+/** Rows of which the plugin made neither an entry nor a reject: headings, or rows that it lost. */
+class UnusedRows {
+  private count = 0
+  private read = 0
+  private first: ReadEntry['at'] | undefined
+
+  add(rows: readonly ReadEntry[], { entries, rejects = [] }: ChunkOutput): void {
+    const used = new Set([...entries, ...rejects].map(({ row }) => row))
+    this.read += rows.length
+    this.count += rows.length - used.size
+    this.first ??= rows.find((_, index) => !used.has(index))?.at
+  }
+
+  /** Fails where nothing was made of any row: such a source never replaces a list. */
+  finish(): Warning[] {
+    if (this.count === 0 || !this.first) return []
+    if (this.count === this.read) {
+      const rows = `${this.read} ${this.read === 1 ? 'row' : 'rows'}`
+      refuseSource('empty_source', `The source holds ${rows}, but the plugin made no entry and no reject of them.`)
+    }
+    const message = `The plugin made neither an entry nor a reject of ${this.count} of ${this.read} rows.`
+    return [{ code: 'rows_without_result', message, at: this.first, count: this.count }]
+  }
 }
 
 function toBatch(rows: readonly ReadEntry[], { entries, rejects = [] }: ChunkOutput): Batch {

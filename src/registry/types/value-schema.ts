@@ -112,6 +112,24 @@ export function findValueFaults(schema: ValueSchema, value: unknown): ValueFault
   return faults
 }
 
+/** The value with the defaults that the schema gives for members it lacks. */
+export function fillDefaults(schema: ValueSchema, value: unknown): unknown {
+  if (!isObject(value)) return value
+  const filled: Record<string, unknown> = { ...value }
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    if (!isObject(member)) continue
+    if (!Object.hasOwn(filled, name) && Object.hasOwn(member, 'default')) {
+      Object.defineProperty(filled, name, { value: member.default, ...PLAIN_MEMBER })
+    }
+    if (Object.hasOwn(filled, name)) {
+      Object.defineProperty(filled, name, { value: fillDefaults(member, filled[name]), ...PLAIN_MEMBER })
+    }
+  }
+  return filled
+}
+/** Unlike an assignment, it also defines a member with the name `__proto__`. */
+const PLAIN_MEMBER = { writable: true, enumerable: true, configurable: true } as const
+
 type Path = readonly (string | number)[]
 type Report = (path: Path, message: string) => void
 

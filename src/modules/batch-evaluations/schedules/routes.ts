@@ -120,6 +120,7 @@ export const scheduleRoutes = [
     tx: 'write',
     uses: ['caches', 'jobs', 'metrics', 'plugin_policy', 'threads'],
     executes: 'plugin',
+    runs_plugins_of: ['matrix'],
     params: ScheduleParams,
     reply: [202, JobView],
     starts: 'batch-evaluation',

@@ -47,6 +47,7 @@ export const asyncRoutes = [
     tx: 'write',
     uses: ['caches', 'encryption', 'forced_provider_mode', 'jobs', 'plugin_policy', 'threads'],
     executes: 'plugin',
+    runs_plugins_of: ['matrix', 'provider'],
     body: AsyncEvaluationRequest,
     reply: [202, JobView],
     starts: EVALUATION,

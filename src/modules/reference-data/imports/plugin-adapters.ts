@@ -139,11 +139,11 @@ export const recordChunks = (
 }
 
 /** Imports that have not ended: they fail when the plugin cannot run. */
-export const listPluginDependents = async (tx: Tx, plugin_key: string): Promise<PluginDependent[]> =>
+export const listPluginDependents = async (_kernel: unknown, tx: Tx, plugin_key: string): Promise<PluginDependent[]> =>
   (await listOpenImports(tx, `${PLUGIN_ADAPTER_PREFIX}${plugin_key}`)).map(({ import_id, list_key }) => ({
     kind: 'import',
     key: import_id,
     version: null,
     title: `Import of ${list_key}`,
-    operations: ['startImport', 'previewAdapter'],
+    reasons: [],
   }))

@@ -3,14 +3,15 @@
  * fails with 503 before anything is decided.
  */
 import { listPluginFactors } from '#decision/analysis/plugin-scores.ts'
-import type { CompiledDefinition } from '#decision/model.ts'
+import type { CompiledDefinition, Finding } from '#decision/model.ts'
 import { declareCache } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
-import { bindPinnedPlugin, bindPlugin, type pluginModel } from '#modules/plugins/index.ts'
+import { bindPinnedPlugin, bindPlugin, failInvalid, type pluginModel } from '#modules/plugins/index.ts'
 import { getListUses } from '#plugin/manifest.ts'
+import { findFactorMisfits } from './plugin-misfits.ts'
 
 export type BindCapabilities = Capabilities<'caches' | 'plugin_policy' | 'threads'>
 
@@ -58,7 +59,7 @@ export async function bindPluginsInForce(
   const cache = kernel.caches.get(boundPlugins)
   const id = [tx.tenant_id, definition.own_epoch, definition.shared_epoch, ...keys].join(' ')
   const known = is_cached ? cache.get(id) : undefined
-  if (known && (known.until === null || definition.now < known.until)) return known.plugins
+  if (known && (known.until === null || definition.now < known.until)) return expectFit(compiled, known.plugins)
   const plugins = new Map<string, pluginModel.BoundPlugin>()
   for (const plugin_key of keys) {
     const bound = await bindPlugin(kernel, tx, {
@@ -77,8 +78,21 @@ export async function bindPluginsInForce(
     )
     if (isSame) cache.set(id, { plugins, until: ends[0] ?? null })
   }
+  return expectFit(compiled, plugins)
+}
+
+/** 503 `plugin_invalid` where the version in force is not one that the factor of the matrix can use. */
+function expectFit(compiled: CompiledDefinition, plugins: BoundPlugins): BoundPlugins {
+  for (const { plugin_key, version, manifest } of plugins.values()) {
+    const misfits = findFactorMisfits(compiled, plugin_key, manifest)
+    if (misfits.length > 0) failInvalid(plugin_key, version, toMisfitReasons(misfits))
+  }
   return plugins
 }
+
+/** Without the place in the matrix: the place of a reason is one in the manifest. */
+export const toMisfitReasons = (misfits: readonly Finding[]): { code: string; message: string }[] =>
+  misfits.map(({ code, message }) => ({ code, message }))
 
 /** Exactly the pinned plugins. With `must_be_valid` they must also be allowed to run now. */
 export async function bindPinnedPlugins(
@@ -114,7 +128,7 @@ export async function bindFurtherPlugins(
   for (const plugin_key of keys) {
     plugins.set(plugin_key, known.get(plugin_key) ?? (await bindPlugin(kernel, tx, { plugin_key, kind: 'factor' })))
   }
-  return plugins
+  return expectFit(compiled, plugins)
 }
 
 /** Lists that a plugin declares. */

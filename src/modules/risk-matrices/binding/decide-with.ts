@@ -13,6 +13,7 @@ import {
   createEntrySource,
   createFactorRun,
   type FactorRun,
+  findRefusedInputs,
   findRuns,
   isFailure,
   type PluginFailure,
@@ -158,8 +159,10 @@ async function decideEach(
   const opened: FactorRun[][] = []
   for (const { inputs, lists } of asked) {
     const decision = bound.decide(inputs, lists)
-    decisions.push(decision)
-    opened.push(decision.ok ? [] : (decision.needs ?? []).map((call) => createFactorRun(call, plugins)))
+    const runs = decision.ok ? [] : (decision.needs ?? []).map((call) => createFactorRun(call, plugins))
+    const faults = runs.flatMap(findRefusedInputs)
+    decisions.push(faults.length > 0 ? { ok: false, findings: faults } : decision)
+    opened.push(faults.length > 0 ? [] : runs)
     await pause?.()
   }
   const open = opened.flat()

@@ -5,11 +5,12 @@
 
 import { listPluginFactors } from '#decision/analysis/plugin-scores.ts'
 import type { PinnedPlugin } from '#decision/document.ts'
-import type { BoundLists, CompiledDefinition, ListEntry, PluginCall, PluginResult } from '#decision/model.ts'
+import type { BoundLists, CompiledDefinition, Finding, ListEntry, PluginCall, PluginResult } from '#decision/model.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { NeedsPrecompute } from '#kernel/database/precompute.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { findPluginResult, type pluginModel, runPlugin } from '#modules/plugins/index.ts'
+import { findInputFaults } from '#plugin/inputs.ts'
 import { findOutputFaults } from '#plugin/outputs.ts'
 import type { EntryReference, SandboxItem, SandboxResult, SuppliedEntries } from '#sandbox/model.ts'
 import { type BoundPlugins, getPluginLists } from './bound-plugins.ts'
@@ -95,6 +96,16 @@ export function createFactorRun(call: PluginCall, plugins: BoundPlugins): Factor
   const run: FactorRun = { bound, call, args, entries, hashes: new Map(), rounds: 0, result: null, needed: [] }
   run.needed = guessEntries(run)
   return run
+}
+
+/** Inputs that the manifest of the plugin does not allow: it is not run with them. */
+export function findRefusedInputs({ bound: { plugin_key, manifest }, args: [inputs = '{}'] }: FactorRun): Finding[] {
+  return findInputFaults(manifest, ENTRY_POINT, JSON.parse(inputs)).map(({ pointer, message }) => ({
+    code: 'input_refused_by_plugin',
+    pointer,
+    message: `The plugin ${plugin_key} does not take this value of "${pointer.slice(1)}": it ${message}.`.slice(0, 400),
+    severity: 'error',
+  }))
 }
 
 /** Values of the inputs are often keys of the lists: supplying these entries at once saves rounds. */
