@@ -38,6 +38,8 @@ export interface ResponseInput {
 }
 
 const REASON_CODE = /^[A-Z][A-Z0-9_]*$/
+/** An escape of U+0000 that is not escaped itself. */
+const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u0000/
 const MAX_STATE_LENGTH = 65_536
 const textRecord: ValueSchema = { type: 'object', additionalProperties: { type: 'string', maxLength: 4000 } }
 
@@ -68,6 +70,7 @@ const requestSchema: ValueSchema = {
 function findFactorFaults(manifest: FactorManifest, output: unknown): ValueFault[] {
   const faults = findValueFaults(toFactorSchema(manifest), output)
   if (faults.length > 0) return faults
+  if (UNSTORABLE.test(JSON.stringify(output))) return [{ pointer: '/values', message: 'must not hold U+0000' }]
   const { reason_code } = output as FactorOutput
   if (reason_code === null || REASON_CODE.test(reason_code)) return []
   return [{ pointer: '/reason_code', message: 'must have capital letters, digits and "_", and begin with a letter' }]

@@ -52,8 +52,13 @@ function toResult({ fuel, needed, read }: ItemState, outcome: string | FaultText
   if (needed.size > 0) return { ok: false, reason: 'needs_entries', needed: [...needed.values()], fuel }
   if (typeof outcome === 'string') return { ok: true, output: outcome, fuel, read: [...read.values()] }
   const { reason, message, line = null, stack = null } = outcome
-  return { ok: false, reason, message: message.slice(0, MESSAGE_LENGTH), line, stack, fuel }
+  const text = toStorable(message.slice(0, MESSAGE_LENGTH))
+  return { ok: false, reason, message: text, line, stack: stack && toStorable(stack), fuel }
 }
+
+/** U+0000 and halves of a character, which a database does not take. */
+const UNSTORABLE = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+const toStorable = (text: string): string => text.replaceAll(UNSTORABLE, '\ufffd')
 
 /** Faults that hold whatever the plugin made of them. */
 function findFault(interpreter: Interpreter, { limits }: SandboxWorkerTask, state: ItemState): FaultText | null {

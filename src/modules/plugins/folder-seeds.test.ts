@@ -156,6 +156,12 @@ test('a signature of an unknown publisher keeps a plugin from running, also wher
 test('says what is wrong with an upload', async () => {
   const broken = await call('POST /plugins', { plugin_key: 'not-base64', zip: '!!!not base64' })
   expect([broken.status, broken.json.detail]).toEqual([409, 'The member "zip" is not Base64.'])
+  const misnamed = await call('POST /plugins', { plugin_key: 'signals', package: createSimplePlugin('site-visits') })
+  expect([misnamed.status, misnamed.json.detail]).toEqual([
+    409,
+    expect.stringContaining('names the plugin site-visits'),
+  ])
+  expect((await call('GET /plugins/signals')).status).toBe(404)
   const reserved = await call('POST /plugins', { plugin_key: 'new', package: createSimplePlugin('new') })
   expect([reserved.json.code, reserved.json.detail]).toEqual([
     ...['list_key_reserved', '"new" is part of a path and cannot be the key of a plugin.'],

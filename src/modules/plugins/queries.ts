@@ -4,6 +4,12 @@ import type { PagePosition } from '#kernel/page.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { PluginReason } from './model.ts'
 
+/** Escapes of U+0000 and of halves of a character, as far as they are not escaped themselves. */
+const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
+
+/** Code of a plugin may write any text, and jsonb does not take all of them. */
+const toStorableJson = (value: unknown): string => JSON.stringify(value).replaceAll(UNSTORABLE, '$1\\ufffd')
+
 export interface VersionId {
   readonly tenant_id: string
   readonly dataset_id: string
@@ -56,7 +62,7 @@ export const insertValidation = (tx: Tx, of: VersionId, result: Omit<ValidationR
       result.sandbox_hash,
       result.content_hash,
       result.valid,
-      JSON.stringify(result.reasons),
+      toStorableJson(result.reasons),
       result.fuel_max,
       tx.actor,
     ],
@@ -220,7 +226,7 @@ export const insertInvocation = (tx: Tx, row: NewInvocation) =>
       row.failed,
       row.fuel_total,
       row.fuel_max,
-      JSON.stringify(row.failures),
+      toStorableJson(row.failures),
       tx.actor,
     ],
   )

@@ -7,7 +7,7 @@ import type { Route } from '#kernel/route.ts'
 import { datasetStore, documentStore } from '#modules/definitions/index.ts'
 import { listExtensionPoints } from './extension-points.ts'
 import { PLUGIN_FAMILY } from './model.ts'
-import { readStoredPackage } from './plugin-library.ts'
+import { type ReadPlugin, readStoredPackage } from './plugin-library.ts'
 import { getPluginView, getVersionView, toPluginViews } from './plugin-views.ts'
 import { lockSettings } from './queries.ts'
 import {
@@ -72,9 +72,11 @@ export const pluginRoutes: readonly Route[] = [
     await lockSettings(tx, plugin_key)
     const existing = await datasetStore.findDatasetForWrite(tx, plugin_key, PLUGIN_FAMILY)
     const isOwn = existing?.tenant_id === tx.tenant_id
+    const read = await readStoredPackage(plugin_key, stored)
+    if (!isOwn) assertNamedKey(plugin_key, read)
     const dataset = isOwn
       ? await documentStore.lockOwnDefinition(tx, PLUGIN_FAMILY, plugin_key)
-      : await createPlugin(tx, plugin_key, await readStoredPackage(plugin_key, stored))
+      : await createPlugin(tx, plugin_key, read)
     const published = await publishPlugin(kernel, tx, dataset, { stored, note })
     if (isOwn && published.is_new) {
       fail('version_conflict', {
@@ -122,6 +124,13 @@ export const pluginRoutes: readonly Route[] = [
     return view
   }),
 ]
+
+/** A plugin whose first version names another one could never run, and is never removed. */
+function assertNamedKey(plugin_key: string, { written }: ReadPlugin): void {
+  const named = written?.['plugin_key']
+  if (typeof named !== 'string' || named === plugin_key) return
+  fail('conflict', `The manifest names the plugin ${named.slice(0, 100)}: upload it under this key, not ${plugin_key}.`)
+}
 
 type UploadView = Awaited<ReturnType<typeof getVersionView>>
 

@@ -101,7 +101,7 @@ export const callRoutes: readonly Route[] = [
     const provider = await getReadyProvider(kernel, tx, params.provider_key, (found) =>
       expectRenderable(found, request),
     )
-    await expectExecutable(kernel, tx, provider, capability)
+    await expectExecutable(kernel, tx, provider, request)
     const { call_id, job } = await startCall(kernel, tx, provider, request)
     audit.recordDiff(null, { call_id, capability, mode: provider.mode, provider_version: provider.version })
     return job
@@ -186,7 +186,7 @@ export const callRoutes: readonly Route[] = [
     const { capability, subject_id } = call
     const request = { capability, input, subject_id, repeats_call_id: call.call_id }
     const provider = await getReadyProvider(kernel, tx, call.provider_key, (found) => expectRenderable(found, request))
-    await expectExecutable(kernel, tx, provider, capability)
+    await expectExecutable(kernel, tx, provider, request)
     const { call_id, job } = await startCall(kernel, tx, provider, request)
     audit.recordDiff({ repeated_by: null }, { repeated_by: call_id, reason: body.reason })
     return job

@@ -1,27 +1,72 @@
 /** Whether what a call would execute may be executed: a plugin that is valid, a tool that is what was pinned. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { bindPlugin } from '#modules/plugins/index.ts'
+import { fail, Problem } from '#kernel/problem.ts'
+import { bindPlugin, type pluginModel } from '#modules/plugins/index.ts'
 import type { ReadyProvider } from '#modules/provider-credentials/index.ts'
 import { bindTool } from '#modules/tool-servers/index.ts'
+import { findInputFaults } from '#plugin/inputs.ts'
 import { findCapability } from './capability.ts'
+import type { CallRequest } from './create-call.ts'
 
 export type ExecuteCapability = 'caches' | 'plugin_policy' | 'threads'
 
 /**
- * 503 `plugin_invalid` with every reason. Handlers call it after 404, 409 and 424, and before they write a row or start a job. A tool
- * is executed only where its server is asked; a plugin also where the response is a fixture.
+ * 503 `plugin_invalid` with every reason, 409 for an input that the plugin does not take. Handlers call it after 404, other 409 and
+ * 424, and before they write a row or start a job. A tool is executed only where its server is asked; a plugin also where the response
+ * is a fixture.
  */
 export async function expectExecutable(
   kernel: Capabilities<ExecuteCapability>,
   tx: Tx,
   provider: Pick<ReadyProvider, 'manifest' | 'mode'>,
-  capability_name: string,
+  request: Pick<CallRequest, 'capability' | 'input'>,
 ): Promise<void> {
+  const bound = await bindExecuted(kernel, tx, provider, request.capability)
+  const faults = bound ? findInputFaults(bound.manifest, 'request', request.input) : []
+  if (!bound || faults.length === 0) return
+  const [{ pointer, message }] = faults as [(typeof faults)[number]]
+  fail('conflict', {
+    detail: `The plugin ${bound.plugin_key} does not take this input: ${pointer || 'it'} ${message}.`.slice(0, 1000),
+    errors: faults.map((fault) => ({
+      ...{ in: 'body' as const, pointer: `#/input${fault.pointer}`, detail: fault.message, keyword: 'inputs' },
+    })),
+  })
+}
+
+/** Why capabilities of the provider cannot be executed now, each reason once. */
+export async function findExecutionReasons(
+  kernel: Capabilities<ExecuteCapability>,
+  tx: Tx,
+  provider: Pick<ReadyProvider, 'manifest' | 'mode'>,
+): Promise<{ code: string; message: string }[]> {
+  const found = new Map<string, { code: string; message: string }>()
+  for (const capability of Object.keys((provider.manifest['capabilities'] ?? {}) as object)) {
+    try {
+      await bindExecuted(kernel, tx, provider, capability)
+    } catch (error) {
+      if (!(error instanceof Problem) || error.code !== 'plugin_invalid') throw error
+      const { reasons = [] } = (error.extra.members ?? {}) as { reasons?: { code: string; message: string }[] }
+      for (const { code, message } of reasons)
+        found.set(`${code} ${message}`, { code, message: message.slice(0, 1000) })
+    }
+  }
+  return [...found.values()].slice(0, 20)
+}
+
+/** The plugin, where there is one. */
+async function bindExecuted(
+  kernel: Capabilities<ExecuteCapability>,
+  tx: Tx,
+  provider: Pick<ReadyProvider, 'manifest' | 'mode'>,
+  capability_name: string,
+): Promise<pluginModel.BoundPlugin | null> {
   const capability = findCapability(provider.manifest, capability_name)
   if (capability?.kind === 'plugin') {
-    await bindPlugin(kernel, tx, { plugin_key: capability.manifest.plugin_key, kind: 'provider' })
-  } else if (capability?.kind === 'mcp' && provider.mode === 'live') {
+    return bindPlugin(kernel, tx, { plugin_key: capability.manifest.plugin_key, kind: 'provider' })
+  }
+  if (capability?.kind === 'mcp' && provider.mode === 'live') {
     await bindTool(tx, { server_key: capability.manifest.server_key, tool: capability.declared.tool })
   }
+  return null
 }

@@ -5,12 +5,14 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import {
   bindPlugin,
+  failInvalid,
   failPlugin,
   type pluginModel,
   recordFailure,
   recordInvocations,
   runPlugin,
 } from '#modules/plugins/index.ts'
+import { findInputFaults } from '#plugin/inputs.ts'
 import { getHosts } from '#plugin/manifest.ts'
 import { findOutputFaults } from '#plugin/outputs.ts'
 import type { ProviderResponse } from '#provider/classify-response.ts'
@@ -48,6 +50,7 @@ export async function makePluginRequest(
   input: Readonly<Record<string, unknown>>,
 ): Promise<RenderedRequest> {
   const { manifest } = plugin.operation
+  assertInput(plugin.bound, input)
   const granted = getHosts(plugin.bound.manifest)
   const hosts = manifest.hosts.filter((host) => granted.includes(host))
   const { output, fuel } = await runEntryPoint(plugin, 'request', input)
@@ -57,6 +60,14 @@ export async function makePluginRequest(
     if (!(error instanceof PluginRequestRefused)) throw error
     return failOutput(plugin, { message: error.message, fuel })
   }
+}
+
+/** Another version may have come into force since the call was made. */
+function assertInput({ plugin_key, version, manifest }: BoundPlugin, input: unknown): void {
+  const [fault] = findInputFaults(manifest, 'request', input)
+  if (!fault) return
+  const message = `It does not take the input of the call: ${fault.pointer || 'it'} ${fault.message}.`
+  failInvalid(plugin_key, version, [{ code: 'input_refused', message }])
 }
 
 /** The payload that the plugin reads from a response, and which version of it did. */

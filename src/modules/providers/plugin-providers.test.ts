@@ -87,7 +87,7 @@ async function createPlugin(): Promise<string> {
     api: 1,
     entry: 'plugin.js',
     title: 'Registry',
-    inputs: { type: 'object', required: ['number'], properties: { number: { type: 'string' } } },
+    inputs: { type: 'object', required: ['number'], properties: { number: { type: 'string', maxLength: 20 } } },
     config_schema: { type: 'object', properties: { base: { type: 'string' } } },
     contract_key: 'company-registry',
     permissions: { hosts: [HOST] },
@@ -222,6 +222,26 @@ describe('a provider of kind plugin', () => {
       attempts_made: [{ outcome: 'not_sent', sent_at: null, fault: 'plugin_invalid' }],
     })
     expect(requests).toEqual([])
+  })
+
+  test('refuses an input that the plugin does not take, although the provider does', async () => {
+    const plugin_key = await createPlugin()
+    const provider_key = await connect(plugin_key)
+    await storeCredential(provider_key)
+    const refused = await start(provider_key, '1'.repeat(21))
+    expect([refused.status, refused.json.code, refused.json.errors?.[0].pointer]).toEqual([
+      ...[409, 'conflict', '#/input/number'],
+    ])
+    expect((await t.make('GET /providers/calls')).items).toEqual([])
+  })
+
+  test('says in its status why calls are refused', async () => {
+    const plugin_key = await createPlugin()
+    const provider_key = await connect(plugin_key)
+    const refused = async () => (await t.make(`GET /providers/${provider_key}/status`)).refused
+    expect(await refused()).toEqual([])
+    await t.make(`POST /plugins/${plugin_key}/disable`, { body: { reason: 'Looks wrong' } })
+    expect(await refused()).toEqual([{ code: 'disabled', message: 'The plugin is disabled: Looks wrong' }])
   })
 
   test('sends nothing where the plugin throws, names another host or asks for a credential that there is none of', async () => {

@@ -13,7 +13,7 @@ import { listCredentialMembers } from '#provider/credential-members.ts'
 import { getReadyProvider } from './call-routes.ts'
 import { formatMinor } from './call-view.ts'
 import { getBudgetCurrency, getLimits } from './capability.ts'
-import { expectExecutable } from './expect-executable.ts'
+import { expectExecutable, findExecutionReasons } from './expect-executable.ts'
 import { findProviderState } from './limits/queries.ts'
 import { decideSend, getBreakerState, type SendState } from './limits/send-gate.ts'
 import { countInFlight, findLastCallTime } from './queries.ts'
@@ -58,7 +58,7 @@ export const statusRoutes: readonly Route[] = [
     summary: 'State of a provider: breaker, rate, budget, credential and last fault',
     roles: everyone,
     tx: 'read',
-    uses: ['caches', 'forced_provider_mode'],
+    uses: ['caches', 'forced_provider_mode', 'plugin_policy', 'threads'],
     params: ProviderParams,
     reply: [200, ProviderStatus],
     problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
@@ -83,6 +83,7 @@ export const statusRoutes: readonly Route[] = [
       environment: provider.environment,
       credential_members: listCredentialMembers(provider.manifest),
       gap: readiness.gap?.reason ?? null,
+      refused: await findExecutionReasons(kernel, tx, provider),
       breaker: getBreakerState(state ?? EMPTY_STATE, limits, now_ms),
       open_until:
         state?.open_until_ms && state.open_until_ms > now_ms ? new Date(state.open_until_ms).toISOString() : null,
@@ -182,7 +183,7 @@ export const statusRoutes: readonly Route[] = [
     if (earlier) return earlier
     const provider = await read(async (tx) => {
       const ready = await getReadyProvider(kernel, tx, params.provider_key, (found) => getTestRequest(found, body))
-      await expectExecutable(kernel, tx, ready, getTestRequest(ready, body).capability)
+      await expectExecutable(kernel, tx, ready, getTestRequest(ready, body))
       return ready
     })
     const result = await runTestCall({ kernel, actor, signal: request.signal, request_key }, provider, body)

@@ -61,7 +61,7 @@ export const verifyRoutes: readonly Route[] = [
       if (!version) return fail('provider_credential_missing', { members: { missing: [readiness.gap] } })
       const { credential_id, environment } = stored
       const provider = { ...readiness.provider, mode: 'live' as const, environment, credential: null }
-      if (!isToolServer(stored)) await expectExecutable(kernel, tx, provider, getTestRequest(provider, {}).capability)
+      if (!isToolServer(stored)) await expectExecutable(kernel, tx, provider, getTestRequest(provider, {}))
       return { provider, credential: { credential_id, version: version.version } }
     })
     const context = { kernel, actor, signal: request.signal, request_key }

@@ -3,6 +3,7 @@ import type { Finding } from '#decision/model.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PluginDependent } from '#kernel/module.ts'
+import { Problem } from '#kernel/problem.ts'
 import type { versionStore } from '#modules/definitions/index.ts'
 import { findManifestInForce } from '#modules/plugins/index.ts'
 import { findResolution } from './binding/bind-definition.ts'
@@ -28,10 +29,20 @@ async function listNamingMatrices(
   if (matrices.length === 0) return []
   const manifest = await findManifestInForce(kernel, tx, { plugin_key, ...(valid_at !== undefined && { valid_at }) })
   return mapWithPrecompute(matrices, async (matrix) => {
-    const wanted = { family: 'matrix' as const, key: matrix.key, bypass_caches: true, without_plugins: true }
-    const { compiled } = await findResolution(kernel, tx, { ...wanted, valid_at })
-    return { ...matrix, misfits: manifest ? findFactorMisfits(compiled, plugin_key, manifest) : [] }
+    const compiled = manifest && (await findCompiled(kernel, tx, matrix.key, valid_at))
+    return { ...matrix, misfits: manifest && compiled ? findFactorMisfits(compiled, plugin_key, manifest) : [] }
   })
+}
+
+/** Null where the stored content of the matrix lost its hash: then no version of a plugin makes it decide. */
+async function findCompiled(kernel: BindCapabilities, tx: Tx, key: string, valid_at?: string) {
+  try {
+    const wanted = { family: 'matrix' as const, key, bypass_caches: true, without_plugins: true, valid_at }
+    return (await findResolution(kernel, tx, wanted)).compiled
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'content_corrupt') return null
+    throw error
+  }
 }
 
 export const listPluginDependents = async (

@@ -267,6 +267,30 @@ test('a plugin sees only the members of an entry that its manifest names', async
   expect(json.output).toEqual({ score_bps: 1, reason_code: 'MEMBERS' })
 })
 
+test('a plugin that writes texts which no database takes fails with 503, and its upload is stored', async () => {
+  const source = `export function factor({ directors }) {
+    if (directors === 8) throw new Error('zero \\u0000, half \\ud800')
+    if (directors === 9) return { score_bps: 1, reason_code: null, values: { text: 'zero \\u0000' } }
+    return { score_bps: Math.max(0, 1000 - 100 * directors), reason_code: 'DIRECTORS' }
+  }`
+  const key = await createActivePlugin(t, { source }, createSimplePlugin)
+  const matrix_key = await createActiveMatrix(t, buildPluginMatrix(key))
+  for (const [directors, reason] of [
+    [8, 'threw'],
+    [9, 'output_invalid'],
+  ] as const) {
+    const { status, json } = await call('POST /evaluations', { matrix_key, inputs: { country: 'AE', directors } })
+    expect([status, json.code, json.reason]).toEqual([503, 'plugin_failed', reason])
+  }
+  const examples = [8, 9, 9].map((directors, index) => ({
+    ...{ name: `example ${index}`, input: { country: 'AE', directors } },
+    output: { score_bps: 1, reason_code: null, values: { text: 'other' } },
+  }))
+  const body = { package: createSimplePlugin(key, { version: '2.0.0', source, manifest: { examples } }) }
+  const uploaded = await call(`POST /plugins/${key}/versions`, body)
+  expect([uploaded.status, uploaded.json.runs]).toEqual([201, false])
+})
+
 test('dependents lists every operation that answers 503 for it', async () => {
   const known = await createPluginMatrix(t)
   const { items } = (await call(`GET /plugins/${known.plugin_key}/dependents`)).json

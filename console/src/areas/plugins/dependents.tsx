@@ -70,6 +70,11 @@ export function DependentsTab({ plugin_key }: { readonly plugin_key: string }) {
               <Text size="xs" c="dimmed" className="mono">
                 {item.key}
               </Text>
+              {item.reasons.length > 0 && (
+                <Text size="xs" c="red">
+                  Refused: {item.reasons.map(({ message }) => message).join(' ')}
+                </Text>
+              )}
             </Table.Td>
             <Table.Td>{formatDependentKind(item.kind)}</Table.Td>
             <Table.Td visibleFrom="sm">{item.version ?? '–'}</Table.Td>

@@ -147,13 +147,20 @@ const operationTexts: Readonly<Record<string, string>> = {
   reevaluateEvaluation: 'Re-evaluate',
   startBatchEvaluation: 'Evaluate a batch',
   estimateBatchEvaluation: 'Estimate a batch',
+  resumeBatchEvaluation: 'Resume a batch',
+  retryBatchItems: 'Retry failed items',
+  startBatchSchedule: 'Run a schedule now',
   simulateRiskMatrixVersion: 'Simulate a version',
   testRiskMatrixVersion: 'Run golden cases',
   startRiskMatrixBacktest: 'Backtest',
-  createImport: 'Import',
-  previewImport: 'Preview an import',
+  startDatasetImpact: 'Measure the impact of a list',
+  startChangeRequestImpact: 'Measure the impact of a change',
+  startImport: 'Import',
+  previewAdapter: 'Preview an import',
   callProvider: 'Call the provider',
+  repeatProviderCall: 'Repeat a call',
   testProvider: 'Test the connection',
+  verifyProviderCredential: 'Verify a credential',
 }
 
 /** What a user would call an operation. */

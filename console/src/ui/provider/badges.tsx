@@ -63,6 +63,8 @@ const breakerMarks = {
   half_open: { color: 'orange', words: 'trying', about: 'One call tries whether the provider is back.' },
 } as const
 
-export const BreakerBadge = ({ breaker }: { readonly breaker: ProviderStatus['breaker'] }) => (
-  <Mark {...breakerMarks[breaker]} />
-)
+/** Whether calls are sent: a plugin that cannot run, or a tool in quarantine, refuses them whatever the breaker says. */
+export function AvailabilityBadge({ status: { breaker, refused } }: { readonly status: ProviderStatus }) {
+  const [reason] = refused
+  return reason ? <Mark color="red" words="refused" about={reason.message} /> : <Mark {...breakerMarks[breaker]} />
+}

@@ -103,21 +103,27 @@ export async function planCalls(
     const { contract_key, is_optional, provider_key, capability } = each
     const provider = ready.get(provider_key) as ReadyProvider
     const input = buildInput(each, request)
-    const missing = is_optional ? describeRefusedInput(provider, capability, input) : null
-    if (missing === null) await expectExecutable(kernel, tx, provider, capability)
+    const expect = async () => {
+      if (is_optional) expectRenderable(provider, { capability, input })
+      await expectExecutable(kernel, tx, provider, { capability, input })
+    }
+    const missing = is_optional ? await describeRefusedInput(expect) : await expect().then(() => null)
     if (missing === null) calls.push({ contract_key, is_optional, provider, capability, input })
     else skipped.push({ contract_key, reason: `${provider_key}: ${missing}` })
   }
   return { calls, skipped }
 }
 
+/** Of the manifest of the provider, and of its plugin. */
+const REFUSED_INPUTS: readonly string[] = ['validation_failed', 'conflict']
+
 /** Why no request can be made from the input, by the places of its members; null where one can. */
-function describeRefusedInput(provider: ReadyProvider, capability: string, input: PlannedCall['input']): string | null {
+async function describeRefusedInput(expect: () => Promise<void>): Promise<string | null> {
   try {
-    expectRenderable(provider, { capability, input })
+    await expect()
     return null
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'validation_failed') throw error
+    if (!(error instanceof Problem) || !REFUSED_INPUTS.includes(error.code)) throw error
     const places = (error.extra.errors ?? []).map(({ pointer }) => (pointer ?? '').replace('#/input/', ''))
     return `input refused: ${[...new Set(places)].join(', ')}`
   }
