@@ -9,8 +9,11 @@ import { median } from './median.ts'
 import type { Comparison } from './registry-bench.ts'
 
 const ROUNDS = 5
-const CALLS = 200
-const CONCURRENT = 4
+/** At once, and how many calls are measured in a round. A read over HTTP waits for no commit, a tool call for that of its record. */
+const loads = [
+  { concurrent: 4, calls: 200 },
+  { concurrent: 32, calls: 800 },
+]
 const LIST_KEY = 'countries'
 
 const cases = [
@@ -47,20 +50,22 @@ export async function measureToolCalls(databases: BenchDatabases, tenant_id: str
       if (reply.statusCode >= 300 || reply.body.includes('"isError":true')) throw new Error(`${at}: ${reply.body}`)
     }
     const rows: Comparison[] = []
-    for (const { label, at, body, name, given } of cases) {
+    for (const [{ label, at, body, name, given }, load] of cases.flatMap((each) =>
+      loads.map((load) => [each, load] as const),
+    )) {
       const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } }
       const rounds: { tool_ms: number; http_ms: number }[] = []
       for (let round = 0; round <= ROUNDS; round++) {
         const measured = {
-          tool_ms: await timeEach(() => send('POST /mcp', message)),
-          http_ms: await timeEach(() => send(at, body)),
+          tool_ms: await timeEach(() => send('POST /mcp', message), load),
+          http_ms: await timeEach(() => send(at, body), load),
         }
         // The first round warms.
         if (round > 0) rounds.push(measured)
       }
       rows.push({
-        label: `tool call: ${label}, ${CONCURRENT} at once`,
-        entries: CALLS,
+        label: `tool call: ${label}, ${load.concurrent} at once`,
+        entries: load.calls,
         ours: `${median(rounds.map(({ tool_ms }) => tool_ms)).toFixed(2)} ms`,
         baseline: `the same over HTTP ${median(rounds.map(({ http_ms }) => http_ms)).toFixed(2)} ms`,
         ratio: median(rounds.map(({ tool_ms, http_ms }) => http_ms / tool_ms)),
@@ -74,12 +79,12 @@ export async function measureToolCalls(databases: BenchDatabases, tenant_id: str
 }
 
 /** Milliseconds for each, with some at once. */
-async function timeEach(body: () => Promise<void>): Promise<number> {
-  let left = CALLS
+async function timeEach(body: () => Promise<void>, { concurrent, calls }: (typeof loads)[number]): Promise<number> {
+  let left = calls
   const run = async () => {
     while (left-- > 0) await body()
   }
   const from_ms = performance.now()
-  await Promise.all(Array.from({ length: CONCURRENT }, run))
-  return (performance.now() - from_ms) / CALLS
+  await Promise.all(Array.from({ length: concurrent }, run))
+  return (performance.now() - from_ms) / calls
 }

@@ -4,6 +4,7 @@
  */
 import { toAlarmReason } from '../alarm.ts'
 import { getAuditedObject, recordEvent } from '../audit/record.ts'
+import { GroupCommit } from '../database/group-commit.ts'
 import type { Kernel } from '../kernel.ts'
 import { fail } from '../problem.ts'
 import type { SerializedResponse } from '../request/idempotency.ts'
@@ -18,12 +19,14 @@ export class OperationCaller {
   readonly #kernel: Kernel
   readonly #dispatcher: Dispatcher
   readonly #routes: ReadonlyMap<string, Route>
+  readonly #records: GroupCommit
 
   constructor(kernel: Kernel, strict_replies: boolean) {
     const fingerprint_key = kernel.integrity.current('idempotency-fingerprint')
     this.#kernel = kernel
     this.#dispatcher = new Dispatcher({ kernel, fingerprint_key, strict_replies })
     this.#routes = new Map(kernel.routes.map((route) => [route.id, route]))
+    this.#records = new GroupCommit(kernel.transactions)
   }
 
   async call(operation: string, actor: Actor, inputs: CallInputs, origin: CallOrigin): Promise<SerializedResponse> {
@@ -79,7 +82,7 @@ export class OperationCaller {
     const { inputs, origin, value, problem } = call
     const recorded = origin.recorded as NonNullable<CallOrigin['recorded']>
     const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-    return this.#kernel.transactions.write(scope, async (tx) => {
+    return this.#records.write(scope, (tx) => {
       const event_id = recordEvent(tx, this.#kernel.auditKeys, {
         operation: route.id,
         request_id: origin.request.id,

@@ -465,17 +465,35 @@ describe('messages', () => {
   })
 })
 
-test('progress of a job is reported to a caller that asks for it', async () => {
-  const job_id = await t.newEndedJob()
-  const client = await connect({ roles: ['analyst'] })
-  const seen: unknown[] = []
-  const result = await client.callTool(
-    { name: 'get_job', arguments: { job_id, wait_s: 3 } },
-    { onprogress: (progress) => seen.push(progress) },
-  )
-  expect(result.structuredContent).toMatchObject({ job_id, state: 'cancelled' })
-  expect(seen).toEqual([expect.objectContaining({ progress: expect.any(Number), message: 'The job is cancelled.' })])
+test('calls at the same time leave one event and one row each, refused ones included', async () => {
+  const tenant = await ExampleTenant.create(w)
+  const list_key = await ensureList(tenant)
+  const client = await connect({ roles: ['analyst'], tenant, mode: 'legacy' })
+  const keys = Array.from({ length: 12 }, (_, number) => (number % 3 === 0 ? `missing-${number}` : list_key))
+  const results = await Promise.all(keys.map((key) => call(client, 'get_list', { list_key: key })))
+  expect(results.map(({ isError }) => isError)).toEqual(keys.map((key) => key !== list_key))
+  const { events, calls } = await listRecorded(tenant)
+  expect(calls.map(({ problem }) => problem).toSorted()).toEqual([
+    ...Array.from({ length: 4 }, () => 'not_found'),
+    ...Array.from({ length: 8 }, () => null),
+  ])
+  expect(calls.map(({ call_id }) => call_id).toSorted()).toEqual(events.map(({ event_id }) => event_id).toSorted())
 })
+
+test.each(['auto', 'legacy'] as const)(
+  'progress of a job is reported to a caller (%s) that asks for it',
+  async (mode) => {
+    const job_id = await t.newEndedJob()
+    const client = await connect({ roles: ['analyst'], mode })
+    const seen: unknown[] = []
+    const result = await client.callTool(
+      { name: 'get_job', arguments: { job_id, wait_s: 3 } },
+      { onprogress: (progress) => seen.push(progress) },
+    )
+    expect(result.structuredContent).toMatchObject({ job_id, state: 'cancelled' })
+    expect(seen).toEqual([expect.objectContaining({ progress: expect.any(Number), message: 'The job is cancelled.' })])
+  },
+)
 
 test('metadata, readiness and capabilities describe the tool protocol', async () => {
   const metadata = {

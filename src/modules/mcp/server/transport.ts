@@ -4,6 +4,7 @@
  */
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server'
 import type { ProtocolReply } from '#kernel/declare-route.ts'
+import { answerSingleRequest, isSingleRequest } from './single-exchange.ts'
 
 export interface Message {
   readonly message: unknown
@@ -22,6 +23,7 @@ const METHOD_NOT_FOUND = -32_601
 
 export class ProtocolTransport<C> {
   readonly #max_subscriptions: number
+  readonly #createServer: (context: C, era: Era) => Server
   readonly #answer: ReturnType<typeof createMcpHandler>['fetch']
 
   /** Tells open subscriptions what changed. */
@@ -30,6 +32,7 @@ export class ProtocolTransport<C> {
   /** `max_subscriptions`: how many streams may wait for changes; none where nothing changes while a client listens. */
   constructor(createServer: (context: C, era: Era) => Server, max_subscriptions = 0) {
     this.#max_subscriptions = max_subscriptions
+    this.#createServer = createServer
     const handler = createMcpHandler(({ authInfo, era }) => createServer(authInfo?.extra?.['context'] as C, era), {
       legacy: 'stateless',
       responseMode: 'auto',
@@ -45,12 +48,11 @@ export class ProtocolTransport<C> {
     }
     if (this.#max_subscriptions === 0 && isSubscription(message))
       return toError('Method not found', METHOD_NOT_FOUND, message)
-    const request = new Request('http://localhost/api/mcp', {
-      method: 'POST',
-      headers: pickHeaders(headers),
-      body: '',
-      signal,
-    })
+    const picked = pickHeaders(headers)
+    if (isSingleRequest(message, picked)) {
+      return answerSingleRequest(this.#createServer(context, 'legacy'), message, signal)
+    }
+    const request = new Request('http://localhost/api/mcp', { method: 'POST', headers: picked, body: '', signal })
     const authInfo = { token: '', clientId: '', scopes: [], extra: { context } }
     const response = await this.#answer(request, { authInfo, parsedBody: message })
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
