@@ -2,9 +2,11 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { hashDefinition } from '#provider/tools/tool-definition.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { lookupTool, ToolTestServer } from '#test/support/tool-server.ts'
+import { upsertOffered } from './queries.ts'
 
 let server: ToolTestServer
 let w: JobTestApp
@@ -312,6 +314,28 @@ describe('a tool server', () => {
     expect((await send(`DELETE /mcp/servers/${unused}?reason=Ended`)).status).toBe(204)
     const { rows } = await owner.query('select count(*)::int as n from app.tool_pin where server_key = $1', [unused])
     expect(rows).toEqual([{ n: 1 }])
+  })
+
+  test('whose URL changed, or that was registered again, is pinned again under four eyes', async () => {
+    const server_key = await registerPinned()
+    const offer = async () => {
+      const offered = { tool_name: lookupTool.name, offered: lookupTool, offered_hash: hashDefinition(lookupTool) }
+      await t.write((tx) => upsertOffered(tx, server_key, [offered]))
+    }
+    const repin = () =>
+      send(`PUT /mcp/servers/${server_key}/tools/lookup_company/pin`, {
+        definition_hash: hashDefinition(lookupTool),
+        reason: 'Reviewed again',
+      })
+    await t.make(`PATCH /mcp/servers/${server_key}`, {
+      body: { url: 'https://tools.other.example/mcp', reason: 'Moved' },
+    })
+    await offer()
+    expect([(await repin()).status, (await getTool(server_key)).state]).toEqual([202, 'new'])
+    await t.make(`DELETE /mcp/servers/${server_key}?reason=Ended`)
+    await t.make('POST /mcp/servers', { body: { server_key, title: 'Acme', url: server.url } })
+    await offer()
+    expect([(await repin()).status, (await getTool(server_key)).state]).toEqual([202, 'new'])
   })
 
   test('is refused with every fault of its settings', async () => {
