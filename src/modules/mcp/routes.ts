@@ -21,7 +21,7 @@ import {
   updateApprovalOutcome,
   upsertToolPolicy,
 } from './queries.ts'
-import { assertRunnable, findRequestingActor, lockDecidable, runApproval } from './run-approval.ts'
+import { assertRunnable, findRequestingActor, lockDecidable, runApproval, shareRun } from './run-approval.ts'
 import {
   ApprovalDecision,
   ProtectedResource,
@@ -172,7 +172,8 @@ export const mcpRoutes = [
     summary: 'Approve a tool call; runs exactly its stored arguments, once',
     description:
       'Within 24 hours, by a person other than the one who made the call or requested its key. The operation runs in the name of the ' +
-      'caller, who gets the outcome by repeating the call.',
+      'caller, who gets the outcome by repeating the call. Approvals at the same time run it once. Where the server failed to run it, the ' +
+      'state stays `approved`, and approving it again runs it.',
     roles: approvers,
     tx: 'self',
     uses: SESSION_CAPABILITIES,
@@ -206,13 +207,15 @@ export const mcpRoutes = [
       )
     })
     const approved_by = approval.decided_by ?? actor.principal
-    const outcome = await runApproval({ kernel, approval, requester, request, approved_by })
-    return settle(fingerprint, async (tx) =>
-      assertFound(
-        (await updateApprovalOutcome(tx, approval.approval_id, outcome)) ??
-          (await findApproval(tx, approval.approval_id)),
-      ),
-    )
+    return shareRun(approval.approval_id, async () => {
+      const outcome = await runApproval({ kernel, approval, requester, request, approved_by })
+      const find = async (tx: Tx) => assertFound(await findApproval(tx, approval.approval_id))
+      if (!outcome) return read(find)
+      return settle(
+        fingerprint,
+        async (tx) => (await updateApprovalOutcome(tx, approval.approval_id, outcome)) ?? find(tx),
+      )
+    })
   }),
 
   tenantRoute('POST /mcp/approvals/:approval_id/deny', {
