@@ -131,7 +131,7 @@ describe('stories', () => {
     expect((await t.make(`GET /change-requests/${proposed.value.cr_id}`)).created_by).toBe(t.author)
 
     const declining = await connect({ roles: ['policy_editor'], answer: () => null })
-    expect((await call(declining, 'propose_activation', given)).value.code).toBe('tool_forbidden')
+    expect((await call(declining, 'propose_activation', given)).value.code).toBe('tool_declined')
     const plain = await connect({ roles: ['policy_editor'], mode: 'legacy' })
     expect((await call(plain, 'propose_activation', given)).value).toMatchObject({
       code: 'tool_confirmation_required',
@@ -267,7 +267,7 @@ describe('the tool policy of a tenant', () => {
     const again = (await call(client, 'evaluate_subject', given)).value
     expect(again.approval_id).not.toBe(waiting.approval_id)
     expect((await decide('deny', tenant.author, again.approval_id)).json.state).toBe('denied')
-    expect((await call(client, 'evaluate_subject', given)).value.code).toBe('tool_forbidden')
+    expect((await call(client, 'evaluate_subject', given)).value.code).toBe('tool_declined')
     const { events } = await listRecorded(tenant)
     expect(
       events.filter(({ operation, detail }) => operation === 'createEvaluation' && !detail.includes('problem')),
