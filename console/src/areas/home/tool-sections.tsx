@@ -3,10 +3,11 @@ import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMe } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
-import { formatCount } from '#console/ui/format.ts'
+import { formatCount, formatOperation } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { CallTargets, hasTargets } from '#console/ui/tool/call-targets.tsx'
 import { toolServersQuery, waitingApprovalsQuery } from '#console/ui/tool/tool-queries.ts'
 import { RowList } from './row-list.tsx'
 
@@ -32,14 +33,16 @@ export function WaitingToolCalls() {
         rows={waiting.slice(0, MAX_SHOWN).map((one) => ({
           key: one.approval_id,
           link: (
-            <PageLink to="/tools/approvals" size="sm" fw={500} className="mono">
-              {one.tool}
+            <PageLink to="/tools/approvals" size="sm" fw={500}>
+              {formatOperation(one.operation)}
+              {hasTargets(one.arguments) && ': '}
+              <CallTargets of={one.arguments} hasLinks={false} />
             </PageLink>
           ),
           detail: (
             <>
-              Asked for <Principal of={one.requested_by} /> <RelativeTime at={one.requested_at} />, expires{' '}
-              <RelativeTime at={one.expires_at} />
+              <span className="mono">{one.tool}</span>, asked for <Principal of={one.requested_by} />{' '}
+              <RelativeTime at={one.requested_at} />, expires <RelativeTime at={one.expires_at} />
             </>
           ),
         }))}

@@ -42,8 +42,8 @@ function Connection() {
             'Sign-in by the client',
             discovery === null ? (
               <span key="discovery">
-                Not configured: a client must be given an API key or a token. The operator turns discovery on by stating
-                the public address of this service.
+                Not configured: a client must be given an access token, which lasts at most a day. The operator turns
+                discovery on by stating the public address of this service; then each person signs in from the client.
               </span>
             ) : (
               <span key="discovery">
