@@ -3,7 +3,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { bindPlugin } from '#modules/plugins/index.ts'
 import type { ReadyProvider } from '#modules/provider-credentials/index.ts'
-import { bindTool } from '#modules/tool-servers/index.ts'
+import { bindTool, findBoundTool } from '#modules/tool-servers/index.ts'
 import { findCapability } from './capability.ts'
 
 export type ExecuteCapability = 'caches' | 'plugin_policy' | 'threads'
@@ -24,4 +24,18 @@ export async function expectExecutable(
   } else if (capability?.kind === 'mcp' && provider.mode === 'live') {
     await bindTool(tx, { server_key: capability.manifest.server_key, tool: capability.declared.tool })
   }
+}
+
+/** Capabilities whose tool may not be called now, with the reason; none where the server is not asked. */
+export async function listRefusedTools(tx: Tx, { manifest, mode }: Pick<ReadyProvider, 'manifest' | 'mode'>) {
+  const refused: { capability: string; server_key: string; tool: string; detail: string }[] = []
+  for (const name of Object.keys(manifest['capabilities'] as object)) {
+    const capability = findCapability(manifest, name)
+    if (capability?.kind !== 'mcp' || mode !== 'live') continue
+    const wanted = { server_key: capability.manifest.server_key, tool: capability.declared.tool }
+    const found = await findBoundTool(tx, wanted)
+    if (!('reasons' in found)) continue
+    refused.push({ capability: name, ...wanted, detail: found.reasons.map(({ message }) => message).join(' ') })
+  }
+  return refused
 }

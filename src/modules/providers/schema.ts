@@ -181,6 +181,16 @@ export const ProviderStatus = closed(
       { description: 'What its credential holds, as the manifest in force declares it; empty: none is needed.' },
     ),
     gap: nullable(text(40, { description: 'Why its credential cannot be used; null: it can, or none is needed.' })),
+    refused: listOf(
+      closed({
+        capability: CapabilityName,
+        server_key: text(96),
+        tool: text(128),
+        detail: text(2000),
+      }),
+      100,
+      { description: 'Capabilities whose calls are answered with 503, because their tool is not what was pinned.' },
+    ),
     breaker: oneOf(['closed', 'open', 'half_open']),
     open_until: nullable(Timestamp()),
     in_flight: Count,

@@ -192,6 +192,9 @@ describe('a tool server', () => {
       { code: 'plugin_invalid', kind: 'tool', retryable: false },
     ])
     expect(refused.headers['retry-after']).toBeUndefined()
+    expect((await t.make(`GET /providers/${provider_key}/status`)).refused).toMatchObject([
+      { capability: 'company.lookup', server_key, tool: 'lookup_company' },
+    ])
     expect((await send(`POST /providers/${provider_key}/test`, {})).json.code).toBe('plugin_invalid')
     expect((await startCall('no-such-provider')).status).toBe(404)
     const tool = await getTool(server_key)

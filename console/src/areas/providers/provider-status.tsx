@@ -5,7 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { usePermission } from '#console/session/queries.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { formatCount } from '#console/ui/format.ts'
-import { BreakerBadge, CredentialBadge, ModeBadge } from '#console/ui/provider/badges.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { AvailabilityBadge, CredentialBadge, ModeBadge } from '#console/ui/provider/badges.tsx'
 import { Budget } from '#console/ui/provider/budget.tsx'
 import { GapLink } from '#console/ui/provider/missing-credentials.tsx'
 import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
@@ -62,7 +63,15 @@ export function StatusSection({ status }: { readonly status: ProviderStatus }) {
 function Availability({ status }: { readonly status: ProviderStatus }) {
   return (
     <Group gap={8}>
-      <BreakerBadge breaker={status.breaker} />
+      <AvailabilityBadge status={status} />
+      {status.refused.map(({ capability, server_key, tool, detail }) => (
+        <Text size="sm" span key={capability}>
+          {capability}: {detail}{' '}
+          <PageLink to={`/tools/servers/${server_key}/tools/${tool}`} size="sm">
+            Open the tool {tool}
+          </PageLink>
+        </Text>
+      ))}
       {status.open_until !== null && (
         <Text size="sm" span>
           until <DateTime at={status.open_until} />; calls wait and are not lost

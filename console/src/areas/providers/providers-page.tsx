@@ -12,7 +12,7 @@ import {
 import { SharedMark } from '#console/ui/definition/definition-marks.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { BreakerBadge, CredentialBadge, ModeBadge } from '#console/ui/provider/badges.tsx'
+import { AvailabilityBadge, CredentialBadge, ModeBadge } from '#console/ui/provider/badges.tsx'
 import { Budget } from '#console/ui/provider/budget.tsx'
 import { statusQuery } from '#console/ui/provider/provider-queries.ts'
 import { providerKindNames } from '#console/ui/provider/provider-texts.ts'
@@ -97,7 +97,7 @@ function ProviderRow({ of }: { readonly of: DefinitionItem }) {
         {/* The columns that a narrow screen leaves out. */}
         {status && (
           <Group gap={6} hiddenFrom="sm" mt={4}>
-            <BreakerBadge breaker={status.breaker} />
+            <AvailabilityBadge status={status} />
             {status.gap !== null && <CredentialBadge status={status} />}
           </Group>
         )}
@@ -108,7 +108,7 @@ function ProviderRow({ of }: { readonly of: DefinitionItem }) {
             <ModeBadge mode={status.mode} isTest={status.environment === 'test'} />
           </Table.Td>
           <Table.Td visibleFrom="sm">
-            <BreakerBadge breaker={status.breaker} />
+            <AvailabilityBadge status={status} />
             {status.rate_available === 0 && (
               <Text size="xs" c="dimmed">
                 at its rate limit

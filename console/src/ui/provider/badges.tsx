@@ -63,6 +63,9 @@ const breakerMarks = {
   half_open: { color: 'orange', words: 'trying', about: 'One call tries whether the provider is back.' },
 } as const
 
-export const BreakerBadge = ({ breaker }: { readonly breaker: ProviderStatus['breaker'] }) => (
-  <Mark {...breakerMarks[breaker]} />
-)
+/** Whether calls are sent: not where a tool is not what was reviewed, nor after several failures. */
+export function AvailabilityBadge({ status }: { readonly status: ProviderStatus }) {
+  const [refused] = status.refused
+  if (!refused) return <Mark {...breakerMarks[status.breaker]} />
+  return <Mark color="red" words="refused" about={`The tool ${refused.tool} may not be used. ${refused.detail}`} />
+}
