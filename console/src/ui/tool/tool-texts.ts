@@ -17,12 +17,12 @@ type Role = ToolRule['roles'][number]
 
 export const effectNames: Readonly<Record<Tool['effect'], string>> = {
   read: 'reads',
-  work: 'starts work',
+  work: 'does work',
   propose: 'proposes a change',
 }
 export const effectTexts: Readonly<Record<Tool['effect'], string>> = {
   read: 'It shows data that the caller may see, and changes nothing.',
-  work: 'It starts work that the caller may start, such as an evaluation.',
+  work: 'It computes what the caller may compute, such as an evaluation, and may store the result.',
   propose: 'It always ends in a change request, which another person approves.',
 }
 export const effectColors: Readonly<Record<Tool['effect'], string>> = { read: 'gray', work: 'cyan', propose: 'indigo' }
