@@ -269,6 +269,26 @@ describe('arguments that can never be valid', () => {
   })
 })
 
+test('a batch that could never be answered is refused', async () => {
+  const sendBatch = async (batch: object[]) =>
+    w.call('POST /mcp', {
+      token: await t.token(['analyst']),
+      body: batch.map((one) => ({ jsonrpc: '2.0', ...one })),
+      headers: { accept: 'application/json, text/event-stream' },
+    })
+  const list = (id: number) => ({ id, method: 'tools/list', params: {} })
+  expect((await sendBatch([list(1), list(2)])).status).toBe(200)
+  const cancelling = { method: 'notifications/cancelled', params: { requestId: 1 } }
+  for (const batch of [
+    [list(1), cancelling],
+    [list(1), list(1)],
+  ]) {
+    const { status, json } = await sendBatch(batch)
+    expect([status, json.error.code], JSON.stringify(batch)).toEqual([400, -32600])
+  }
+  expect((await sendBatch([list(1), { id: 9, result: {} }])).status).toBe(200)
+})
+
 describe('a confirmation', () => {
   const propose = async (given: object, extra: object = {}) =>
     (
@@ -341,7 +361,7 @@ describe('an approval', () => {
     const { given, approval_id } = await waiting()
     const replies = await Promise.all([1, 2, 3, 4].map(() => approve(approval_id)))
     for (const { status, json } of replies) {
-      // One that came when all was done is told so.
+      // One that came after the outcome was stored.
       if (status === 409) expect(json.code).toBe('transition_not_allowed')
       else expect([status, json.state]).toEqual([200, 'succeeded'])
     }

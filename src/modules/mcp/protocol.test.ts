@@ -498,7 +498,7 @@ test.each(['auto', 'legacy'] as const)(
 test('metadata, readiness and capabilities describe the tool protocol', async () => {
   const metadata = {
     resource: 'http://localhost/api/mcp',
-    authorization_servers: [],
+    scopes_supported: [...toolCallers],
     bearer_methods_supported: ['header'],
     resource_name: 'Probity',
   }

@@ -1,6 +1,6 @@
 /** Tools of the caller, the tenant's tool policy, calls that wait for a person, and the log of all calls. */
 import { getToolResource } from '#kernel/auth/protected-resource.ts'
-import { everyone, roles } from '#kernel/auth/roles.ts'
+import { everyone } from '#kernel/auth/roles.ts'
 import { decideTool, isLooser, mayCallTool, type ToolRule, toolCallers } from '#kernel/auth/tool-policy.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { protocolRoute, publicRoute, tenantRoute } from '#kernel/declare-route.ts'
@@ -72,14 +72,18 @@ const protectedResource = publicRoute('GET /.well-known/oauth-protected-resource
   uses: ['issuers', 'public_url'],
   reply: [200, ProtectedResource],
   problems: ['not_found'],
-}).handle(async ({ kernel }) => ({
-  resource: getToolResource(kernel.public_url) ?? fail('not_found', 'PROBITY_PUBLIC_URL is not set.'),
-  authorization_servers: kernel.issuers.filter((issuer) => !issuer.built_in).map((issuer) => issuer.issuer),
-  bearer_methods_supported: ['header'],
-  scopes_supported: [...roles],
-  resource_name: 'Probity',
-  resource_documentation: `${kernel.public_url}/api-docs`,
-}))
+}).handle(async ({ kernel }) => {
+  const issuers = kernel.issuers.filter((issuer) => !issuer.built_in).map(({ issuer }) => issuer)
+  return {
+    resource: getToolResource(kernel.public_url) ?? fail('not_found', 'PROBITY_PUBLIC_URL is not set.'),
+    // RFC 9728 leaves out lists without an element.
+    ...(issuers.length > 0 && { authorization_servers: issuers }),
+    bearer_methods_supported: ['header'],
+    scopes_supported: [...toolCallers],
+    resource_name: 'Probity',
+    resource_documentation: `${kernel.public_url}/api-docs`,
+  }
+})
 
 export const metadataRoutes = [
   protectedResource,

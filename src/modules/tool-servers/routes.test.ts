@@ -351,6 +351,8 @@ describe('a tool server', () => {
     }
     const refused = await send('POST /mcp/servers', body)
     expect(refused.status).toBe(409)
+    const title = await send('POST /mcp/servers', { ...body, title: 'Acme \u202egnp.exe' })
+    expect(title.json).toMatchObject({ status: 422, errors: [{ pointer: '#/title' }] })
     const keywords = refused.json.errors.map(({ keyword }: { keyword: string }) => keyword)
     expect(keywords).toEqual(['url_not_secure', 'template_invalid', 'member_missing', 'header_not_allowed'])
   })

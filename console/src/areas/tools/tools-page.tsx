@@ -48,7 +48,7 @@ function Connection() {
             ) : (
               <span key="discovery">
                 Configured: a client finds out by itself where to sign in
-                {discovery.authorization_servers.length === 0
+                {discovery.authorization_servers === undefined
                   ? ', but no identity provider is set up yet.'
                   : ` (${discovery.authorization_servers.join(', ')}).`}
               </span>

@@ -63,7 +63,7 @@ async function runTool(call: ToolCall, tool: Tool): Promise<Answer> {
   return toResult(tool, response)
 }
 
-/** What stands between a call and its operation: a refusal, a question or an approval answers it before. */
+/** The request of the operation, unless a refusal, a question or an approval answers the call before. */
 async function prepare(call: ToolCall, tool: Tool): Promise<{ answer: Answer } | { request: ToolRequest }> {
   const { session, given } = call
   const { kernel, actor } = session
