@@ -1,8 +1,11 @@
 /** Every object that can be read by id is found by search, or its module says why not. */
+import fs from 'node:fs'
+import path from 'node:path'
 import { expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import type { Module } from '#kernel/module.ts'
 import type { Route } from '#kernel/route.ts'
+import { projectRoot } from '#test/support/database.ts'
 
 /** Reads one object by the last segment of its path. */
 const readsObject = ({ method, access, path }: Route): boolean =>
@@ -39,4 +42,12 @@ test('kinds are unique, and every source is guarded by a route that exists', () 
   const operations = new Set(modules.flatMap(({ routes }) => routes.map(({ id }) => id)))
   expect(new Set(sources.map(({ kind }) => kind)).size).toBe(sources.length)
   expect(sources.filter(({ operation }) => !operations.has(operation))).toEqual([])
+})
+
+test('every kind has a page in the console, which leaves out what has none', () => {
+  const text = fs.readFileSync(path.join(projectRoot, 'console/src/ui/search-results.ts'), 'utf8')
+  const [, pages = ''] = /const kindPages[^{]*\{(.*?)\n\}/s.exec(text) ?? []
+  const shown = [...pages.matchAll(/^ {2}'?([a-z-]+)'?: \{/gm)].map(([, kind]) => kind)
+  const kinds = modules.flatMap(({ search }) => search?.sources.map(({ kind }) => kind) ?? [])
+  expect(kinds.filter((kind) => !shown.includes(kind))).toEqual([])
 })

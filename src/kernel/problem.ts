@@ -77,6 +77,12 @@ export const problems = {
     advice:
       'Show the person what would be proposed, and repeat the call with the argument confirm as the answer gives it.',
   },
+  tool_declined: {
+    status: 409,
+    title: 'A person declined this tool call',
+    advice:
+      'Nothing was done. The answer says who declined and why, as far as they said so; ask that person before trying again.',
+  },
   person_required: {
     status: 403,
     title: 'Only a person may do this',

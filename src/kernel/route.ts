@@ -86,6 +86,8 @@ export interface ToolMark {
   readonly omit?: readonly string[]
   /** What a caller of a `propose` tool repeats to confirm it, with arguments in braces: `{list_key}@{version}`. */
   readonly confirm?: string
+  /** operationId that reads what would be confirmed, by the same path: nobody is asked about something that does not exist. */
+  readonly confirm_reads?: string
 }
 
 /** Members of a declaration whose types do not depend on its schemas. */

@@ -28,6 +28,12 @@ export const hasVisibleText = (value: string): boolean => hasVisible.test(value)
 export const reasonText = (max: number, options: Record<string, unknown> = {}) =>
   text(max, { pattern: visibleTextPattern, ...options })
 
+const titlePattern = '^[^\\u0000\\u202a-\\u202e\\u2066-\\u2069]*$'
+
+/** A name that is shown in lists and questions: it cannot change how the text beside it reads. */
+export const titleText = (max: number, options: Record<string, unknown> = {}) =>
+  text(max, { pattern: titlePattern, ...options })
+
 const uuidPattern = '^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$'
 export const Id = (options: Record<string, unknown> = {}) =>
   Type.String({
@@ -72,6 +78,7 @@ export const formatHints: ReadonlyMap<string, string> = new Map([
 export const patternHints: ReadonlyMap<string, string> = new Map([
   [storablePattern, 'may not hold U+0000'],
   [visibleTextPattern, 'must hold at least one visible character, and no U+0000'],
+  [titlePattern, 'may not hold U+0000 or characters that change the direction of text'],
   [timestampPattern, timestampHint],
   [datePattern, dateHint],
   [uuidPattern, uuidHint],

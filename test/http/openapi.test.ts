@@ -29,6 +29,7 @@ const codesWithoutOperation = [
   'origin_not_allowed',
   'tool_approval_required',
   'tool_confirmation_required',
+  'tool_declined',
 
   'import_rejected',
   'provider_refused',

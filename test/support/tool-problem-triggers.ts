@@ -14,9 +14,11 @@ export function createToolTriggers(getApp: () => TestApp): ProblemTriggers {
   const callTool = async (name: string, given: object, rules: object[] = []): Promise<ProblemReply> => {
     const t = await ExampleTenant.create(getApp())
     await t.make('PUT /mcp/tool-policy', { body: { rules } })
-    const { text } = await send(t, { method: 'tools/call', params: { name, arguments: given } })
-    const { result } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? '{}')
-    return toReply(result.structuredContent)
+    return repeat(t, name, given)
+  }
+  const repeat = async (t: ExampleTenant, name: string, given: object): Promise<ProblemReply> => {
+    const { json } = await send(t, { method: 'tools/call', params: { name, arguments: given } })
+    return toReply(json.result.structuredContent)
   }
   return {
     origin_not_allowed: async () => {
@@ -28,7 +30,17 @@ export function createToolTriggers(getApp: () => TestApp): ProblemTriggers {
     tool_approval_required: () =>
       callTool('search_lists', {}, [{ tool: 'search_lists', roles: [], decision: 'person' }]),
     tool_confirmation_required: () =>
-      callTool('propose_activation', { list_key: 'countries', version: '1', reason: 'Reviewed' }),
+      callTool('propose_activation', { list_key: 'risk-bands', version: '1', reason: 'Reviewed' }),
+    tool_declined: async () => {
+      const t = await ExampleTenant.create(getApp())
+      await t.make('PUT /mcp/tool-policy', { body: { rules: [{ tool: '*', roles: [], decision: 'person' }] } })
+      const { body } = await repeat(t, 'search_lists', {})
+      await t.make(`POST /mcp/approvals/${body['approval_id']}/deny`, {
+        token: await t.token(['compliance_officer'], t.author),
+        body: { note: 'The lists are searched in the console.' },
+      })
+      return repeat(t, 'search_lists', {})
+    },
   }
 }
 

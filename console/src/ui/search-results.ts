@@ -47,6 +47,7 @@ const kindPages: Readonly<Record<string, KindPage>> = {
   contract: { icon: 'contract', toTarget: pageAt('/source-contracts') },
   provider: { icon: 'provider', toTarget: pageAt('/providers') },
   plugin: { icon: 'plugin', toTarget: pageAt('/plugins') },
+  'tool-server': { icon: 'tools', toTarget: pageAt('/tools/servers') },
   evaluation: { icon: 'scale', toTarget: pageAt('/evaluations') },
   batch: { icon: 'batch', toTarget: pageAt('/batches') },
   'change-request': { icon: 'approve', toTarget: pageAt('/change-requests') },

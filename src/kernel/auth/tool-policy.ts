@@ -27,6 +27,25 @@ export function decideTool(rules: readonly ToolRule[], tool: string, held: reado
   )
 }
 
+/** Whether the second policy lets any caller do more with any tool than the first. */
+export function isLooser(before: readonly ToolRule[], after: readonly ToolRule[]): boolean {
+  const rules = [...before, ...after]
+  // `*` also stands for a tool that no rule names.
+  const tools = new Set(['*', ...rules.map(({ tool }) => tool)])
+  const callers = listSubsets([...new Set(rules.flatMap(({ roles }) => roles))])
+  return [...tools].some((tool) =>
+    callers.some((held) => STRICTNESS[decideTool(after, tool, held)] < STRICTNESS[decideTool(before, tool, held)]),
+  )
+}
+
+/** Of several roles a caller may have any: what one of them allows another may forbid. */
+const listSubsets = (roles: readonly Role[]): readonly (readonly Role[])[] => {
+  const [first, ...others] = roles
+  if (first === undefined) return [[]]
+  const rest = listSubsets(others)
+  return rest.concat(rest.map((set) => [first, ...set]))
+}
+
 /** Whether the roles allow the operation behind a tool, and the tool protocol itself. */
 export const mayCallTool = (route: Route, held: readonly Role[]): boolean =>
   route.roles.some((role) => held.includes(role)) && toolCallers.some((role) => held.includes(role))

@@ -101,7 +101,7 @@ describe('stories', () => {
     expect((await t.make(`GET /change-requests/${proposed.value.cr_id}`)).created_by).toBe(t.author)
 
     const declining = await connect({ roles: ['policy_editor'], answer: () => null })
-    expect((await call(declining, 'propose_activation', given)).value.code).toBe('tool_forbidden')
+    expect((await call(declining, 'propose_activation', given)).value.code).toBe('tool_declined')
     const plain = await connect({ roles: ['policy_editor'], mode: 'legacy' })
     expect((await call(plain, 'propose_activation', given)).value).toMatchObject({
       code: 'tool_confirmation_required',
@@ -344,7 +344,7 @@ test.each(['auto', 'legacy'] as const)(
 test('metadata, readiness and capabilities describe the tool protocol', async () => {
   const metadata = {
     resource: 'http://localhost/api/mcp',
-    authorization_servers: [],
+    scopes_supported: [...toolCallers],
     bearer_methods_supported: ['header'],
     resource_name: 'Probity',
   }

@@ -20,9 +20,10 @@ export const lockToolPolicy = (tx: Tx) =>
     tx.tenant_id,
   ])
 
+/** The first row follows revision 1, which is no policy at all. */
 export const upsertToolPolicy = (tx: Tx, rules: readonly ToolRule[]) =>
   tx.find<ToolPolicyRow>(
-    `insert into app.mcp_tool_policy as p (tenant_id, rules, updated_by) values ($1, $2::jsonb, $3)
+    `insert into app.mcp_tool_policy as p (tenant_id, rules, revision, updated_by) values ($1, $2::jsonb, 2, $3)
      on conflict on constraint mcp_tool_policy_pkey do update
        set rules = excluded.rules, revision = p.revision + 1, updated_at = now(), updated_by = excluded.updated_by
      returning ${policyColumns}`,

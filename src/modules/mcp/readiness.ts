@@ -41,7 +41,7 @@ async function askEachRole(kernel: SessionKernel & Capabilities<'public_url'>): 
     const { signal } = new AbortController()
     const request = { id: uuidv7(), signal, if_match: undefined, address: '', stream: undefined }
     // The policy of a tenant is not part of the check, so no tenant is asked for one.
-    return createToolServer({ kernel, actor, request, user_agent: null }, async () => [])
+    return createToolServer({ kernel, actor, request, user_agent: null, rules: [] })
   })
   const offered = new Set<string>()
   const revisions = new Set<string>()

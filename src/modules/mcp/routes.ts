@@ -1,11 +1,12 @@
 /** Tools of the caller, the tenant's tool policy, calls that wait for a person, and the log of all calls. */
 import { getToolResource } from '#kernel/auth/protected-resource.ts'
-import { everyone, roles } from '#kernel/auth/roles.ts'
-import { decideTool, mayCallTool, toolCallers } from '#kernel/auth/tool-policy.ts'
+import { everyone } from '#kernel/auth/roles.ts'
+import { decideTool, isLooser, mayCallTool, type ToolRule, toolCallers } from '#kernel/auth/tool-policy.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { protocolRoute, publicRoute, tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
+import { findInheritedRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { aliasRoute } from '#kernel/route.ts'
 import {
@@ -21,7 +22,7 @@ import {
   updateApprovalOutcome,
   upsertToolPolicy,
 } from './queries.ts'
-import { assertRunnable, findRequestingActor, lockDecidable, runApproval } from './run-approval.ts'
+import { assertRunnable, findRequestingActor, lockDecidable, runApproval, shareRun } from './run-approval.ts'
 import {
   ApprovalDecision,
   ProtectedResource,
@@ -44,7 +45,7 @@ import { getCatalogue } from './tools/catalogue.ts'
 const approvers = ['compliance_officer'] as const
 const readers = ['compliance_officer', 'auditor'] as const
 
-/** A tenant that never set a policy. */
+/** A tenant that never set a policy; the first one has revision 2. */
 const NO_POLICY = { rules: [], revision: 1, updated_at: null, updated_by: null }
 const toPolicyView = (policy: ToolPolicyRow | undefined) =>
   policy ? { ...policy, rules: [...policy.rules] } : NO_POLICY
@@ -71,14 +72,18 @@ const protectedResource = publicRoute('GET /.well-known/oauth-protected-resource
   uses: ['issuers', 'public_url'],
   reply: [200, ProtectedResource],
   problems: ['not_found'],
-}).handle(async ({ kernel }) => ({
-  resource: getToolResource(kernel.public_url) ?? fail('not_found', 'PROBITY_PUBLIC_URL is not set.'),
-  authorization_servers: kernel.issuers.filter((issuer) => !issuer.built_in).map((issuer) => issuer.issuer),
-  bearer_methods_supported: ['header'],
-  scopes_supported: [...roles],
-  resource_name: 'Probity',
-  resource_documentation: `${kernel.public_url}/api-docs`,
-}))
+}).handle(async ({ kernel }) => {
+  const issuers = kernel.issuers.filter((issuer) => !issuer.built_in).map(({ issuer }) => issuer)
+  return {
+    resource: getToolResource(kernel.public_url) ?? fail('not_found', 'PROBITY_PUBLIC_URL is not set.'),
+    // RFC 9728 leaves out lists without an element.
+    ...(issuers.length > 0 && { authorization_servers: issuers }),
+    bearer_methods_supported: ['header'],
+    scopes_supported: [...toolCallers],
+    resource_name: 'Probity',
+    resource_documentation: `${kernel.public_url}/api-docs`,
+  }
+})
 
 export const metadataRoutes = [
   protectedResource,
@@ -127,7 +132,8 @@ export const mcpRoutes = [
     summary: 'Change the tool policy',
     description:
       'A tool without a rule is allowed to the roles of its operation. A rule can only restrict: no rule gives anybody a tool whose ' +
-      'operation their roles may not call. Takes effect in every process within five seconds.',
+      'operation their roles may not call. Takes effect in every process within five seconds. Where the approval policy does not name the action ' +
+      '`tool-policy`, a change that lets anybody do more is approved like an activation, and one that only restricts takes effect at once.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',
     uses: ['routes', 'tenantStatusCache'],
@@ -138,6 +144,11 @@ export const mcpRoutes = [
       action: 'tool-policy',
       has_impact: false,
       head: async (tx: Tx) => String((await findToolPolicy(tx))?.revision ?? 0),
+      // A stricter policy must never wait for anybody.
+      findDefaultRule: async (tx: Tx, { body }) => {
+        const { rules } = toPolicyView(await findToolPolicy(tx))
+        return isLooser(rules, (body as { rules: ToolRule[] }).rules) ? findInheritedRule(tx, 'activation') : undefined
+      },
     },
     problems: ['conflict'],
   }).handle(async (input) => {
@@ -148,6 +159,8 @@ export const mcpRoutes = [
     const unknown = body.rules.find(({ tool }) => tool !== '*' && !tools.has(tool))
     if (unknown) fail('conflict', `There is no tool ${unknown.tool}. GET /api/mcp/tools lists those that exist.`)
     const changed = toPolicyView(await upsertToolPolicy(tx, body.rules))
+    // There is nothing to lock before the first policy: another one may have been stored since.
+    if (changed.revision !== before.revision + 1) fail('revision_stale')
     audit.recordDiff({ rules: before.rules }, { rules: changed.rules, ...(body.reason && { reason: body.reason }) })
     kernel.tenantStatusCache.invalidate(tx.tenant_id)
     return changed
@@ -172,7 +185,8 @@ export const mcpRoutes = [
     summary: 'Approve a tool call; runs exactly its stored arguments, once',
     description:
       'Within 24 hours, by a person other than the one who made the call or requested its key. The operation runs in the name of the ' +
-      'caller, who gets the outcome by repeating the call.',
+      'caller, who gets the outcome by repeating the call. Approvals at the same time run it once. Where the server failed to run it, the ' +
+      'state stays `approved`, and approving it again runs it.',
     roles: approvers,
     tx: 'self',
     uses: SESSION_CAPABILITIES,
@@ -206,13 +220,15 @@ export const mcpRoutes = [
       )
     })
     const approved_by = approval.decided_by ?? actor.principal
-    const outcome = await runApproval({ kernel, approval, requester, request, approved_by })
-    return settle(fingerprint, async (tx) =>
-      assertFound(
-        (await updateApprovalOutcome(tx, approval.approval_id, outcome)) ??
-          (await findApproval(tx, approval.approval_id)),
-      ),
-    )
+    return shareRun(approval.approval_id, async () => {
+      const outcome = await runApproval({ kernel, approval, requester, request, approved_by })
+      const find = async (tx: Tx) => assertFound(await findApproval(tx, approval.approval_id))
+      if (!outcome) return read(find)
+      return settle(
+        fingerprint,
+        async (tx) => (await updateApprovalOutcome(tx, approval.approval_id, outcome)) ?? find(tx),
+      )
+    })
   }),
 
   tenantRoute('POST /mcp/approvals/:approval_id/deny', {

@@ -64,9 +64,22 @@ export async function assertRunnable({ kernel, approval, requester }: Omit<Appro
 const isServerFailure = (error: unknown): boolean =>
   !(error instanceof Problem) || error.code === 'internal' || 'retryable' in problems[error.code]
 
+/** Runs of this process that have not ended. */
+const running = new Map<string, Promise<ApprovalRow>>()
+
+/** A second approval of the same call, such as that of a double click, waits for the first and gets its answer. */
+export function shareRun(approval_id: string, run: () => Promise<ApprovalRow>): Promise<ApprovalRow> {
+  const known = running.get(approval_id)
+  if (known) return known
+  const started = run().finally(() => running.delete(approval_id))
+  running.set(approval_id, started)
+  return started
+}
+
+/** Undefined while another process runs it. */
 export async function runApproval(
   run: ApprovedRun,
-): Promise<{ readonly state: 'succeeded' | 'failed'; readonly outcome: unknown }> {
+): Promise<{ readonly state: 'succeeded' | 'failed'; readonly outcome: unknown } | undefined> {
   const { kernel, approval, requester, request, approved_by } = run
   const tool = await assertRunnable(run)
   const session = { kernel, actor: requester, request, user_agent: null }
@@ -86,6 +99,7 @@ export async function runApproval(
     const { body } = await callOperation(call, tool, parts, { approval_id, approved_by })
     return { state: 'succeeded', outcome: JSON.parse(body ?? '{}') }
   } catch (error) {
+    if (error instanceof Problem && error.code === 'idempotency_in_progress') return undefined
     // The operation's own refusal is its outcome. Where the server failed, the call stays approved: approving it again runs it.
     if (isServerFailure(error)) throw error
     return { state: 'failed', outcome: toProblemObject(error, session) }

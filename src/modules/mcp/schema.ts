@@ -127,7 +127,7 @@ export const ToolCallQuery = closed({
 export const ProtectedResource = closed(
   {
     resource: text(1000, { description: 'The address that clients must use, and the audience of their tokens.' }),
-    authorization_servers: listOf(text(500), 100),
+    authorization_servers: Type.Optional(listOf(text(500), 100)),
     bearer_methods_supported: listOf(text(20), 3),
     scopes_supported: listOf(text(50), 20),
     resource_name: text(100),

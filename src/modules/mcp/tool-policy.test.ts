@@ -88,7 +88,7 @@ describe('the tool policy of a tenant', () => {
     const again = (await call(client, 'evaluate_subject', given)).value
     expect(again.approval_id).not.toBe(waiting.approval_id)
     expect((await decide('deny', tenant.author, again.approval_id)).json.state).toBe('denied')
-    expect((await call(client, 'evaluate_subject', given)).value.code).toBe('tool_forbidden')
+    expect((await call(client, 'evaluate_subject', given)).value.code).toBe('tool_declined')
     const { events } = await listRecordedCalls(w, tenant)
     expect(
       events.filter(({ operation, detail }) => operation === 'createEvaluation' && !detail.includes('problem')),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { type Role, roles } from '#kernel/auth/roles.ts'
-import { decideTool, listUsableTools, type ToolRule, toolCallers } from '#kernel/auth/tool-policy.ts'
+import { decideTool, isLooser, listUsableTools, type ToolRule, toolCallers } from '#kernel/auth/tool-policy.ts'
 import { inputValidator, replyValidator } from '#kernel/http/validation.ts'
 import type { Problem } from '#kernel/problem.ts'
 import { isStreamReply, type Route } from '#kernel/route.ts'
@@ -120,6 +120,18 @@ describe('the tool policy', () => {
     const decide = (tool: string) => decideTool(rules, tool, ['analyst'])
     expect([decide('lookup'), decide('get_job'), decide('search_lists')]).toEqual(['allow', 'person', 'forbid'])
   })
+})
+
+test('a policy is looser where any caller may do more with any tool', () => {
+  const forbid: ToolRule = { tool: '*', roles: ['analyst'], decision: 'forbid' }
+  const named = (decision: ToolRule['decision'], held: Role[]): ToolRule => ({ tool: 'lookup', roles: held, decision })
+  expect(isLooser([], [forbid])).toBe(false)
+  expect(isLooser([forbid], [])).toBe(true)
+  expect(isLooser([forbid], [{ ...forbid, decision: 'person' }])).toBe(true)
+  expect(isLooser([forbid], [{ ...forbid, roles: [] }])).toBe(false)
+  expect(isLooser([named('person', [])], [named('forbid', []), forbid])).toBe(false)
+  // Neither role alone gains anything; a person with both does, since a rule that names the tool comes first.
+  expect(isLooser([forbid], [forbid, named('allow', ['service'])])).toBe(true)
 })
 
 describe('arguments', () => {

@@ -9,6 +9,8 @@ import { findInputFaults } from '#plugin/inputs.ts'
 import { findCapability } from './capability.ts'
 import type { CallRequest } from './create-call.ts'
 
+export const MAX_REFUSALS = 100
+
 export type ExecuteCapability = 'caches' | 'plugin_policy' | 'threads'
 
 /**
@@ -34,24 +36,39 @@ export async function expectExecutable(
   })
 }
 
-/** Why capabilities of the provider cannot be executed now, each reason once. */
-export async function findExecutionReasons(
+export interface Refusal {
+  readonly capability: string
+  readonly code: string
+  readonly message: string
+  /** The tool that is not what was pinned; null: it is the plugin. */
+  readonly tool: { readonly server_key: string; readonly tool: string } | null
+}
+
+/** Why capabilities of the provider cannot be executed now. */
+export async function listRefusals(
   kernel: Capabilities<ExecuteCapability>,
   tx: Tx,
   provider: Pick<ReadyProvider, 'manifest' | 'mode'>,
-): Promise<{ code: string; message: string }[]> {
-  const found = new Map<string, { code: string; message: string }>()
+): Promise<Refusal[]> {
+  const found: Refusal[] = []
   for (const capability of Object.keys((provider.manifest['capabilities'] ?? {}) as object)) {
     try {
       await bindExecuted(kernel, tx, provider, capability)
     } catch (error) {
       if (!(error instanceof Problem) || error.code !== 'plugin_invalid') throw error
-      const { reasons = [] } = (error.extra.members ?? {}) as { reasons?: { code: string; message: string }[] }
+      const { reasons = [], server_key, tool } = (error.extra.members ?? {}) as RefusedMembers
+      const refused = server_key !== undefined && tool !== undefined ? { server_key, tool } : null
       for (const { code, message } of reasons)
-        found.set(`${code} ${message}`, { code, message: message.slice(0, 1000) })
+        found.push({ capability, code, message: message.slice(0, 1000), tool: refused })
     }
   }
-  return [...found.values()].slice(0, 20)
+  return found.slice(0, MAX_REFUSALS)
+}
+
+interface RefusedMembers {
+  readonly reasons?: readonly { readonly code: string; readonly message: string }[]
+  readonly server_key?: string
+  readonly tool?: string
 }
 
 /** The plugin, where there is one. */

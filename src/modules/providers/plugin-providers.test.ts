@@ -241,7 +241,9 @@ describe('a provider of kind plugin', () => {
     const refused = async () => (await t.make(`GET /providers/${provider_key}/status`)).refused
     expect(await refused()).toEqual([])
     await t.make(`POST /plugins/${plugin_key}/disable`, { body: { reason: 'Looks wrong' } })
-    expect(await refused()).toEqual([{ code: 'disabled', message: 'The plugin is disabled: Looks wrong' }])
+    expect(await refused()).toEqual([
+      { capability: expect.any(String), code: 'disabled', message: 'The plugin is disabled: Looks wrong', tool: null },
+    ])
   })
 
   test('sends nothing where the plugin throws, names another host or asks for a credential that there is none of', async () => {

@@ -181,10 +181,19 @@ export const ProviderStatus = closed(
       { description: 'What its credential holds, as the manifest in force declares it; empty: none is needed.' },
     ),
     gap: nullable(text(40, { description: 'Why its credential cannot be used; null: it can, or none is needed.' })),
-    refused: listOf(closed({ code: text(100), message: text(1000) }), 20, {
-      description:
-        'Why calls answer 503: its plugin cannot run, or a tool is not what was pinned. Empty: nothing keeps a call from being made.',
-    }),
+    refused: listOf(
+      closed({
+        capability: CapabilityName,
+        code: text(100),
+        message: text(1000),
+        tool: nullable(closed({ server_key: text(96), tool: text(128) })),
+      }),
+      100,
+      {
+        description:
+          'Capabilities whose calls are answered with 503, and why: the plugin cannot run, or `tool` is not what was pinned.',
+      },
+    ),
     breaker: oneOf(['closed', 'open', 'half_open']),
     open_until: nullable(Timestamp()),
     in_flight: Count,

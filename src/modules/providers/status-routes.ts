@@ -13,7 +13,7 @@ import { listCredentialMembers } from '#provider/credential-members.ts'
 import { getReadyProvider } from './call-routes.ts'
 import { formatMinor } from './call-view.ts'
 import { getBudgetCurrency, getLimits } from './capability.ts'
-import { expectExecutable, findExecutionReasons } from './expect-executable.ts'
+import { expectExecutable, listRefusals } from './expect-executable.ts'
 import { findProviderState } from './limits/queries.ts'
 import { decideSend, getBreakerState, type SendState } from './limits/send-gate.ts'
 import { countInFlight, findLastCallTime } from './queries.ts'
@@ -83,7 +83,7 @@ export const statusRoutes: readonly Route[] = [
       environment: provider.environment,
       credential_members: listCredentialMembers(provider.manifest),
       gap: readiness.gap?.reason ?? null,
-      refused: await findExecutionReasons(kernel, tx, provider),
+      refused: await listRefusals(kernel, tx, provider),
       breaker: getBreakerState(state ?? EMPTY_STATE, limits, now_ms),
       open_until:
         state?.open_until_ms && state.open_until_ms > now_ms ? new Date(state.open_until_ms).toISOString() : null,

@@ -83,6 +83,7 @@ export const activationRoutes: readonly Route[] = [
         'approves or rejects; nothing changes before that. Confirm by repeating list_key@version in confirm.',
       effect: 'propose',
       confirm: '{list_key}@{version}',
+      confirm_reads: 'getDatasetVersion',
     },
     roles: ['policy_editor'],
     tx: 'write',

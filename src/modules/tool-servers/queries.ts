@@ -254,6 +254,14 @@ export const insertPin = (tx: Tx, tool: ToolRow, { url, reason }: { url: string;
     ],
   )
 
+/** Whether this tool was ever pinned, also at another address of the server. */
+export const hasPin = async (tx: Tx, server_key: string, tool_name: string): Promise<boolean> =>
+  (await tx.find('select 1 from app.tool_pin where tenant_id = $1 and server_key = $2 and tool_name = $3 limit 1', [
+    tx.tenant_id,
+    server_key,
+    tool_name,
+  ])) !== undefined
+
 /** Another address may be another program: nothing of it is approved. */
 export const removeTools = (tx: Tx, server_key: string) =>
   tx.run('delete from app.tool_server_tool where tenant_id = $1 and server_key = $2', [tx.tenant_id, server_key])

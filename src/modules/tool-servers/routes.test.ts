@@ -2,9 +2,11 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { hashDefinition } from '#provider/tools/tool-definition.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { lookupTool, ToolTestServer } from '#test/support/tool-server.ts'
+import { upsertOffered } from './queries.ts'
 
 let server: ToolTestServer
 let w: JobTestApp
@@ -190,6 +192,9 @@ describe('a tool server', () => {
       { code: 'plugin_invalid', kind: 'tool', retryable: false },
     ])
     expect(refused.headers['retry-after']).toBeUndefined()
+    expect((await t.make(`GET /providers/${provider_key}/status`)).refused).toMatchObject([
+      { capability: 'company.lookup', server_key, tool: 'lookup_company' },
+    ])
     expect((await send(`POST /providers/${provider_key}/test`, {})).json.code).toBe('plugin_invalid')
     expect((await startCall('no-such-provider')).status).toBe(404)
     const tool = await getTool(server_key)
@@ -314,6 +319,28 @@ describe('a tool server', () => {
     expect(rows).toEqual([{ n: 1 }])
   })
 
+  test('whose URL changed, or that was registered again, is pinned again under four eyes', async () => {
+    const server_key = await registerPinned()
+    const offer = async () => {
+      const offered = { tool_name: lookupTool.name, offered: lookupTool, offered_hash: hashDefinition(lookupTool) }
+      await t.write((tx) => upsertOffered(tx, server_key, [offered]))
+    }
+    const repin = () =>
+      send(`PUT /mcp/servers/${server_key}/tools/lookup_company/pin`, {
+        definition_hash: hashDefinition(lookupTool),
+        reason: 'Reviewed again',
+      })
+    await t.make(`PATCH /mcp/servers/${server_key}`, {
+      body: { url: 'https://tools.other.example/mcp', reason: 'Moved' },
+    })
+    await offer()
+    expect([(await repin()).status, (await getTool(server_key)).state]).toEqual([202, 'new'])
+    await t.make(`DELETE /mcp/servers/${server_key}?reason=Ended`)
+    await t.make('POST /mcp/servers', { body: { server_key, title: 'Acme', url: server.url } })
+    await offer()
+    expect([(await repin()).status, (await getTool(server_key)).state]).toEqual([202, 'new'])
+  })
+
   test('is refused with every fault of its settings', async () => {
     const body = {
       server_key: 'bad',
@@ -324,6 +351,8 @@ describe('a tool server', () => {
     }
     const refused = await send('POST /mcp/servers', body)
     expect(refused.status).toBe(409)
+    const title = await send('POST /mcp/servers', { ...body, title: 'Acme \u202egnp.exe' })
+    expect(title.json).toMatchObject({ status: 422, errors: [{ pointer: '#/title' }] })
     const keywords = refused.json.errors.map(({ keyword }: { keyword: string }) => keyword)
     expect(keywords).toEqual(['url_not_secure', 'template_invalid', 'member_missing', 'header_not_allowed'])
   })

@@ -17,6 +17,7 @@ import {
   countServers,
   findServer,
   findTool,
+  hasPin,
   insertPin,
   insertServer,
   listServers,
@@ -58,11 +59,13 @@ const getToolHead = async (tx: Tx, params: Record<string, string>): Promise<stri
   return tool ? `${tool.offered_hash} ${tool.pin_no}` : null
 }
 
-/** A definition that replaces a pinned one is approved by a second person, whatever the policy says. */
+/**
+ * A definition that replaces a pinned one is approved by a second person, whatever the policy says; also after the URL changed or
+ * the server was registered again, which removes the pin but not what it was pinned for.
+ */
 async function findPinRule(tx: Tx, params: unknown): Promise<ApprovalRule | undefined> {
   const { server_key, tool_name } = params as { server_key: string; tool_name: string }
-  const tool = await findTool(tx, server_key, tool_name)
-  if (!tool?.pinned) return findInheritedRule(tx, 'activation')
+  if (!(await hasPin(tx, server_key, tool_name))) return findInheritedRule(tx, 'activation')
   return { action: PINS_ACTION, approvers: 1, role: 'compliance_officer', require_impact: false }
 }
 
@@ -237,7 +240,7 @@ export const serverRoutes: readonly Route[] = [
     id: 'pinServerTool',
     summary: 'Approve the definition of a tool, by its hash',
     description:
-      'Providers may call the tool from then on, as long as the server offers exactly this. Replacing a pin always needs the approval of another compliance officer.',
+      'Providers may call the tool from then on, as long as the server offers exactly this. A tool that was pinned before, also at another URL, always needs the approval of another compliance officer.',
     roles: ['compliance_officer'],
     tx: 'write',
     params: ToolParams,

@@ -15,6 +15,7 @@ import {
   Timestamp,
   Type,
   text,
+  titleText,
 } from '#kernel/schema.ts'
 import { type Auth, CredentialMember } from '#provider/manifest.ts'
 import { MAX_TOOLS, refusedReasons, TOOL_NAME_PATTERN } from '#provider/tools/tool-definition.ts'
@@ -50,14 +51,14 @@ export const RemovalQuery = closed({ reason: reasonText(1000) })
 
 export const NewToolServer = closed({
   server_key: ServerKey,
-  title: text(200, { examples: ['Acme company tools'] }),
+  title: titleText(200, { examples: ['Acme company tools'] }),
   description: Type.Optional(nullable(text(2000))),
   url: ServerUrl,
   auth: Type.Optional(AuthSettings),
   credential: Type.Optional(nullable(CredentialMembers)),
 })
 export const ToolServerChange = closed({
-  title: Type.Optional(text(200)),
+  title: Type.Optional(titleText(200)),
   description: Type.Optional(nullable(text(2000))),
   url: Type.Optional(ServerUrl),
   auth: Type.Optional(AuthSettings),

@@ -3,9 +3,10 @@ import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMe } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
-import { formatCount } from '#console/ui/format.ts'
+import { formatCount, formatOperation } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { CallTargets, hasTargets } from '#console/ui/tool/call-targets.tsx'
 import { toolServersQuery, waitingApprovalsQuery } from '#console/ui/tool/tool-queries.ts'
 import { WaitingRows } from './row-list.tsx'
 
@@ -25,14 +26,16 @@ export function WaitingToolCalls() {
       rows={waiting.map((one) => ({
         key: one.approval_id,
         link: (
-          <PageLink to="/tools/approvals" size="sm" fw={500} className="mono">
-            {one.tool}
+          <PageLink to="/tools/approvals" size="sm" fw={500}>
+            {formatOperation(one.operation)}
+            {hasTargets(one.arguments) && ': '}
+            <CallTargets of={one.arguments} hasLinks={false} />
           </PageLink>
         ),
         detail: (
           <>
-            Asked for <Principal of={one.requested_by} /> <RelativeTime at={one.requested_at} />, expires{' '}
-            <RelativeTime at={one.expires_at} />
+            <span className="mono">{one.tool}</span>, asked for <Principal of={one.requested_by} />{' '}
+            <RelativeTime at={one.requested_at} />, expires <RelativeTime at={one.expires_at} />
           </>
         ),
       }))}

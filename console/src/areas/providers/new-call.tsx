@@ -45,9 +45,12 @@ export function NewCall({ status, manifest }: NewCallProps) {
     dialog.close()
   }
   if (capability === null) return null
+  const isRefused = manifest.capabilities.every(({ name }) => status.refused.some((one) => one.capability === name))
   return (
     <>
-      <Button onClick={dialog.open}>New call</Button>
+      <Button onClick={dialog.open} disabled={isRefused}>
+        New call
+      </Button>
       <FormDialog
         title="New call"
         isOpen={isOpen}

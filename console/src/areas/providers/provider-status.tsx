@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { usePermission } from '#console/session/queries.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { formatCount } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
 import { AvailabilityBadge, CredentialBadge, ModeBadge } from '#console/ui/provider/badges.tsx'
 import { Budget } from '#console/ui/provider/budget.tsx'
 import { GapLink } from '#console/ui/provider/missing-credentials.tsx'
@@ -63,11 +64,16 @@ function Availability({ status }: { readonly status: ProviderStatus }) {
   return (
     <Group gap={8}>
       <AvailabilityBadge status={status} />
-      {status.refused.length > 0 && (
-        <Text size="sm" span>
-          {status.refused.map(({ message }) => message).join(' ')}
+      {status.refused.map(({ capability, code, message, tool }) => (
+        <Text size="sm" span key={`${capability} ${code}`}>
+          {capability}: {message}{' '}
+          {tool && (
+            <PageLink to={`/tools/servers/${tool.server_key}/tools/${tool.tool}`} size="sm">
+              Open the tool {tool.tool}
+            </PageLink>
+          )}
         </Text>
-      )}
+      ))}
       {status.open_until !== null && (
         <Text size="sm" span>
           until <DateTime at={status.open_until} />; calls wait and are not lost

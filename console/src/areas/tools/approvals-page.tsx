@@ -12,6 +12,7 @@ import { JsonBlock } from '#console/ui/json-block.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { Facts } from '#console/ui/section.tsx'
+import { CallTargets, hasTargets } from '#console/ui/tool/call-targets.tsx'
 import { ApprovalStateBadge } from '#console/ui/tool/tool-badges.tsx'
 import { approvalStateNames, approvalStates, formatClient, type ToolApproval } from '#console/ui/tool/tool-texts.ts'
 import { DecideApproval } from './decide-approval.tsx'
@@ -109,6 +110,7 @@ function ApprovalFacts({ approval }: { readonly approval: ToolApproval }) {
         ['With the roles', <RoleBadges key="roles" roles={approval.requested_roles} />],
         ['Program', formatClient(approval.client)],
         ['Does', formatOperation(approval.operation)],
+        hasTargets(approval.arguments) && ['Concerns', <CallTargets key="targets" of={approval.arguments} />],
         ['Asked', <RelativeTime key="at" at={approval.requested_at} />],
         approval.state === 'waiting' && [
           'Until',

@@ -6,12 +6,14 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { CallTargets, hasTargets } from '#console/ui/tool/call-targets.tsx'
 import type { ToolApproval } from '#console/ui/tool/tool-texts.ts'
 
 type Choice = 'approve' | 'deny'
 
 const describeResult = ({ state, tool }: ToolApproval): string => {
   if (state === 'denied') return `${tool} denied`
+  if (state === 'approved') return `${tool} approved, it is running`
   return state === 'failed' ? `${tool} approved, but it failed` : `${tool} approved and done`
 }
 
@@ -63,6 +65,11 @@ function DecisionDialog({ approval, choice, onClose }: DecisionDialogProps) {
           ? 'Exactly these arguments run now, once, in the name of the caller. The caller gets the outcome by repeating the call.'
           : 'Nothing runs. The caller gets your reason as the answer.'}
       </Text>
+      {hasTargets(approval.arguments) && (
+        <Text size="sm">
+          It concerns <CallTargets of={approval.arguments} />.
+        </Text>
+      )}
       {choice === 'approve' && <JsonBlock value={approval.arguments} name="Arguments that will run" />}
       <ReasonField isFirst value={note} onChange={setNote} />
     </FormDialog>

@@ -42,13 +42,13 @@ function Connection() {
             'Sign-in by the client',
             discovery === null ? (
               <span key="discovery">
-                Not configured: a client must be given an API key or a token. The operator turns discovery on by stating
-                the public address of this service.
+                Not configured: a client must be given an access token, which lasts at most a day. The operator turns
+                discovery on by stating the public address of this service; then each person signs in from the client.
               </span>
             ) : (
               <span key="discovery">
                 Configured: a client finds out by itself where to sign in
-                {discovery.authorization_servers.length === 0
+                {discovery.authorization_servers === undefined
                   ? ', but no identity provider is set up yet.'
                   : ` (${discovery.authorization_servers.join(', ')}).`}
               </span>

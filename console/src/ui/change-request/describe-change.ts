@@ -46,12 +46,15 @@ export function getChangeTarget({ params }: Pick<ChangeRequest, 'params'>): Chan
   const { server_key, tool_name } = params
   if (server_key !== undefined && tool_name !== undefined)
     return { kind: 'server-tool', key: `${server_key}/tools/${tool_name}` }
-  for (const [name, key] of Object.entries(params)) {
-    const kind = targetParams[name]
-    if (kind !== undefined) return { kind, key }
-  }
-  return null
+  return listTargets(params)[0] ?? null
 }
+
+/** What is named by its key or id in parameters, or in the arguments of a tool. */
+export const listTargets = (params: Readonly<Record<string, unknown>>): readonly ChangeTarget[] =>
+  Object.entries(params).flatMap(([name, key]) => {
+    const kind = targetParams[name]
+    return kind !== undefined && typeof key === 'string' ? [{ kind, key }] : []
+  })
 
 /** The change of one member, where the request names it. */
 export const findMemberChange = ({ changes }: Pick<ChangeRequest, 'changes'>, member: string) =>

@@ -86,6 +86,12 @@ export function useChangeText(request: Schemas['ChangeRequest']): string {
   return describeChange(request, data ?? (target && formatKey(target)))
 }
 
+/** Its name, or what is known of it while the name is not. */
+export function useTargetName(target: ChangeTarget): string {
+  const { data } = useQuery(targetNameQuery(target))
+  return data ?? formatKey(target)
+}
+
 const pages: Partial<Record<ChangeTarget['kind'], string>> = {
   list: '/datasets',
   matrix: '/matrices',

@@ -17,12 +17,12 @@ type Role = ToolRule['roles'][number]
 
 export const effectNames: Readonly<Record<Tool['effect'], string>> = {
   read: 'reads',
-  work: 'starts work',
+  work: 'does work',
   propose: 'proposes a change',
 }
 export const effectTexts: Readonly<Record<Tool['effect'], string>> = {
   read: 'It shows data that the caller may see, and changes nothing.',
-  work: 'It starts work that the caller may start, such as an evaluation.',
+  work: 'It computes what the caller may compute, such as an evaluation, and may store the result.',
   propose: 'It always ends in a change request, which another person approves.',
 }
 export const effectColors: Readonly<Record<Tool['effect'], string>> = { read: 'gray', work: 'cyan', propose: 'indigo' }
@@ -106,8 +106,11 @@ export const approvalStateColors: Readonly<Record<ToolApproval['state'], string>
 
 const callProblemTexts: Readonly<Record<string, string>> = {
   tool_approval_required: 'The call waited for a person.',
-  tool_forbidden: 'The tool policy forbids the call, or a person denied it.',
-  forbidden: 'The caller has no role that may do this.',
+  tool_confirmation_required: 'The person at the program was asked to confirm it.',
+  tool_declined: 'A person declined or denied it.',
+  tool_forbidden: 'The tool policy forbids it.',
+  role_required: 'The caller has no role that may do this.',
+  malformed_request: 'The message could not be read.',
   validation_failed: 'The arguments were not valid.',
   not_found: 'There is no such tool or object.',
   rate_limited: 'The caller made too many calls.',

@@ -112,3 +112,14 @@ test('describes what was put in force', () => {
   expect(describePolicyChange(change)).toBe('Countries: version 1 → 2 put in force')
   expect(describePolicyChange({ ...change, kind: 'unpin', version: null })).toBe('Countries: pin ended')
 })
+
+test('a change of tool servers and the tool policy names the tool or server', () => {
+  const pin = { action: 'tool-pins', operation: 'pinServerTool', body: { definition_hash: 'x' } }
+  expect(describeWith({}, { ...pin, params: { server_key: 'acme', tool_name: 'lookup' } })).toBe(
+    'Tool lookup of the server acme: pin its definition',
+  )
+  const server = { action: 'tool-servers', operation: 'createToolServer', params: {}, body: { server_key: 'acme' } }
+  expect(describeWith({}, server)).toBe('Tool server acme: the summary of the operation')
+  const policy = { action: 'tool-policy', operation: 'updateToolPolicy', params: {}, body: { rules: [] } }
+  expect(describeWith({}, policy)).toBe('Tool policy: change what AI assistants may do')
+})

@@ -187,10 +187,17 @@ const describeUser = ({ operation, body }: Request, facts: ChangeFacts): string 
   return `${name}: roles ${listRoles(body)}`
 }
 
+const describeToolServer = ({ operation, params, body }: Request, summary: string): string => {
+  const { server_key = String((body as { server_key?: unknown } | null)?.server_key), tool_name } = params
+  if (operation === 'pinServerTool') return `Tool ${tool_name} of the server ${server_key}: pin its definition`
+  return `Tool server ${server_key}: ${summary.slice(0, 1).toLowerCase()}${summary.slice(1)}`
+}
+
 const otherActions: Readonly<Record<string, string>> = {
   'tenant-profile': 'Organisation profile: change',
   'approval-policy': 'Approval policy: change which actions need approval',
   'retention-policy': 'Retention policy: change how long records are kept',
+  'tool-policy': 'Tool policy: change what AI assistants may do',
   'batch-schedules': 'Batch schedule',
   types: 'List type',
 }
@@ -214,6 +221,7 @@ export function describeChange(request: Request, facts: ChangeFacts, summary: st
   }
   if (action === 'risk-override') return describeOverride(request, facts)
   if (action === 'roles') return describeUser(request, facts)
+  if (action === 'tool-servers' || action === 'tool-pins') return describeToolServer(request, summary)
   if (operation === 'createDataset') {
     const { title, list_key } = (request.body ?? {}) as { title?: unknown; list_key?: unknown }
     return `New list ${title ?? list_key}`

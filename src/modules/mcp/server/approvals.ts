@@ -23,9 +23,10 @@ export function requestApproval(call: ToolCall, tool: Tool): Promise<CallToolRes
       return toCollectedResult(tool, known)
     }
     if (known?.state === 'denied') {
-      recordCall(tx, call, { operation, problem: 'tool_forbidden', approval_id: known.approval_id })
-      const detail = `${known.decided_by} denied this call${known.note === null ? '' : `: ${known.note}`}.`
-      return toErrorResult(call, tool, new Problem('tool_forbidden', { detail, members: { tool: tool.mark.name } }))
+      recordCall(tx, call, { operation, problem: 'tool_declined', approval_id: known.approval_id })
+      const reason = known.note === null ? '' : `, who writes: “${known.note}”`
+      const detail = `The call was denied by ${known.decided_by}${reason}.`
+      return toErrorResult(call, tool, new Problem('tool_declined', { detail, members: { tool: tool.mark.name } }))
     }
     const requested = {
       approval_id: uuidv7(),

@@ -1,6 +1,13 @@
-/** Calls a tool: policy, confirmation, then the operation itself through `kernel.call`. */
-import { ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
-import { decideTool, mayCallTool } from '#kernel/auth/tool-policy.ts'
+/** Calls a tool: role, policy, arguments, confirmation, then the operation itself through `kernel.call`. */
+import {
+  type CallToolResult,
+  type InputRequiredResult,
+  ProtocolError,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { decideTool } from '#kernel/auth/tool-policy.ts'
+import { assertRole } from '#kernel/http/authentication.ts'
+import { assertValidInputs } from '#kernel/http/request-inputs.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { toolCallMetric, toolDurationMetric } from '../metrics.ts'
 import { type Arguments, type ToolRequest, toToolRequest } from '../tools/arguments.ts'
@@ -8,10 +15,10 @@ import { getCatalogue, type Tool } from '../tools/catalogue.ts'
 import { requestApproval } from './approvals.ts'
 import { askToConfirm } from './confirmation.ts'
 import { followJob } from './job-progress.ts'
-import { getClientName, type Session } from './session.ts'
+import { INVALID_PARAMS, reportProblem, type Session, toRecordedName } from './session.ts'
 import {
   callOperation,
-  hashArguments,
+  createCall,
   recordRefusal,
   refuse,
   type ToolCall,
@@ -19,61 +26,77 @@ import {
   toResult,
 } from './tool-call.ts'
 
-const INVALID_PARAMS = -32_602
+type Answer = CallToolResult | InputRequiredResult
 
 export async function callTool(
   session: Session,
   ctx: ServerContext,
   { name, arguments: given = {} }: { name: string; arguments?: Arguments | undefined },
-) {
-  const call: ToolCall = {
-    session,
-    ctx,
-    name,
-    given,
-    arguments_hash: hashArguments(session, name, given),
-    client: getClientName(session, ctx),
-    started_ms: performance.now(),
-  }
+): Promise<Answer> {
+  const call = createCall(session, ctx, { name, given })
   const tool = getCatalogue(session.kernel.routes).get(name)
   if (!tool) {
     await recordRefusal(call, undefined, 'not_found')
-    throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${name.slice(0, 100)}`)
+    throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${toRecordedName(name)}`)
   }
+  const { metrics } = session.kernel
   try {
     const result = await runTool(call, tool)
-    session.kernel.metrics.increment(toolCallMetric, { outcome: 'isError' in result ? 'refused' : 'succeeded' })
+    metrics.increment(toolCallMetric, { outcome: 'isError' in result ? 'refused' : 'succeeded' })
     return result
   } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    session.kernel.metrics.increment(toolCallMetric, { outcome: error.status < 500 ? 'refused' : 'failed' })
-    return toErrorResult(call, tool, error)
+    if (error instanceof ProtocolError) throw error
+    const problem = reportProblem(error, session, tool.route.id)
+    metrics.increment(toolCallMetric, { outcome: problem.status < 500 ? 'refused' : 'failed' })
+    return toErrorResult(call, tool, problem)
   } finally {
     const duration_s = (performance.now() - call.started_ms) / 1000
-    session.kernel.metrics.observe(toolDurationMetric, { effect: tool.mark.effect }, duration_s)
+    metrics.observe(toolDurationMetric, { effect: tool.mark.effect }, duration_s)
   }
 }
 
-async function runTool(call: ToolCall, tool: Tool) {
+async function runTool(call: ToolCall, tool: Tool): Promise<Answer> {
+  const prepared = await prepare(call, tool).catch((error) => recordFailure(call, tool, error))
+  if ('answer' in prepared) return prepared.answer
+  const { request } = prepared
+  const response = await followJob(call, tool, request, () => callOperation(call, tool, request))
+  return toResult(tool, response)
+}
+
+/** The request of the operation, unless a refusal, a question or an approval answers the call before. */
+async function prepare(call: ToolCall, tool: Tool): Promise<{ answer: Answer } | { request: ToolRequest }> {
   const { session, given } = call
   const { kernel, actor } = session
   const status = (await kernel.tenantStatusCache.get(actor.tenant_id)) ?? fail('token_invalid')
-  const decision = mayCallTool(tool.route, actor.roles)
-    ? decideTool(status.tool_rules, tool.mark.name, actor.roles)
-    : 'allow'
-  if (decision === 'forbid') {
-    return refuse(call, tool, new Problem('tool_forbidden', { members: { tool: tool.mark.name } }))
-  }
   let request: ToolRequest
+  let decision: ReturnType<typeof decideTool>
   try {
+    assertRole(tool.route, actor)
+    decision = decideTool(status.tool_rules, tool.mark.name, actor.roles)
+    if (decision === 'forbid') fail('tool_forbidden', { members: { tool: tool.mark.name } })
     request = toToolRequest(tool, given)
+    const { params, query, body } = request
+    // Nobody is asked about a call that can never be made. A copy, since defaults are filled in.
+    if (decision === 'person' || tool.mark.confirm) {
+      assertValidInputs(tool.route, structuredClone({ params, query, body }))
+    }
     if (decision === 'person') kernel.limits.takeToolCall(actor.tenant_id, actor.principal, status)
   } catch (error) {
-    return refuse(call, tool, error as Problem)
+    if (!(error instanceof Problem)) throw error
+    return { answer: await refuse(call, tool, error) }
   }
-  if (decision === 'person') return requestApproval(call, tool)
-  const question = tool.mark.confirm ? await askToConfirm(call, tool, request) : undefined
-  if (question) return question
-  const response = await followJob(call, tool, request, () => callOperation(call, tool, request))
-  return toResult(tool, response)
+  if (decision === 'person') return { answer: await requestApproval(call, tool) }
+  return tool.mark.confirm ? askToConfirm(call, tool, request) : { request }
+}
+
+/** The database may be what failed: then the log of the process is all that is left of the call. */
+async function recordFailure(call: ToolCall, tool: Tool, error: unknown): Promise<never> {
+  if (!(error instanceof ProtocolError)) {
+    const problem = reportProblem(error, call.session, tool.route.id)
+    await recordRefusal(call, tool, problem.code).catch((err) =>
+      call.session.kernel.log.error({ err, request_id: call.session.request.id }, 'a tool call could not be recorded'),
+    )
+    throw problem
+  }
+  throw error
 }

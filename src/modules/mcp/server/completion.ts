@@ -1,41 +1,47 @@
 /** Completion of keys in prompts and resource templates, as far as the caller may list them. */
-import type { CompleteResult } from '@modelcontextprotocol/server'
+import type { CompleteResult, ServerContext } from '@modelcontextprotocol/server'
 import { problems } from '#kernel/problem.ts'
 import { MAX_ITEMS } from '../tools/tool-schema.ts'
-import { readPage } from './resources.ts'
-import { type Session, toProtocolError } from './session.ts'
+import { areAllowed } from './policy.ts'
+import { LISTS, type Listing, MATRICES, readPage } from './resources.ts'
+import type { Session } from './session.ts'
 
 const MAX_VALUES = 20
 
-export async function complete(session: Session, argument: { name: string; value: string }): Promise<CompleteResult> {
-  const found = (await listValues(session, argument.name)).filter((value) => value.startsWith(argument.value))
+export async function complete(
+  session: Session,
+  ctx: ServerContext,
+  argument: { name: string; value: string },
+): Promise<CompleteResult> {
+  const found = (await listValues(session, ctx, argument.name)).filter((value) => value.startsWith(argument.value))
   return { completion: { values: found.slice(0, MAX_VALUES), hasMore: found.length > MAX_VALUES } }
 }
 
-async function listValues(session: Session, name: string): Promise<string[]> {
+async function listValues(session: Session, ctx: ServerContext, name: string): Promise<string[]> {
   if (name === 'code') return Object.keys(problems).sort()
-  try {
-    if (name === 'list_key') {
-      return (await listAll<{ list_key: string }>(session, 'listDatasets')).map(({ list_key }) => list_key)
-    }
-    if (name === 'matrix_key') {
-      return (await listAll<{ matrix_key: string }>(session, 'listRiskMatrices')).map(({ matrix_key }) => matrix_key)
-    }
-  } catch (error) {
-    throw toProtocolError(error, session)
-  }
-  return []
+  const listing = new Map([
+    ['list_key', LISTS],
+    ['matrix_key', MATRICES],
+  ]).get(name)
+  if (!listing || !(await areAllowed(session, [listing.tool]))) return []
+  const items = await listAll<Readonly<Record<string, string>>>(session, ctx, listing)
+  // A tenant's own list may have the key of a shared one.
+  return [...new Set(items.flatMap((item) => item[name] ?? []))]
 }
 
 /** Tenants have tens of lists; a thousandth is not needed to complete a key. */
 const MAX_PAGES = 4
 
-async function listAll<T>(session: Session, operation: string): Promise<T[]> {
+async function listAll<T>(session: Session, ctx: ServerContext, listing: Listing): Promise<T[]> {
   const items: T[] = []
   let cursor: string | null = null
   for (let page = 0; page < MAX_PAGES; page++) {
     const query: Record<string, unknown> = { limit: MAX_ITEMS * 4, ...(cursor !== null && { cursor }) }
-    const read: { items: T[]; next_cursor: string | null } = await readPage<T>(session, operation, query)
+    const read: { items: readonly T[]; next_cursor: string | null } = await readPage<T>(
+      { session, ctx, method: 'completion/complete' },
+      listing,
+      query,
+    )
     items.push(...read.items)
     cursor = read.next_cursor
     if (cursor === null) break

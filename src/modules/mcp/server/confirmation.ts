@@ -7,19 +7,20 @@ import {
   ProtocolError,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { Problem } from '#kernel/problem.ts'
+import { fail, Problem } from '#kernel/problem.ts'
+import { findStoredResponse, insertStoredResponse, tryLockIdempotencyKey } from '#kernel/request/queries.ts'
 import { buildConfirmation, type ToolRequest } from '../tools/arguments.ts'
 import type { Tool } from '../tools/catalogue.ts'
 import { encodeRequestState, isValidRequestState, type StateBinding } from './request-state.ts'
-import { recordRefusal, refuse, type ToolCall } from './tool-call.ts'
+import { INVALID_PARAMS, toScope } from './session.ts'
+import { chargeRefusal, recordCall, recordRefusal, refuse, type ToolCall, toErrorResult } from './tool-call.ts'
 
-const INVALID_PARAMS = -32_602
-
-/** Undefined where the call is confirmed. */
-export async function askToConfirm(call: ToolCall, tool: Tool, { confirm }: ToolRequest) {
+/** The request of a confirmed call, or what answers the call until somebody confirmed it. */
+export async function askToConfirm(call: ToolCall, tool: Tool, request: ToolRequest) {
   const { session, ctx, given } = call
+  const { confirm } = request
   const expected = buildConfirmation(tool.mark.confirm as string, given)
-  if (confirm === expected) return undefined
+  if (confirm === expected) return { request }
   const binding: StateBinding = {
     tenant_id: session.actor.tenant_id,
     principal: session.actor.principal,
@@ -33,14 +34,65 @@ export async function askToConfirm(call: ToolCall, tool: Tool, { confirm }: Tool
       throw new ProtocolError(INVALID_PARAMS, 'Invalid or expired requestState', { reason: 'invalid_request_state' })
     }
     const answer = inputResponse(ctx.mcpReq.inputResponses, 'confirm')
-    if (answer.kind === 'elicit' && answer.action !== 'accept') {
-      return refuse(call, tool, new Problem('tool_forbidden', 'The person declined. Nothing was proposed.'))
+    const isDeclined = answer.kind === 'elicit' && answer.action !== 'accept'
+    if (isDeclined || (await isDeclinedState(call, tool, state))) return { answer: await decline(call, tool, state) }
+    if (acceptedContent(ctx.mcpReq.inputResponses, 'confirm')?.['confirm'] === expected) {
+      // One answer of a person is one proposal, however often the client sends it.
+      return { request: { ...request, idempotency_key: request.idempotency_key ?? toStateKey(state) } }
     }
-    if (acceptedContent(ctx.mcpReq.inputResponses, 'confirm')?.['confirm'] === expected) return undefined
   }
+  await assertExists(call, tool, request)
+  return { answer: await ask(call, tool, { expected, binding, isRepeated: confirm !== undefined }) }
+}
+
+async function assertExists({ session }: ToolCall, { mark }: Tool, { params }: ToolRequest): Promise<void> {
+  if (mark.confirm_reads === undefined) return
+  const inputs = { params, query: {}, body: undefined }
+  await session.kernel.call(mark.confirm_reads, session.actor, inputs, { via: 'mcp', request: session.request })
+}
+
+const toStateKey = (state: string): string => `confirm-${state}`
+const DECLINED = 'declined'
+
+const toStateScope = ({ session }: ToolCall, tool: Tool, state: string) => ({
+  principal: session.actor.principal,
+  operation: tool.route.id,
+  key: toStateKey(state),
+})
+
+async function isDeclinedState(call: ToolCall, tool: Tool, state: string): Promise<boolean> {
+  const stored = await call.session.kernel.transactions.read(toScope(call.session), (tx) =>
+    findStoredResponse(tx, toStateScope(call, tool, state)),
+  )
+  return stored?.fingerprint === DECLINED
+}
+
+/** Uses the state up: it takes the place of the answer that an accepted one would have. */
+async function decline(call: ToolCall, tool: Tool, state: string) {
+  const scope = toStateScope(call, tool, state)
+  const problem = new Problem('tool_declined', 'The person declined. Nothing was proposed; call again to ask anew.')
+  chargeRefusal(call.session)
+  await call.session.kernel.transactions.write(toScope(call.session), async (tx) => {
+    if (!(await tryLockIdempotencyKey(tx, scope))) fail('idempotency_in_progress', { retry_after_s: 1 })
+    if (!(await findStoredResponse(tx, scope))) {
+      await insertStoredResponse(tx, scope, { fingerprint: DECLINED, status: problem.status, headers: {}, body: null })
+    }
+    recordCall(tx, call, { operation: tool.route.id, problem: problem.code })
+  })
+  return toErrorResult(call, tool, problem)
+}
+
+interface Question {
+  readonly expected: string
+  readonly binding: StateBinding
+  /** The client gave a confirmation that is another. */
+  readonly isRepeated: boolean
+}
+
+async function ask(call: ToolCall, tool: Tool, { expected, binding, isRepeated }: Question) {
   const members = { confirm: expected }
   const detail = `Repeat the call with confirm set to "${expected}".`
-  if (confirm !== undefined || !canAsk(ctx)) {
+  if (isRepeated || !canAsk(call.ctx)) {
     return refuse(call, tool, new Problem('tool_confirmation_required', { detail, members }))
   }
   await recordRefusal(call, tool, 'tool_confirmation_required')
@@ -55,7 +107,7 @@ export async function askToConfirm(call: ToolCall, tool: Tool, { confirm }: Tool
         },
       }),
     },
-    requestState: encodeRequestState(session.kernel.integrity.current('cursor'), binding),
+    requestState: encodeRequestState(call.session.kernel.integrity.current('cursor'), binding),
   })
 }
 

@@ -1,13 +1,19 @@
-/** Resources: lists, matrices, explanations of decisions and problem types, read through the same operations as tools. */
+/**
+ * Resources: lists, matrices, explanations of decisions and problem types, read through the same operations as tools, under the
+ * same tool policy, and recorded like them.
+ */
 import {
   type ListResourcesResult,
+  type ListResourceTemplatesResult,
   type ReadResourceResult,
   ResourceNotFoundError,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { type Problem, type ProblemCode, problems } from '#kernel/problem.ts'
+import { fail, Problem, type ProblemCode, problems } from '#kernel/problem.ts'
 import { MAX_ITEMS } from '../tools/tool-schema.ts'
-import { getClientName, type Session, toProtocolError } from './session.ts'
+import { areAllowed, findReadProblem } from './policy.ts'
+import type { Session } from './session.ts'
+import { callOperation, createCall, recordRefusal, type ToolCall } from './tool-call.ts'
 
 interface ResourceKind {
   readonly uriTemplate: string
@@ -18,6 +24,8 @@ interface ResourceKind {
   /** The operation that reads it, with the parameters of its path. */
   readonly operation: string
   readonly params: readonly string[]
+  /** The tools that give the same data: the tool policy must allow each. The first is named in the call log. */
+  readonly tools: readonly [string, ...string[]]
 }
 
 const KEY = '([a-z0-9][a-z0-9_-]{0,99})'
@@ -31,6 +39,7 @@ export const resourceKinds: readonly ResourceKind[] = [
     pattern: new RegExp(`^probity://lists/${KEY}/versions/([a-z0-9]{1,20})$`),
     operation: 'getDatasetVersion',
     params: ['list_key', 'version'],
+    tools: ['get_list', 'list_entries'],
   },
   {
     uriTemplate: 'probity://matrices/{matrix_key}',
@@ -40,6 +49,7 @@ export const resourceKinds: readonly ResourceKind[] = [
     pattern: new RegExp(`^probity://matrices/${KEY}$`),
     operation: 'getRiskMatrix',
     params: ['matrix_key'],
+    tools: ['get_matrix'],
   },
   {
     uriTemplate: 'probity://evaluations/{evaluation_id}/explanation',
@@ -49,6 +59,7 @@ export const resourceKinds: readonly ResourceKind[] = [
     pattern: /^probity:\/\/evaluations\/([0-9a-f-]{36})\/explanation$/,
     operation: 'getEvaluationExplanation',
     params: ['evaluation_id'],
+    tools: ['explain_evaluation'],
   },
 ]
 
@@ -61,18 +72,14 @@ const ERROR_TEMPLATE = {
 }
 const ERROR_PATTERN = /^probity:\/\/errors\/([a-z_]{1,100})$/
 
-export const listResourceTemplates = () => ({
-  resourceTemplates: [
-    ...resourceKinds.map(({ uriTemplate, name, title, description }) => ({
-      uriTemplate,
-      name,
-      title,
-      description,
-      mimeType: 'application/json',
-    })),
-    ERROR_TEMPLATE,
-  ],
-})
+export async function listResourceTemplates(session: Session): Promise<ListResourceTemplatesResult> {
+  const templates: ListResourceTemplatesResult['resourceTemplates'] = []
+  for (const { uriTemplate, name, title, description, tools } of resourceKinds) {
+    if (!(await areAllowed(session, tools))) continue
+    templates.push({ uriTemplate, name, title, description, mimeType: 'application/json' })
+  }
+  return { resourceTemplates: [...templates, ERROR_TEMPLATE] }
+}
 
 interface ListItem {
   readonly list_key: string
@@ -84,75 +91,106 @@ interface MatrixItem {
   readonly title: string
 }
 
-/** Lists with a version in force, page by page; the first page begins with the matrices. */
-export async function listResources(session: Session, cursor: string | undefined): Promise<ListResourcesResult> {
-  try {
-    const page = await readPage<ListItem>(session, 'listDatasets', { limit: MAX_ITEMS, ...(cursor && { cursor }) })
-    const matrices = cursor ? [] : (await readPage<MatrixItem>(session, 'listRiskMatrices', { limit: MAX_ITEMS })).items
-    const lists = page.items.flatMap(({ list_key, title, active }) =>
-      active ? [toResource(`probity://lists/${list_key}/versions/${active.version}`, list_key, title)] : [],
-    )
-    return {
-      resources: [
-        ...matrices.map(({ matrix_key, title }) => toResource(`probity://matrices/${matrix_key}`, matrix_key, title)),
-        ...lists,
-      ],
-      ...(page.next_cursor !== null && { nextCursor: page.next_cursor }),
-    }
-  } catch (error) {
-    throw toProtocolError(error, session)
+/** Reads a page of what can be completed or listed, as the tool does that the policy names. */
+export interface Listing {
+  readonly operation: string
+  readonly tool: string
+}
+export const LISTS: Listing = { operation: 'listDatasets', tool: 'search_lists' }
+/** No tool lists matrices; whoever may read each of them may see their keys. */
+export const MATRICES: Listing = { operation: 'listRiskMatrices', tool: 'get_matrix' }
+
+const NO_PAGE = { items: [], next_cursor: null }
+
+/** Lists with a version in force, page by page; the first page begins with the matrices. Without what the policy keeps back. */
+export async function listResources(
+  session: Session,
+  ctx: ServerContext,
+  cursor: string | undefined,
+): Promise<ListResourcesResult> {
+  const asked = { session, ctx, method: 'resources/list' }
+  const [mayReadLists, mayReadMatrices] = await Promise.all([
+    areAllowed(session, [LISTS.tool, ...getTools('list-version')]),
+    areAllowed(session, getTools('matrix')),
+  ])
+  const query = { limit: MAX_ITEMS, ...(cursor && { cursor }) }
+  const page = mayReadLists ? await readPage<ListItem>(asked, LISTS, query) : NO_PAGE
+  const matrices =
+    cursor || !mayReadMatrices ? NO_PAGE : await readPage<MatrixItem>(asked, MATRICES, { limit: MAX_ITEMS })
+  const lists = page.items.flatMap(({ list_key, title, active }) =>
+    active ? [toResource(`probity://lists/${list_key}/versions/${active.version}`, list_key, title)] : [],
+  )
+  return {
+    resources: [
+      ...matrices.items.map(({ matrix_key, title }) =>
+        toResource(`probity://matrices/${matrix_key}`, matrix_key, title),
+      ),
+      ...lists,
+    ],
+    ...(page.next_cursor !== null && { nextCursor: page.next_cursor }),
   }
 }
+
+const getTools = (name: string): readonly string[] => resourceKinds.find((kind) => kind.name === name)?.tools ?? []
 
 const toResource = (uri: string, name: string, title: string) => ({ uri, name, title, mimeType: 'application/json' })
 
-export async function readPage<T>(
-  session: Session,
-  operation: string,
-  query: Readonly<Record<string, unknown>>,
-): Promise<{ items: T[]; next_cursor: string | null }> {
-  const inputs = { params: undefined, query: { ...query }, body: undefined }
-  const response = await session.kernel.call(operation, session.actor, inputs, { via: 'mcp', request: session.request })
-  return JSON.parse(response.body ?? '{}') as { items: T[]; next_cursor: string | null }
+interface Asked {
+  readonly session: Session
+  readonly ctx: ServerContext
+  readonly method: string
 }
 
-/** Leaves one audit event, like a call of a tool. */
+/** One page, recorded like a call of the tool. */
+export async function readPage<T>(
+  { session, ctx, method }: Asked,
+  { operation, tool }: Listing,
+  query: Readonly<Record<string, unknown>>,
+): Promise<{ items: readonly T[]; next_cursor: string | null }> {
+  const call = createCall(session, ctx, { name: tool, given: query, resource: method })
+  const body = await readOperation(call, operation, { params: undefined, query: { ...query } })
+  return JSON.parse(body) as { items: readonly T[]; next_cursor: string | null }
+}
+
+/** Recorded like a call of the tool, refusals included. */
 export async function readResource(session: Session, ctx: ServerContext, uri: string): Promise<ReadResourceResult> {
   const [, code] = ERROR_PATTERN.exec(uri) ?? []
   if (code !== undefined && Object.hasOwn(problems, code)) return toContents(uri, describeProblem(code as ProblemCode))
-  for (const { pattern, operation, params } of resourceKinds) {
+  for (const { pattern, operation, params, tools } of resourceKinds) {
     const match = pattern.exec(uri)
     if (!match) continue
     const named = Object.fromEntries(params.map((name, at) => [name, match[at + 1] as string]))
-    return toContents(uri, await readOperation(session, ctx, uri, { operation, params: named }))
+    const call = createCall(session, ctx, { name: tools[0], given: named, resource: uri })
+    const refused = await findReadProblem(session, tools)
+    if (refused) {
+      await recordRefusal(call, findRoute(call, operation), refused.code)
+      throw refused
+    }
+    try {
+      return toContents(uri, await readOperation(call, operation, { params: named, query: {} }))
+    } catch (error) {
+      // A resource of another tenant is answered exactly like one that does not exist.
+      if (error instanceof Problem && error.status === 404) throw new ResourceNotFoundError(uri)
+      throw error
+    }
   }
+  await recordRefusal(createCall(session, ctx, { name: 'resources/read', given: { uri } }), undefined, 'not_found')
   throw new ResourceNotFoundError(uri.slice(0, 300))
 }
 
+const findRoute = ({ session }: ToolCall, operation: string) => ({
+  route: session.kernel.routes.find(({ id }) => id === operation) ?? fail('not_found'),
+})
+
 async function readOperation(
-  session: Session,
-  ctx: ServerContext,
-  uri: string,
-  { operation, params }: { operation: string; params: Record<string, string> },
+  call: ToolCall,
+  operation: string,
+  { params, query }: { params: unknown; query: unknown },
 ): Promise<string> {
-  const client = getClientName(session, ctx)
-  const route = session.kernel.routes.find(({ id }) => id === operation)
-  const inputs = { params, query: route?.query ? {} : undefined, body: undefined }
-  try {
-    const response = await session.kernel.call(operation, session.actor, inputs, {
-      via: 'mcp',
-      request: session.request,
-      recorded: {
-        detail: { via: 'mcp', resource: uri, ...(client !== null && { client }) },
-        onEvent: () => undefined,
-      },
-    })
-    return response.body ?? '{}'
-  } catch (error) {
-    // A resource of another tenant is answered exactly like one that does not exist.
-    if ((error as Problem).status === 404) throw new ResourceNotFoundError(uri)
-    throw toProtocolError(error, session)
-  }
+  const named = findRoute(call, operation)
+  const inputs = { params, query: named.route.query ? query : undefined, body: undefined, idempotency_key: undefined }
+  const response = await callOperation(call, named, inputs)
+  return response.body ?? '{}'
 }
 
 const toContents = (uri: string, text: string): ReadResourceResult => ({

@@ -1,9 +1,11 @@
 /** What a message of the tool protocol is answered with: the caller, the request, and what the answers need of the kernel. */
 import { CLIENT_INFO_META_KEY, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
+import { toAlarmReason } from '#kernel/alarm.ts'
 import { isPlainText } from '#kernel/auth/token-verifier.ts'
+import type { ToolRule } from '#kernel/auth/tool-policy.ts'
 import { toProblem } from '#kernel/http/problem-reply.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { type Problem, problems } from '#kernel/problem.ts'
+import { Problem, problems } from '#kernel/problem.ts'
 import { toProblemBody } from '#kernel/problem-body.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
 
@@ -18,6 +20,7 @@ export const SESSION_CAPABILITIES = [
   'metrics',
   'build',
   'log',
+  'raiseAlarm',
 ] as const
 export type SessionKernel = Capabilities<(typeof SESSION_CAPABILITIES)[number]>
 
@@ -27,16 +30,27 @@ export interface Session {
   readonly request: RequestMetadata
   /** Names a program that does not introduce itself. */
   readonly user_agent: string | null
+  /** Instead of the policy of the tenant. */
+  readonly rules?: readonly ToolRule[]
 }
 
 const MAX_CLIENT_LENGTH = 120
+const MAX_NAME_LENGTH = 100
+
+/** A name that a caller made up, as it is recorded: anything but visible ASCII is written as an escape. */
+export const toRecordedName = (name: string): string =>
+  [...name.slice(0, MAX_NAME_LENGTH)]
+    .map((each) => (/^[\x20-\x7e]$/.test(each) ? each : `\\u{${(each.codePointAt(0) as number).toString(16)}}`))
+    .join('')
+    .slice(0, MAX_NAME_LENGTH)
 
 /** What the client calls itself. Nothing depends on it. */
 export function getClientName({ user_agent }: Session, ctx: ServerContext): string | null {
   const envelope = ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
   const { name, version } = (envelope?.[CLIENT_INFO_META_KEY] ?? {}) as { name?: unknown; version?: unknown }
   const named = isPlainText(name) ? (isPlainText(version) ? `${name} ${version}` : name) : user_agent
-  return isPlainText(named) ? named.slice(0, MAX_CLIENT_LENGTH) : null
+  // Format characters, such as those that reverse the direction of text, would make a name look like another.
+  return isPlainText(named) ? named.slice(0, MAX_CLIENT_LENGTH).replaceAll(/\p{Cf}/gu, '\ufffd') : null
 }
 
 export const toScope = ({ actor }: Session) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
@@ -47,8 +61,17 @@ export const toProblemObject = (error: unknown, { request }: Pick<Session, 'requ
   return { ...toProblemBody(problem, request.id), ...(retry_after_s !== undefined && { retry_after_s }) }
 }
 
-const INVALID_PARAMS = -32_602
+export const INVALID_PARAMS = -32_602
 const INTERNAL_ERROR = -32_603
+
+/** The problem of any error. One that nobody expected is reported here, and its text goes no further. */
+export function reportProblem(error: unknown, { kernel, request }: Session, operation = 'callTool'): Problem {
+  const problem = toProblem(error)
+  if (problem.code === 'internal' && !(error instanceof Problem)) {
+    kernel.raiseAlarm(toAlarmReason(error), { err: error, request_id: request.id, operation }, 'internal error')
+  }
+  return problem
+}
 
 /** For messages whose results have no place for a problem, such as a prompt. */
 export function toProtocolError(error: unknown, session: Pick<Session, 'request'>): ProtocolError {

@@ -11,7 +11,7 @@ import type { SerializedResponse } from '#kernel/request/idempotency.ts'
 import { deferCall } from '../queries.ts'
 import { type Arguments, type ToolRequest, toArgumentErrors } from '../tools/arguments.ts'
 import type { Tool } from '../tools/catalogue.ts'
-import { type Session, toProblemObject, toScope } from './session.ts'
+import { getClientName, type Session, toProblemObject, toRecordedName, toScope } from './session.ts'
 
 const POLL_AFTER_S = 2
 
@@ -19,18 +19,36 @@ const POLL_AFTER_S = 2
 export interface ToolCall {
   readonly session: Session
   readonly ctx: ServerContext
+  /** As it is recorded. */
   readonly name: string
   readonly given: Arguments
   readonly arguments_hash: string
   readonly client: string | null
   readonly started_ms: number
+  /** Set where data was read without naming a tool: the URI, or the method of the protocol. */
+  readonly resource?: string
 }
+
+export const createCall = (
+  session: Session,
+  ctx: ServerContext,
+  { name, given, resource }: { name: string; given: Arguments; resource?: string },
+): ToolCall => ({
+  session,
+  ctx,
+  name: toRecordedName(name),
+  given,
+  arguments_hash: hashArguments(session, name, given),
+  client: getClientName(session, ctx),
+  started_ms: performance.now(),
+  ...(resource !== undefined && { resource }),
+})
 
 /** The operation with everything an HTTP request has, and what is recorded of a call. */
 export function callOperation(
   call: ToolCall,
-  tool: Tool,
-  { params, query, body, idempotency_key }: ToolRequest,
+  tool: Pick<Tool, 'route'>,
+  { params, query, body, idempotency_key }: Omit<ToolRequest, 'confirm'>,
   approved?: { readonly approval_id: string; readonly approved_by: string },
 ): Promise<SerializedResponse> {
   const { session } = call
@@ -74,7 +92,7 @@ export const recordRefusal = (
 }
 
 /** A refused call is recorded too, so it counts. Over the limit, the next message is refused before it is read. */
-function chargeRefusal({ kernel, actor }: Session): void {
+export function chargeRefusal({ kernel, actor }: Session): void {
   const status = kernel.tenantStatusCache.get(actor.tenant_id)
   if (!status || status instanceof Promise) return
   try {
@@ -109,9 +127,10 @@ export function recordCall(
   deferCallRow(tx, call, { event_id, operation, problem, value, approval_id })
 }
 
-const toEventDetail = ({ name, arguments_hash, client }: ToolCall) => ({
+const toEventDetail = ({ name, arguments_hash, client, resource }: ToolCall) => ({
   via: 'mcp',
-  tool: name.slice(0, 100),
+  tool: name,
+  ...(resource !== undefined && { resource }),
   arguments_hash,
   ...(client !== null && { client }),
 })
@@ -132,7 +151,7 @@ function deferCallRow(
   deferCall(tx, {
     call_id: facts.event_id,
     client,
-    tool: name.slice(0, 100),
+    tool: name,
     operation: facts.operation,
     arguments_hash,
     result_hash: text === null ? null : session.kernel.auditKeys.fingerprint(text),

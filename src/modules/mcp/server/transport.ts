@@ -43,8 +43,9 @@ export class ProtocolTransport<C> {
   }
 
   async handle({ message, headers, signal }: Message, context: C): Promise<ProtocolReply> {
-    if (Array.isArray(message) && (message.length === 0 || message.length > MAX_BATCH)) {
-      return toError(`A batch holds 1 to ${MAX_BATCH} messages.`)
+    if (Array.isArray(message)) {
+      const fault = findBatchFault(message)
+      if (fault !== undefined) return toError(fault)
     }
     if (this.#max_subscriptions === 0 && isSubscription(message))
       return toError('Method not found', METHOD_NOT_FOUND, message)
@@ -62,6 +63,16 @@ export class ProtocolTransport<C> {
       body: isStream ? (response.body as unknown as AsyncIterable<Uint8Array>) : (await response.text()) || undefined,
     }
   }
+}
+
+/** The library answers a batch when each of its requests is answered, so nothing may keep one of them from being. */
+function findBatchFault(batch: readonly unknown[]): string | undefined {
+  if (batch.length === 0 || batch.length > MAX_BATCH) return `A batch holds 1 to ${MAX_BATCH} messages.`
+  const messages = batch.map((one) => (one ?? {}) as { id?: unknown; method?: unknown })
+  // Nothing outlives a message here: it could only cancel what came with it.
+  if (messages.some(({ method }) => method === 'notifications/cancelled')) return 'A batch cancels nothing.'
+  const ids = messages.flatMap(({ id, method }) => (id === undefined || method === undefined ? [] : [id]))
+  return new Set(ids).size < ids.length ? 'Each request of a batch has an id of its own.' : undefined
 }
 
 function pickHeaders(headers: Message['headers']): Record<string, string> {

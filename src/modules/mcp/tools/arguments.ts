@@ -1,4 +1,5 @@
 /** Turns the arguments of a tool call into the parts of a request, and the places of its faults back. */
+import { isPlainText } from '#kernel/auth/token-verifier.ts'
 import { failValidation } from '#kernel/http/validation.ts'
 import type { ProblemError } from '#kernel/problem.ts'
 import type { CallInputs } from '#kernel/request/operation-call.ts'
@@ -8,7 +9,7 @@ import { MAX_ITEMS, takesIdempotencyKey } from './tool-schema.ts'
 export type Arguments = Readonly<Record<string, unknown>>
 
 export interface ToolRequest extends CallInputs {
-  readonly confirm: unknown
+  readonly confirm: string | undefined
   readonly idempotency_key: string | undefined
 }
 
@@ -20,7 +21,7 @@ export function toToolRequest(tool: Tool, given: Arguments): ToolRequest {
     body: route.body ? ({} as Record<string, unknown>) : undefined,
   }
   const faults: ProblemError[] = []
-  let confirm: unknown
+  let confirm: string | undefined
   let idempotency_key: string | undefined
   for (const [name, value] of Object.entries(given)) {
     const argument = tool.arguments.get(name)
@@ -28,8 +29,10 @@ export function toToolRequest(tool: Tool, given: Arguments): ToolRequest {
       // A path holds text only: a model that gives the number 3 means the text 3.
       const isNumber = argument.part === 'params' && typeof value === 'number'
       ;(parts[argument.part] as Record<string, unknown>)[argument.member] = isNumber ? String(value) : value
-    } else if (name === 'confirm' && mark.confirm) confirm = value
-    else if (name === 'idempotency_key' && takesIdempotencyKey(route)) {
+    } else if (name === 'confirm' && mark.confirm) {
+      if (isPlainText(value)) confirm = value
+      else faults.push(toFault(name, 'must be a text'))
+    } else if (name === 'idempotency_key' && takesIdempotencyKey(route)) {
       if (typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value)) idempotency_key = value
       else faults.push(toFault(name, 'must be 1 to 255 visible ASCII characters'))
     } else faults.push(toFault(name.slice(0, 100), 'is not a known argument of this tool'))

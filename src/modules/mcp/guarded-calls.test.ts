@@ -1,0 +1,387 @@
+/** What keeps a tool call safe: the policy on everything that reads, what is recorded, confirmations and approvals. */
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Role } from '#kernel/auth/roles.ts'
+import { tryLockIdempotencyKey } from '#kernel/request/queries.ts'
+import { ensureEvaluation } from '#modules/evaluations/fixtures.ts'
+import { ensureList } from '#modules/reference-data/fixtures.ts'
+import { ensurePolicy } from '#test/support/example-policy.ts'
+import { ExampleTenant, type Person } from '#test/support/example-tenant.ts'
+import { fixtures } from '#test/support/fixtures.ts'
+import type { Fixture } from '#test/support/operation-fixture.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { resourceKinds } from './server/resources.ts'
+import { getCatalogue } from './tools/catalogue.ts'
+
+let w: TestApp
+let t: ExampleTenant
+beforeAll(async () => {
+  w = await startTestApp()
+})
+beforeEach(async () => {
+  t = await ExampleTenant.create(w)
+})
+afterAll(() => w.close())
+
+interface Answer {
+  readonly result?: {
+    readonly isError?: boolean
+    readonly structuredContent?: Readonly<Record<string, unknown>>
+    readonly requestState?: string
+    readonly [member: string]: unknown
+  }
+  readonly error?: {
+    readonly code: number
+    readonly message: string
+    readonly data?: Readonly<Record<string, unknown>>
+  }
+}
+
+const MODERN = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'Desk\u202eassistant', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {} } },
+}
+
+interface Sending {
+  readonly roles?: readonly Role[]
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+async function send(method: string, params: object, { roles = ['analyst'], headers = {} }: Sending = {}) {
+  const { json } = await w.call('POST /mcp', {
+    token: await t.token(roles),
+    body: { jsonrpc: '2.0', id: 1, method, params },
+    headers: { accept: 'application/json, text/event-stream', ...headers },
+  })
+  return json as Answer
+}
+
+const call = async (name: string, given: unknown = {}, roles: readonly Role[] = ['analyst']) => {
+  const answer = await send('tools/call', { name, arguments: given }, { roles })
+  return answer.result?.structuredContent ?? { error: answer.error }
+}
+
+const read = (uri: string) => send('resources/read', { uri })
+
+const setRules = (rules: object[]) => t.make('PUT /mcp/tool-policy', { body: { rules } })
+const everyTool = (decision: string) => setRules([{ tool: '*', roles: [], decision }])
+
+/** Rows of the call log, oldest first, each with the event of the same id. */
+const listRecorded = () =>
+  t.write((tx) =>
+    tx.query<{ tool: string; operation: string | null; problem: string | null; client: string; detail: string }>(
+      `select c.tool, c.operation, c.problem, c.client, e.detail from app.mcp_call c
+         join app.audit_event e on e.tenant_id = c.tenant_id and e.event_id = c.call_id
+        where c.tenant_id = $1 order by c.called_at, c.call_id`,
+      [t.tenant_id],
+    ),
+  )
+const listProblems = async () => (await listRecorded()).map(({ tool, problem }) => [tool, problem])
+
+describe('the tool policy', () => {
+  test('names tools that exist for every resource', () => {
+    const tools = getCatalogue(w.kernel.routes)
+    expect(resourceKinds.flatMap((kind) => kind.tools.filter((tool) => !tools.has(tool)))).toEqual([])
+  })
+
+  test.each([
+    ['forbid', undefined],
+    ['person', expect.stringContaining('Call the tool')],
+  ])(
+    'that says %s to every tool keeps resources, lists of them, completion and prompts back',
+    async (decision, detail) => {
+      const [evaluation_id, list_key] = [await ensureEvaluation(t), await ensureList(t)]
+      const uris = [
+        [`probity://evaluations/${evaluation_id}/explanation`, 'explain_evaluation', 'getEvaluationExplanation'],
+        [`probity://lists/${list_key}/versions/1`, 'get_list', 'getDatasetVersion'],
+        ['probity://matrices/any', 'get_matrix', 'getRiskMatrix'],
+      ] as const
+      const completion = {
+        ref: { type: 'ref/prompt', name: 'review-list-change' },
+        argument: { name: 'list_key', value: list_key },
+      }
+      const prompt = { name: 'explain-decision', arguments: { evaluation_id } }
+      expect((await read(uris[0][0])).error).toBeUndefined()
+      expect((await send('resources/list', {})).result?.['resources']).not.toEqual([])
+      expect((await send('completion/complete', completion)).result?.['completion']).toMatchObject({
+        values: [list_key],
+      })
+      const before = (await listRecorded()).length
+      await everyTool(decision)
+      for (const [uri, tool] of uris) {
+        expect((await read(uri)).error, uri).toMatchObject({
+          code: -32602,
+          data: { code: 'tool_forbidden', tool, ...(detail && { detail }) },
+        })
+      }
+      expect((await send('resources/list', {})).result?.['resources']).toEqual([])
+      expect((await send('resources/templates/list', {})).result?.['resourceTemplates']).toMatchObject([
+        { name: 'error' },
+      ])
+      expect((await send('completion/complete', completion)).result?.['completion']).toMatchObject({ values: [] })
+      // A prompt only names tools, and those may be called where a person approves each call.
+      const prompts = decision === 'person' ? 2 : 0
+      expect((await send('prompts/list', {})).result?.['prompts']).toHaveLength(prompts)
+      expect((await send('prompts/get', prompt)).error?.data?.['code']).toBe(prompts ? undefined : 'tool_forbidden')
+      expect((await read('probity://errors/tool_forbidden')).error).toBeUndefined()
+      const recorded = (await listRecorded()).slice(before)
+      expect(recorded.map(({ tool, operation, problem }) => [tool, operation, problem])).toEqual(
+        uris.map(([, tool, operation]) => [tool, operation, 'tool_forbidden']),
+      )
+    },
+  )
+
+  test('of one tool keeps only its data back', async () => {
+    const list_key = await ensureList(t)
+    await setRules([{ tool: 'list_entries', roles: [], decision: 'forbid' }])
+    expect((await read(`probity://lists/${list_key}/versions/1`)).error?.data).toMatchObject({ tool: 'list_entries' })
+    const resources = JSON.stringify((await send('resources/list', {})).result?.['resources'])
+    expect(resources).not.toContain('probity://lists/')
+    expect((await call('get_list', { list_key }))['list_key']).toBe(list_key)
+  })
+
+  test('is loosened by two people where activations need two, and made stricter by one', async () => {
+    await t.setApprovalRules([{ action: 'activation', approvers: 1, role: 'compliance_officer' }])
+    const put = async (rules: object[]) =>
+      (await w.call('PUT /mcp/tool-policy', { token: await t.token(['compliance_officer']), body: { rules } })).status
+    expect(await put([{ tool: '*', roles: [], decision: 'person' }])).toBe(200)
+    expect(await put([{ tool: '*', roles: [], decision: 'forbid' }])).toBe(200)
+    expect(await put([])).toBe(202)
+    expect((await call('search_lists'))['code']).toBe('tool_forbidden')
+  })
+
+  test('has another ETag after its first change, also when two changes arrive at once', async () => {
+    const token = await t.token(['compliance_officer'])
+    const get = () => w.call('GET /mcp/tool-policy', { token })
+    const put = (decision: string, etag: string) =>
+      w.call('PUT /mcp/tool-policy', {
+        token,
+        body: { rules: [{ tool: '*', roles: [], decision }] },
+        headers: { 'if-match': etag },
+      })
+    const none = (await get()).headers['etag'] as string
+    const statuses = (await Promise.all([put('forbid', none), put('allow', none)])).map(({ status }) => status)
+    expect(statuses.toSorted()[0]).toBe(200)
+    expect([409, 412]).toContain(statuses.toSorted()[1])
+    const first = (await get()).headers['etag'] as string
+    expect(first).not.toBe(none)
+    expect((await put('person', none)).status).toBe(412)
+    expect((await put('person', first)).status).toBe(200)
+  })
+})
+
+describe('what is recorded', () => {
+  test('are reads without a tool, with their URI or method', async () => {
+    const evaluation_id = await ensureEvaluation(t)
+    const uri = `probity://evaluations/${evaluation_id}/explanation`
+    await read(uri)
+    await call('explain_evaluation', { evaluation_id })
+    await read('file:///etc/passwd')
+    await send('resources/list', {})
+    const recorded = (await listRecorded()).map(({ tool, problem, detail }) => [tool, problem, JSON.parse(detail)])
+    expect(recorded).toEqual([
+      ['explain_evaluation', null, expect.objectContaining({ via: 'mcp', resource: uri })],
+      ['explain_evaluation', null, expect.not.objectContaining({ resource: expect.anything() })],
+      ['resources/read', 'not_found', expect.objectContaining({ problem: 'not_found' })],
+      ['search_lists', null, expect.objectContaining({ resource: 'resources/list' })],
+      ['get_matrix', null, expect.objectContaining({ resource: 'resources/list' })],
+    ])
+    // The same data under the same arguments.
+    expect(recorded[0]?.[2].arguments_hash).toBe(recorded[1]?.[2].arguments_hash)
+  })
+
+  test('are calls whose parameters cannot be read; the answer says so without the text of the library', async () => {
+    for (const given of [[1], null, 'text']) {
+      const { error } = await send('tools/call', { name: 'search_lists', arguments: given })
+      expect(error, JSON.stringify(given)).toMatchObject({
+        code: -32602,
+        message: 'Invalid params',
+        data: { code: 'malformed_request' },
+      })
+    }
+    expect((await send('tools/call', { arguments: {} })).error?.message).toBe('Invalid params')
+    expect((await send('resources/read', {})).error).toMatchObject({ code: -32602, message: 'Invalid params' })
+    expect(await listProblems()).toEqual([
+      ...[1, 2, 3].map(() => ['search_lists', 'malformed_request']),
+      ['tools/call', 'malformed_request'],
+      ['resources/read', 'malformed_request'],
+    ])
+  })
+
+  test('are names that no table can hold, and names that would be shown as others', async () => {
+    const unknown = await send('tools/call', { name: 'a\u0000b\u202ec', arguments: {} })
+    expect(unknown.error).toMatchObject({ code: -32602, message: 'Unknown tool: a\\u{0}b\\u{202e}c' })
+    expect(await listProblems()).toEqual([['a\\u{0}b\\u{202e}c', 'not_found']])
+    await send(
+      'tools/call',
+      { name: 'search_lists', arguments: {}, _meta: MODERN },
+      { headers: { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'search_lists' } },
+    )
+    expect((await listRecorded()).at(-1)?.client).toBe('Desk\ufffdassistant 1')
+  })
+
+  test('are calls that fail in a way nobody expected, and nothing of the cause is sent', async () => {
+    await setRules([{ tool: 'search_lists', roles: [], decision: 'person' }])
+    const owner = new pg.Client(w.clone.postgres)
+    await owner.connect()
+    const rename = (from: string, to: string) => owner.query(`alter table app.${from} rename to ${to}`)
+    await rename('mcp_approval', 'mcp_approval_gone')
+    try {
+      const answer = await call('search_lists', {})
+      expect(answer).toMatchObject({ code: 'internal', status: 500 })
+      expect(JSON.stringify(answer)).not.toMatch(/mcp_approval|relation/)
+    } finally {
+      await rename('mcp_approval_gone', 'mcp_approval')
+      await owner.end()
+    }
+    expect(await listProblems()).toEqual([['search_lists', 'internal']])
+  })
+})
+
+describe('arguments that can never be valid', () => {
+  test('are refused before a person is asked to approve them', async () => {
+    await everyTool('person')
+    expect((await call('search_lists', { limit: 'abc' }))['code']).toBe('validation_failed')
+    expect((await call('get_list', { list_key: 'a\u0000b' }))['code']).toBe('validation_failed')
+    expect((await call('get_list', {}))['code']).toBe('validation_failed')
+    const unstorable = { matrix_key: 'm', inputs: { country: 'D\u0000E' } }
+    expect((await call('evaluate_subject', unstorable))['code']).toBe('content_unstorable')
+    const confirm = { list_key: 'l', version: '1', reason: 'x', confirm: 'l\u0000@1' }
+    expect((await call('propose_activation', confirm, ['policy_editor']))['code']).toBe('validation_failed')
+    expect((await t.make('GET /mcp/approvals')).items).toEqual([])
+    expect((await call('search_lists', { limit: 5 }))['code']).toBe('tool_approval_required')
+    const { items } = await t.make('GET /mcp/approvals')
+    expect(items).toMatchObject([{ arguments: { limit: 5 } }])
+  })
+
+  test('and callers without the role are refused before anybody is asked to confirm', async () => {
+    const given = { list_key: 'any', version: '1', reason: 'x' }
+    expect((await call('propose_activation', given))['code']).toBe('role_required')
+    const { reason: _reason, ...incomplete } = given
+    expect((await call('propose_activation', incomplete, ['policy_editor']))['code']).toBe('validation_failed')
+    expect((await call('propose_activation', given, ['policy_editor']))['code']).toBe('not_found')
+    expect((await listProblems()).map(([, problem]) => problem)).toEqual([
+      'role_required',
+      'validation_failed',
+      'not_found',
+    ])
+  })
+})
+
+test('a batch that could never be answered is refused', async () => {
+  const sendBatch = async (batch: object[]) =>
+    w.call('POST /mcp', {
+      token: await t.token(['analyst']),
+      body: batch.map((one) => ({ jsonrpc: '2.0', ...one })),
+      headers: { accept: 'application/json, text/event-stream' },
+    })
+  const list = (id: number) => ({ id, method: 'tools/list', params: {} })
+  expect((await sendBatch([list(1), list(2)])).status).toBe(200)
+  const cancelling = { method: 'notifications/cancelled', params: { requestId: 1 } }
+  for (const batch of [
+    [list(1), cancelling],
+    [list(1), list(1)],
+  ]) {
+    const { status, json } = await sendBatch(batch)
+    expect([status, json.error.code], JSON.stringify(batch)).toEqual([400, -32600])
+  }
+  expect((await sendBatch([list(1), { id: 9, result: {} }])).status).toBe(200)
+})
+
+describe('a confirmation', () => {
+  const propose = async (given: object, extra: object = {}) =>
+    (
+      await send(
+        'tools/call',
+        { name: 'propose_activation', arguments: given, ...extra, _meta: MODERN },
+        {
+          roles: ['policy_editor'],
+          headers: {
+            'mcp-protocol-version': '2026-07-28',
+            'mcp-method': 'tools/call',
+            'mcp-name': 'propose_activation',
+          },
+        },
+      )
+    ).result
+
+  async function ask() {
+    const { params } = await (fixtures['submitDatasetVersion'] as Fixture)(t, 'policy_editor')
+    const given = { ...params, reason: 'Reviewed' }
+    const requestState = (await propose(given))?.requestState
+    expect(requestState).toEqual(expect.any(String))
+    const answer = (action: string) => ({
+      requestState,
+      inputResponses: {
+        confirm: { action, ...(action === 'accept' && { content: { confirm: `${params?.['list_key']}@1` } }) },
+      },
+    })
+    return { given, answer }
+  }
+  const countOpen = async () => (await t.make('GET /change-requests?state=open')).items.length
+
+  test('makes one change request, however often it is sent', async () => {
+    const { given, answer } = await ask()
+    const made = await Promise.all([propose(given, answer('accept')), propose(given, answer('accept'))])
+    const again = await propose(given, answer('accept'))
+    const first = made.find((result) => result?.structuredContent?.['cr_id'] !== undefined)
+    expect(again?.structuredContent).toEqual(first?.structuredContent)
+    expect(await countOpen()).toBe(1)
+  })
+
+  test('that was declined is used up, and says that a person declined', async () => {
+    const { given, answer } = await ask()
+    const declined = (await propose(given, answer('decline')))?.structuredContent
+    expect(declined).toMatchObject({ code: 'tool_declined', title: 'A person declined this tool call' })
+    expect((await propose(given, answer('accept')))?.structuredContent).toMatchObject({ code: 'tool_declined' })
+    expect(await countOpen()).toBe(0)
+    const second = await ask()
+    expect((await propose(second.given, second.answer('accept')))?.structuredContent).toHaveProperty('cr_id')
+    expect(await countOpen()).toBe(1)
+  })
+})
+
+describe('an approval', () => {
+  async function waiting() {
+    const { matrix_key } = await ensurePolicy(t)
+    await setRules([{ tool: 'evaluate_subject', roles: [], decision: 'person' }])
+    const given = { matrix_key, inputs: { country: 'DE' } }
+    const { approval_id } = await call('evaluate_subject', given)
+    return { given, approval_id: String(approval_id) }
+  }
+  const approve = async (approval_id: string, principal: Person = t.author) =>
+    w.call(`POST /mcp/approvals/${approval_id}/approve`, {
+      token: await t.token(['compliance_officer'], principal),
+      body: {},
+    })
+  const countDecisions = async () => (await t.make('GET /evaluations')).items.length
+
+  test('given four times at once runs the call once, and its caller gets the result', async () => {
+    const { given, approval_id } = await waiting()
+    const replies = await Promise.all([1, 2, 3, 4].map(() => approve(approval_id)))
+    for (const { status, json } of replies) {
+      // One that came after the outcome was stored.
+      if (status === 409) expect(json.code).toBe('transition_not_allowed')
+      else expect([status, json.state]).toEqual([200, 'succeeded'])
+    }
+    expect(replies.some(({ status }) => status === 200)).toBe(true)
+    expect(await countDecisions()).toBe(1)
+    expect((await call('evaluate_subject', given))['evaluation_id']).toEqual(expect.any(String))
+    const ran = (await listRecorded()).filter(({ detail }) => JSON.parse(detail).approved_by === t.author)
+    expect(ran).toMatchObject([{ tool: 'evaluate_subject', problem: null }])
+  })
+
+  test('while another process runs the call leaves it approved, and the outcome to that process', async () => {
+    const { given, approval_id } = await waiting()
+    const key = { principal: t.caller, operation: 'createEvaluation', key: `approval-${approval_id}` }
+    await t.write(async (tx) => {
+      expect(await tryLockIdempotencyKey(tx, key)).toBe(true)
+      const { status, json } = await approve(approval_id)
+      expect([status, json.state, json.outcome]).toEqual([200, 'approved', null])
+    })
+    expect((await approve(approval_id)).json.state).toBe('succeeded')
+    expect(await countDecisions()).toBe(1)
+    expect((await call('evaluate_subject', given))['evaluation_id']).toEqual(expect.any(String))
+  })
+})
