@@ -327,6 +327,7 @@ describe('while the plugin cannot run', () => {
     const other = await createActiveMatrix(t, buildPluginMatrix(plugin_key))
     expect((await call('POST /evaluations', { matrix_key: other, inputs })).status).toBe(201)
     const again = await call(`POST ${path}/activations`, { version: 1, reason: 'Again' })
-    expect([again.status, again.json.code]).not.toEqual([503, 'plugin_invalid'])
+    expect([again.status, again.json.code]).toEqual([409, 'gates_closed'])
+    expect(again.json.gates[0].detail).toMatch(new RegExp(`^${known.matrix_key} does not hold: The plugin`))
   })
 })
