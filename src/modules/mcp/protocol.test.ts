@@ -1,8 +1,10 @@
 /** The tool protocol from a client's side: the public client of the protocol, both eras, over real HTTP. */
+
 import { Client, ProtocolError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { toolCallers } from '#kernel/auth/tool-policy.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ensureEvaluation } from '#modules/evaluations/fixtures.ts'
 import { ensureList } from '#modules/reference-data/fixtures.ts'
@@ -64,7 +66,7 @@ async function call(client: Client, name: string, given: Record<string, unknown>
 
 /** Events and rows of calls of a tenant, oldest first. */
 const listRecorded = (tenant = t) =>
-  w.runtime.database.read({ tenant_id: tenant.tenant_id, actor: 'operator:test' }, async (tx) => ({
+  w.runtime.database.read(fullScope(tenant.tenant_id, 'operator:test'), async (tx) => ({
     events: await tx.query<{ event_id: string; operation: string; actor: string; detail: string }>(
       `select event_id, operation, actor, detail from app.audit_event where tenant_id = $1 and detail like '%"via":"mcp"%'
         order by recorded_at, event_id`,

@@ -1,7 +1,9 @@
 /** Plugins: upload, validation, runs, activation, settings, and every way in which an active version stops running. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { withoutCaches } from '#kernel/cache/caches.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { SANDBOX_HASH, sandboxBuilds } from '#sandbox/builds.ts'
@@ -39,7 +41,7 @@ afterAll(async () => {
 const newKey = () => `plugin-${++number}`
 const call = async (at: string, body?: unknown): Promise<Reply> =>
   w.call(at, { token: await t.token(), ...(body !== undefined && { body }) })
-const scope = () => ({ tenant_id: t.tenant_id, actor: 'operator:test' })
+const scope = () => fullScope(t.tenant_id, 'operator:test')
 
 const upload = (plugin_key: string, content: object) => call('POST /plugins', { plugin_key, package: content })
 const uploadVersion = (plugin_key: string, content: object) =>

@@ -1,6 +1,8 @@
 /** What a message of the tool protocol is answered with: the caller, the request, and what the answers need of the kernel. */
+
 import { CLIENT_INFO_META_KEY, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { isPlainText } from '#kernel/auth/token-verifier.ts'
+import { requestScope } from '#kernel/database/scope.ts'
 import { toProblem } from '#kernel/http/problem-reply.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { type Problem, problems } from '#kernel/problem.ts'
@@ -39,7 +41,7 @@ export function getClientName({ user_agent }: Session, ctx: ServerContext): stri
   return isPlainText(named) ? named.slice(0, MAX_CLIENT_LENGTH) : null
 }
 
-export const toScope = ({ actor }: Session) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
+export const toScope = ({ actor }: Session) => requestScope(actor)
 
 export const toProblemObject = (error: unknown, { request }: Pick<Session, 'request'>): Record<string, unknown> => {
   const problem = toProblem(error)
