@@ -2,7 +2,9 @@
  * The job engine under measurement: a process that works off a queue of small jobs, or one that runs long jobs until it
  * is killed. Both are the product's own runner with its own timing.
  */
+
 import { Type } from 'typebox'
+import { fullScope } from '#kernel/database/scope.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { type BenchRuntimeOptions, createBenchRuntime } from './bench-runtime.ts'
@@ -53,7 +55,7 @@ const { kernel } = runtime
 async function enqueue(kind: string, count: number): Promise<void> {
   for (const [index, tenant_id] of options.tenant_ids.entries()) {
     const share = Math.floor((count + index) / options.tenant_ids.length)
-    await kernel.transactions.write({ tenant_id, actor: 'operator:bench' }, async (tx) => {
+    await kernel.transactions.write(fullScope(tenant_id, 'operator:bench'), async (tx) => {
       for (let n = 0; n < share; n++) await kernel.jobs.enqueue(tx, { kind, payload: {}, job_id: uuidv7() })
     })
   }

@@ -19,6 +19,7 @@ import { measureProviderCalls } from './provider-call.ts'
 import { measureRegistry } from './registry.ts'
 import { type Comparison, renderComparisonTable } from './registry-bench.ts'
 import { measureResolution } from './resolution.ts'
+import { measureRestrictions } from './restriction.ts'
 import { measureSandbox } from './sandbox.ts'
 import { type BenchTarget, Servers, scriptPath } from './servers.ts'
 import { type Ratio, renderFigures, renderRatios, renderTable } from './table.ts'
@@ -151,6 +152,8 @@ try {
   if (wants('plugin-factor'))
     add(renderComparisonTable('plugin factor', 'calls', await measurePluginFactorRows(databases), renderTable))
   if (wants('tools')) add(renderComparisonTable('tools', 'calls', await measureToolRows(databases), renderTable))
+  if (wants('restriction'))
+    add(renderComparisonTable('restriction', 'rows', await measureRestrictions(databases, log), renderTable))
   // The last: it leaves ten thousand tenants behind.
   if (wants('keys')) add(renderComparisonTable('keys', 'keys', await measureKeys(databases, log), renderTable))
   if (!chosen) fs.writeFileSync(path.join(projectRoot, args.out), `${preamble()}\n\n${tables.join('\n\n')}\n`)

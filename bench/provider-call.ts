@@ -2,9 +2,11 @@
  * A provider call from the stored request to the admitted answer, beside bare undici requests to the same server on the loopback: with
  * address check, encrypted input and answer, attempt, cost, limits, access log and source contract. The queue is not part of it.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { roles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { expectReady } from '#modules/provider-credentials/index.ts'
 import { advanceCall, createCall } from '#modules/providers/index.ts'
@@ -34,7 +36,7 @@ export async function measureProviderCalls(databases: BenchDatabases, tenant_id:
     const make = await createCaller(runtime, tenant_id)
     await connect(make, provider)
     const { kernel } = runtime
-    const scope = { tenant_id, actor: 'operator:bench' }
+    const scope = fullScope(tenant_id, 'operator:bench')
     const signal = new AbortController().signal
     let number = 0
     const ours = async (): Promise<void> => {

@@ -1,7 +1,9 @@
 /** What measures of the registry share: a list to import into, an import as a job does it, and lines of the table. */
+
 import fs from 'node:fs'
 import path from 'node:path'
 import type pg from 'pg'
+import type { Scope } from '#kernel/database/scope.ts'
 import type { Database, Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
@@ -28,7 +30,7 @@ export interface Bench {
   readonly databases: BenchDatabases
   readonly database: Database
   readonly client: pg.Client
-  readonly scope: { tenant_id: string; actor: string }
+  readonly scope: Scope
   readonly type: typeStore.TypeRow
   readonly log: (text: string) => void
 }

@@ -2,6 +2,7 @@
  * The registry beside what one would use instead: an import beside a plain COPY of the same rows, a difference beside an
  * indexed count and beside two libraries, one entry by key beside an index read, resolution beside a one-row tenant read.
  */
+
 import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -10,6 +11,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { copyIn } from '#kernel/database/copy.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database, type Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
@@ -71,7 +73,7 @@ export async function measureRegistry(
   // Ended by the database when a failure elsewhere stops it: that failure is the one to report.
   plain.on('error', () => {})
   await plain.connect()
-  const scope = { tenant_id, actor: 'operator:bench' }
+  const scope = fullScope(tenant_id, 'operator:bench')
   const comparisons: Comparison[] = []
   const lists: MeasuredList[] = []
   try {

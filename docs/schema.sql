@@ -146,6 +146,33 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.copy_restriction()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  if new.is_in_force then
+    insert into app.restriction_force (tenant_id, restriction_id) values (new.tenant_id, new.restriction_id)
+      on conflict on constraint restriction_force_pkey do nothing;
+  else
+    delete from app.restriction_force where tenant_id = new.tenant_id and restriction_id = new.restriction_id;
+  end if;
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.copy_restriction_access()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  insert into app.restriction_person (tenant_id, restriction_id, principal, effect, until)
+    values (new.tenant_id, new.restriction_id, new.principal, new.effect, new.until)
+    on conflict on constraint restriction_person_pkey do update set effect = excluded.effect, until = excluded.until;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.count_wrapped_keys(tenant_ids uuid[])
  RETURNS TABLE(kind text, wrapped_by text, count bigint)
  LANGUAGE plpgsql
@@ -215,11 +242,59 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.granted_restrictions(sight text)
+ RETURNS uuid[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+    select case when sight like 'restriction:%' then array[substr(sight, 13)::uuid]
+                when sight like 'principal:%' then (
+                  select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
+                   where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'grant'
+                     and (p.until is null or p.until > now()))
+                else '{}' end
+  $function$
+;
 CREATE OR REPLACE FUNCTION app.has_actor()
  RETURNS boolean
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (app.actor() ~~ ANY (ARRAY['user:_%'::text, 'key:_%'::text, 'job:_%'::text, 'operator:_%'::text, 'seed:_%'::text]))
+;
+CREATE OR REPLACE FUNCTION app.has_full_sight()
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN COALESCE((current_setting('app.sight'::text, true) = 'all'::text), false)
+;
+CREATE OR REPLACE FUNCTION app.inherit_restriction()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  parent uuid;
+  found_rows bigint;
+begin
+  if app.restoring() then return new; end if;
+  execute format('select p.restriction_id from app.%I p where p.tenant_id = ($1).tenant_id and p.%I = ($1).%I', tg_argv[0], tg_argv[1], tg_argv[1])
+     into parent using new;
+  get diagnostics found_rows = row_count;
+  -- A foreign key finds hidden rows too; without this the row would have no restriction.
+  if found_rows = 0 then
+    raise exception 'the row that a row of % belongs to does not exist', tg_table_name using errcode = 'PB004';
+  end if;
+  new.restriction_id := parent;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+begin
+  return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_batch()
  RETURNS trigger
@@ -666,6 +741,17 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.officer_exclusions(sight text)
+ RETURNS uuid[]
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+    select case when exists (select 1 from app.user_account u where u.tenant_id = app.tenant_id() and u.is_mlro and u.state <> 'inactive'
+                                and 'principal:user:' || u.user_id = sight)
+                then (select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
+                       where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude') end
+  $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_by_hand()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -756,6 +842,19 @@ CREATE OR REPLACE FUNCTION app.restoring()
  STABLE
 RETURN (COALESCE((current_setting('app.restoring'::text, true) = 'on'::text), false) AND (NOT (EXISTS (SELECT 1 FROM app.tenant WHERE ((tenant.tenant_id = app.tenant_id()) AND (tenant.state = 'active'::text))))))
 ;
+CREATE OR REPLACE FUNCTION app.restrict_rows(target regclass)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  seen constant text := 'restriction_id is null or (select app.has_full_sight())
+                         or restriction_id = any ((select app.granted_restrictions(app.sight()))::uuid[])
+                         or restriction_id <> all ((select app.officer_exclusions(app.sight()))::uuid[])
+                         or not app.is_in_force(restriction_id)';
+begin
+  execute format('create policy sight on %s as restrictive using (%s) with check (%s)', target, seen, seen);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.revoke_activation()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -792,6 +891,12 @@ begin
     if found then return next tenant_ids[n]; end if;
   end loop;
 end $function$
+;
+CREATE OR REPLACE FUNCTION app.sight()
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+RETURN NULLIF(current_setting('app.sight'::text, true), ''::text)
 ;
 CREATE OR REPLACE FUNCTION app.system_tenant()
  RETURNS uuid
@@ -962,16 +1067,20 @@ create table app.admission_evidence (
   admitted boolean default true not null,
   created_at timestamp with time zone default now() not null,
   created_by text not null,
+  restriction_id uuid,
   constraint admission_evidence_pkey PRIMARY KEY (tenant_id, consumer_kind, consumer_id, admission_id),
   constraint admission_evidence_admission_fkey FOREIGN KEY (tenant_id, admission_id, admitted) REFERENCES app.payload_admission(tenant_id, admission_id, admitted),
+  constraint admission_evidence_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint admission_evidence_admitted_ck CHECK (admitted),
   constraint admission_evidence_kind_ck CHECK ((consumer_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text))
 );
 CREATE INDEX admission_evidence_admission_idx ON app.admission_evidence USING btree (tenant_id, admission_id);
 create policy open on app.admission_evidence as permissive for all using (true) with check (true);
+create policy sight on app.admission_evidence as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.admission_evidence as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER admission_evidence_actor BEFORE INSERT OR DELETE OR UPDATE ON app.admission_evidence FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER admission_evidence_append BEFORE DELETE OR UPDATE ON app.admission_evidence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER admission_evidence_restriction BEFORE INSERT ON app.admission_evidence FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('payload_admission', 'admission_id');
 grant insert, select on app.admission_evidence to app;
 
 -- api_key: tenant
@@ -1069,7 +1178,9 @@ create table app.audit_event (
   request_id text,
   detail text not null,
   mac text not null,
+  restriction_id uuid,
   constraint audit_event_pkey PRIMARY KEY (tenant_id, event_id),
+  constraint audit_event_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint audit_event_detail_ck CHECK (((detail)::json IS NOT NULL))
 );
 CREATE INDEX audit_event_actor_idx ON app.audit_event USING btree (tenant_id, actor, recorded_at, event_id) WITH (deduplicate_items=off);
@@ -1077,6 +1188,7 @@ CREATE INDEX audit_event_object_idx ON app.audit_event USING btree (tenant_id, o
 CREATE INDEX audit_event_sealing_idx ON app.audit_event USING btree (tenant_id, txid, event_id) WITH (deduplicate_items=off);
 create policy actor on app.audit_event as restrictive for insert with check (app.has_actor());
 create policy open on app.audit_event as permissive for all using (true) with check (true);
+create policy sight on app.audit_event as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.audit_event as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER audit_event_append BEFORE DELETE OR UPDATE ON app.audit_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.audit_event to app;
@@ -1109,9 +1221,11 @@ create table app.audit_link (
   event_id uuid not null,
   prev_hash text not null,
   hash text not null,
+  event_hash text,
   constraint audit_link_event_key UNIQUE (tenant_id, event_id),
   constraint audit_link_pkey PRIMARY KEY (tenant_id, seq),
   constraint audit_link_event_fkey FOREIGN KEY (tenant_id, event_id) REFERENCES app.audit_event(tenant_id, event_id),
+  constraint audit_link_event_hash_ck CHECK ((event_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint audit_link_seq_ck CHECK ((seq >= 1))
 );
 create policy open on app.audit_link as permissive for all using (true) with check (true);
@@ -1131,6 +1245,7 @@ create table app.audit_run (
   upload_id uuid,
   created_at timestamp with time zone default now() not null,
   created_by text not null,
+  restriction_ids uuid[] default '{}'::uuid[] not null,
   constraint audit_run_job_key UNIQUE (tenant_id, job_id),
   constraint audit_run_pkey PRIMARY KEY (tenant_id, run_id),
   constraint audit_run_upload_fkey FOREIGN KEY (tenant_id, upload_id) REFERENCES app.upload(tenant_id, upload_id) ON DELETE SET NULL (upload_id),
@@ -1323,15 +1438,19 @@ create table app.change_approval (
   approved_by text not null,
   approved_at timestamp with time zone default now() not null,
   note text,
+  restriction_id uuid,
   constraint change_approval_pkey PRIMARY KEY (tenant_id, cr_id, approved_by),
   constraint change_approval_request_fkey FOREIGN KEY (tenant_id, cr_id, created_by) REFERENCES app.change_request(tenant_id, cr_id, created_by),
+  constraint change_approval_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint change_approval_four_eyes_ck CHECK ((approved_by <> created_by)),
   constraint change_approval_person_ck CHECK ((approved_by ~~ 'user:%'::text))
 );
 create policy open on app.change_approval as permissive for all using (true) with check (true);
+create policy sight on app.change_approval as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.change_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER change_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.change_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER change_approval_append BEFORE DELETE OR UPDATE ON app.change_approval FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER change_approval_restriction BEFORE INSERT ON app.change_approval FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('change_request', 'cr_id');
 grant insert, select on app.change_approval to app;
 
 -- change_request: tenant
@@ -1357,16 +1476,19 @@ create table app.change_request (
   require_impact boolean default false not null,
   impact_run_id uuid,
   changes jsonb,
+  restriction_id uuid,
   constraint change_request_author_key UNIQUE (tenant_id, cr_id, created_by),
   constraint change_request_pkey PRIMARY KEY (tenant_id, cr_id),
+  constraint change_request_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint change_request_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint change_request_approvers_ck CHECK (((approvers >= 1) AND (approvers <= 5))),
   constraint change_request_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
   constraint change_request_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'void'::text])))
 );
 CREATE INDEX change_request_created_idx ON app.change_request USING btree (tenant_id, created_at, cr_id);
-CREATE INDEX change_request_open_idx ON app.change_request USING btree (tenant_id, created_at, cr_id) WHERE (state = 'open'::text);
+CREATE INDEX change_request_open_idx ON app.change_request USING btree (tenant_id, created_at, cr_id) INCLUDE (restriction_id) WHERE (state = 'open'::text);
 create policy open on app.change_request as permissive for all using (true) with check (true);
+create policy sight on app.change_request as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.change_request as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER change_request_actor BEFORE INSERT OR DELETE OR UPDATE ON app.change_request FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.change_request to app;
@@ -2022,7 +2144,9 @@ create table app.idempotency (
   body text,
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
-  constraint idempotency_pkey PRIMARY KEY (tenant_id, principal, operation, key)
+  object_restriction_id uuid,
+  constraint idempotency_pkey PRIMARY KEY (tenant_id, principal, operation, key),
+  constraint idempotency_restriction_fkey FOREIGN KEY (tenant_id, object_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID
 );
 CREATE INDEX idempotency_expires_idx ON app.idempotency USING btree (tenant_id, expires_at);
 create policy open on app.idempotency as permissive for all using (true) with check (true);
@@ -2122,18 +2246,21 @@ create table app.job (
   started_at timestamp with time zone,
   finished_at timestamp with time zone,
   deferred_since timestamp with time zone,
+  restriction_id uuid,
   constraint job_pkey PRIMARY KEY (tenant_id, job_id),
+  constraint job_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint job_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint job_finished_ck CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'cancelled'::text])) = (finished_at IS NOT NULL))),
   constraint job_lease_ck CHECK (((state = 'running'::text) = (lease_token IS NOT NULL))),
   constraint job_state_ck CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
 );
-CREATE INDEX job_due_idx ON app.job USING btree (tenant_id, run_at, job_id) WHERE (state = 'queued'::text);
+CREATE INDEX job_due_idx ON app.job USING btree (tenant_id, run_at, job_id) INCLUDE (restriction_id) WHERE (state = 'queued'::text);
 CREATE INDEX job_finished_idx ON app.job USING btree (tenant_id, finished_at) WHERE (finished_at IS NOT NULL);
 CREATE INDEX job_lease_idx ON app.job USING btree (lease_until) WHERE (state = 'running'::text);
 CREATE INDEX job_listing_idx ON app.job USING btree (tenant_id, created_at, job_id);
-CREATE INDEX job_running_idx ON app.job USING btree (tenant_id) WHERE (state = 'running'::text);
+CREATE INDEX job_running_idx ON app.job USING btree (tenant_id) INCLUDE (restriction_id) WHERE (state = 'running'::text);
 create policy open on app.job as permissive for all using (true) with check (true);
+create policy sight on app.job as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.job as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER job_actor BEFORE INSERT OR DELETE OR UPDATE ON app.job FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.job to app;
@@ -2216,8 +2343,10 @@ create table app.mcp_call (
   approval_id uuid,
   request_id uuid not null,
   duration_ms bigint not null,
+  restriction_id uuid,
   constraint mcp_call_pkey PRIMARY KEY (tenant_id, call_id),
   constraint mcp_call_approval_fkey FOREIGN KEY (tenant_id, approval_id) REFERENCES app.mcp_approval(tenant_id, approval_id),
+  constraint mcp_call_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint mcp_call_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint mcp_call_arguments_hash_ck CHECK ((arguments_hash ~ '^[0-9a-f]{32}$'::text)),
   constraint mcp_call_duration_ck CHECK ((duration_ms >= 0)),
@@ -2227,6 +2356,7 @@ CREATE INDEX mcp_call_listing_idx ON app.mcp_call USING btree (tenant_id, called
 CREATE INDEX mcp_call_principal_idx ON app.mcp_call USING btree (tenant_id, principal, called_at, call_id);
 CREATE INDEX mcp_call_tool_idx ON app.mcp_call USING btree (tenant_id, tool, called_at, call_id);
 create policy open on app.mcp_call as permissive for all using (true) with check (true);
+create policy sight on app.mcp_call as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.mcp_call as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mcp_call_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_call FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER mcp_call_append BEFORE DELETE OR UPDATE ON app.mcp_call FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
@@ -2275,6 +2405,34 @@ create table app.migration_run (
 grant select on app.migration_run to app;
 grant select on app.migration_run to steward;
 grant select on app.migration_run to worker;
+
+-- mlro_designation: tenant
+create table app.mlro_designation (
+  tenant_id uuid not null,
+  designation_id uuid not null,
+  user_id uuid not null,
+  effect text not null,
+  reason text not null,
+  state text default 'waiting'::text not null,
+  proposed_at timestamp with time zone default now() not null,
+  proposed_by text not null,
+  decided_at timestamp with time zone,
+  decided_by text,
+  constraint mlro_designation_pkey PRIMARY KEY (tenant_id, designation_id),
+  constraint mlro_designation_user_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES app.user_account(tenant_id, user_id),
+  constraint mlro_designation_decided_ck CHECK ((((state = 'waiting'::text) = (decided_at IS NULL)) AND ((decided_at IS NULL) = (decided_by IS NULL)))),
+  constraint mlro_designation_effect_ck CHECK ((effect = ANY (ARRAY['designate'::text, 'end'::text]))),
+  constraint mlro_designation_four_eyes_ck CHECK (((state <> 'confirmed'::text) OR ((decided_by <> proposed_by) AND (decided_by ~~ 'user:_%'::text)))),
+  constraint mlro_designation_proposer_ck CHECK ((proposed_by ~~ 'user:_%'::text)),
+  constraint mlro_designation_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint mlro_designation_state_ck CHECK ((state = ANY (ARRAY['waiting'::text, 'confirmed'::text, 'withdrawn'::text])))
+);
+CREATE INDEX mlro_designation_listing_idx ON app.mlro_designation USING btree (tenant_id, proposed_at, designation_id);
+CREATE UNIQUE INDEX mlro_designation_waiting_key ON app.mlro_designation USING btree (tenant_id, user_id) WHERE (state = 'waiting'::text);
+create policy open on app.mlro_designation as permissive for all using (true) with check (true);
+create policy wall on app.mlro_designation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER mlro_designation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mlro_designation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant insert, select, update on app.mlro_designation to app;
 
 -- name_word: shared
 create table app.name_word (
@@ -2372,10 +2530,12 @@ create table app.payload_admission (
   replaces_admission_id uuid,
   created_at timestamp with time zone default now() not null,
   created_by text not null,
+  restriction_id uuid,
   constraint payload_admission_admitted_key UNIQUE (tenant_id, admission_id, admitted),
   constraint payload_admission_pkey PRIMARY KEY (tenant_id, admission_id),
   constraint payload_admission_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id),
   constraint payload_admission_replaces_fkey FOREIGN KEY (tenant_id, replaces_admission_id) REFERENCES app.payload_admission(tenant_id, admission_id),
+  constraint payload_admission_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint payload_admission_facts_ck CHECK (((facts IS NULL) = (result = 'quarantined'::text))),
   constraint payload_admission_hash_ck CHECK ((contract_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint payload_admission_lists_ck CHECK ((jsonb_typeof(list_receipt) = 'array'::text)),
@@ -2398,9 +2558,11 @@ CREATE UNIQUE INDEX payload_admission_first_key ON app.payload_admission USING b
 CREATE INDEX payload_admission_payload_idx ON app.payload_admission USING btree (tenant_id, payload_id, admission_id);
 CREATE UNIQUE INDEX payload_admission_replaces_key ON app.payload_admission USING btree (tenant_id, replaces_admission_id);
 create policy open on app.payload_admission as permissive for all using (true) with check (true);
+create policy sight on app.payload_admission as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.payload_admission as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER payload_admission_actor BEFORE INSERT OR DELETE OR UPDATE ON app.payload_admission FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER payload_admission_append BEFORE DELETE OR UPDATE ON app.payload_admission FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER payload_admission_restriction BEFORE INSERT ON app.payload_admission FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant insert, select on app.payload_admission to app;
 
 -- plugin_configuration: append
@@ -2622,9 +2784,11 @@ create table app.provider_answer (
   answered_by text not null,
   reason text,
   made_by jsonb,
+  restriction_id uuid,
   constraint provider_answer_pkey PRIMARY KEY (tenant_id, call_id, attempt_no),
   constraint provider_answer_attempt_fkey FOREIGN KEY (tenant_id, call_id, attempt_no, token) REFERENCES app.provider_attempt(tenant_id, call_id, attempt_no, token),
   constraint provider_answer_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id),
+  constraint provider_answer_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint provider_answer_made_by_ck CHECK ((jsonb_typeof(made_by) = 'object'::text)),
   constraint provider_answer_person_ck CHECK (((source <> 'person'::text) OR ((reason IS NOT NULL) AND (answered_by ~~ 'user:%'::text)))),
   constraint provider_answer_result_ck CHECK ((result = ANY (ARRAY['found'::text, 'not_found'::text]))),
@@ -2633,10 +2797,12 @@ create table app.provider_answer (
 CREATE INDEX provider_answer_payload_idx ON app.provider_answer USING btree (tenant_id, payload_id);
 CREATE UNIQUE INDEX provider_answer_result_key ON app.provider_answer USING btree (tenant_id, call_id) WHERE is_result;
 create policy open on app.provider_answer as permissive for all using (true) with check (true);
+create policy sight on app.provider_answer as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.provider_answer as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER provider_answer_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_answer FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER provider_answer_append BEFORE DELETE OR UPDATE ON app.provider_answer FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER provider_answer_number BEFORE INSERT ON app.provider_answer FOR EACH ROW EXECUTE FUNCTION app.number_provider_answer();
+CREATE TRIGGER provider_answer_restriction BEFORE INSERT ON app.provider_answer FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('provider_call', 'call_id');
 grant insert, select on app.provider_answer to app;
 
 -- provider_attempt: tenant
@@ -2661,10 +2827,12 @@ create table app.provider_attempt (
   intended_at timestamp with time zone default now() not null,
   ended_at timestamp with time zone,
   page_no bigint default 1 not null,
+  restriction_id uuid,
   constraint provider_attempt_token_key UNIQUE (tenant_id, call_id, attempt_no, token),
   constraint provider_attempt_pkey PRIMARY KEY (tenant_id, call_id, attempt_no),
   constraint provider_attempt_call_fkey FOREIGN KEY (tenant_id, call_id, promise) REFERENCES app.provider_call(tenant_id, call_id, promise),
   constraint provider_attempt_credential_fkey FOREIGN KEY (tenant_id, credential_id, credential_version) REFERENCES app.provider_credential_version(tenant_id, credential_id, version),
+  constraint provider_attempt_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint provider_attempt_cost_ck CHECK ((cost_minor >= 0)),
   constraint provider_attempt_cost_currency_ck CHECK (((cost_minor IS NULL) = (currency IS NULL))),
   constraint provider_attempt_currency_ck CHECK ((currency ~ '^[A-Z]{3}$'::text)),
@@ -2678,10 +2846,12 @@ CREATE UNIQUE INDEX provider_attempt_once_key ON app.provider_attempt USING btre
 CREATE INDEX provider_attempt_open_idx ON app.provider_attempt USING btree (tenant_id, provider_key, deadline_at) WHERE ((sent_at IS NOT NULL) AND (outcome IS NULL));
 CREATE INDEX provider_attempt_sent_idx ON app.provider_attempt USING btree (tenant_id, provider_key, sent_at) WHERE (sent_at IS NOT NULL);
 create policy open on app.provider_attempt as permissive for all using (true) with check (true);
+create policy sight on app.provider_attempt as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.provider_attempt as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER provider_attempt_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_attempt FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER provider_attempt_keep BEFORE INSERT OR UPDATE ON app.provider_attempt FOR EACH ROW EXECUTE FUNCTION app.keep_provider_attempt();
 CREATE TRIGGER provider_attempt_keep_page BEFORE INSERT OR UPDATE ON app.provider_attempt FOR EACH ROW EXECUTE FUNCTION app.keep_provider_attempt_page();
+CREATE TRIGGER provider_attempt_restriction BEFORE INSERT ON app.provider_attempt FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('provider_call', 'call_id');
 grant insert, select, update on app.provider_attempt to app;
 
 -- provider_call: append
@@ -2712,6 +2882,7 @@ create table app.provider_call (
   constraint provider_call_repeats_key UNIQUE (tenant_id, repeats_call_id),
   constraint provider_call_pkey PRIMARY KEY (tenant_id, call_id),
   constraint provider_call_repeats_fkey FOREIGN KEY (tenant_id, repeats_call_id) REFERENCES app.provider_call(tenant_id, call_id),
+  constraint provider_call_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint provider_call_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint provider_call_environment_ck CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
   constraint provider_call_input_hash_ck CHECK ((input_hash ~ '^[0-9a-f]{64}$'::text)),
@@ -2724,6 +2895,7 @@ CREATE INDEX provider_call_listing_idx ON app.provider_call USING btree (tenant_
 CREATE INDEX provider_call_provider_idx ON app.provider_call USING btree (tenant_id, provider_key, created_at, call_id);
 CREATE INDEX provider_call_subject_idx ON app.provider_call USING btree (tenant_id, subject_id, created_at, call_id) WHERE (subject_id IS NOT NULL);
 create policy open on app.provider_call as permissive for all using (true) with check (true);
+create policy sight on app.provider_call as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.provider_call as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER provider_call_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_call FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER provider_call_append BEFORE DELETE OR UPDATE ON app.provider_call FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
@@ -2799,15 +2971,19 @@ create table app.provider_page (
   token uuid not null,
   content bytea not null,
   received_at timestamp with time zone default now() not null,
+  restriction_id uuid,
   constraint provider_page_pkey PRIMARY KEY (tenant_id, call_id, page_no),
   constraint provider_page_attempt_fkey FOREIGN KEY (tenant_id, call_id, attempt_no, token) REFERENCES app.provider_attempt(tenant_id, call_id, attempt_no, token),
+  constraint provider_page_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint provider_page_no_ck CHECK (((page_no >= 1) AND (page_no <= 100)))
 );
 CREATE INDEX provider_page_age_idx ON app.provider_page USING btree (tenant_id, received_at);
 create policy open on app.provider_page as permissive for all using (true) with check (true);
+create policy sight on app.provider_page as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.provider_page as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER provider_page_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_page FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER provider_page_keep BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.keep_provider_page();
+CREATE TRIGGER provider_page_restriction BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('provider_call', 'call_id');
 grant delete, insert, select on app.provider_page to app;
 
 -- provider_setting: tenant
@@ -2871,9 +3047,11 @@ create table app.quarantine_item (
   resolved_by text,
   revision bigint default 1 not null,
   created_at timestamp with time zone default now() not null,
+  restriction_id uuid,
   constraint quarantine_item_pkey PRIMARY KEY (tenant_id, payload_id),
   constraint quarantine_item_admission_fkey FOREIGN KEY (tenant_id, admission_id) REFERENCES app.payload_admission(tenant_id, admission_id),
   constraint quarantine_item_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id),
+  constraint quarantine_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint quarantine_item_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
   constraint quarantine_item_resolution_ck CHECK ((resolution = ANY (ARRAY['widened'::text, 'provider_fault'::text, 'discarded'::text, 'reprocessed'::text]))),
   constraint quarantine_item_resolved_ck CHECK ((((state = 'resolved'::text) = (resolution IS NOT NULL)) AND ((state = 'resolved'::text) = (resolved_at IS NOT NULL)) AND ((state = 'resolved'::text) = (resolved_by IS NOT NULL)))),
@@ -2882,8 +3060,10 @@ create table app.quarantine_item (
 CREATE INDEX quarantine_item_contract_idx ON app.quarantine_item USING btree (tenant_id, contract_key, payload_id);
 CREATE INDEX quarantine_item_state_idx ON app.quarantine_item USING btree (tenant_id, state, payload_id);
 create policy open on app.quarantine_item as permissive for all using (true) with check (true);
+create policy sight on app.quarantine_item as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.quarantine_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER quarantine_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.quarantine_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER quarantine_item_restriction BEFORE INSERT ON app.quarantine_item FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant insert, select, update on app.quarantine_item to app;
 
 -- rating: append
@@ -2949,6 +3129,106 @@ create policy wall on app.resolution_receipt as restrictive for all using ((tena
 CREATE TRIGGER resolution_receipt_actor BEFORE INSERT OR DELETE OR UPDATE ON app.resolution_receipt FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER resolution_receipt_append BEFORE DELETE OR UPDATE ON app.resolution_receipt FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.resolution_receipt to app;
+
+-- restriction: tenant
+create table app.restriction (
+  tenant_id uuid not null,
+  restriction_id uuid not null,
+  purpose text not null,
+  is_in_force boolean not null,
+  imposed_at timestamp with time zone,
+  imposed_by text,
+  lifted_at timestamp with time zone,
+  lifted_by text,
+  lift_reason text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint restriction_pkey PRIMARY KEY (tenant_id, restriction_id),
+  constraint restriction_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint restriction_imposed_ck CHECK ((((imposed_at IS NULL) = (imposed_by IS NULL)) AND ((NOT is_in_force) OR (imposed_at IS NOT NULL)))),
+  constraint restriction_lifted_ck CHECK ((((lifted_at IS NULL) = (lifted_by IS NULL)) AND ((lifted_at IS NULL) = (lift_reason IS NULL)) AND (NOT (is_in_force AND (lifted_at IS NOT NULL))))),
+  constraint restriction_purpose_ck CHECK (((length(purpose) >= 1) AND (length(purpose) <= 500))),
+  constraint restriction_revision_ck CHECK ((revision > 0))
+);
+CREATE INDEX restriction_listing_idx ON app.restriction USING btree (tenant_id, created_at, restriction_id);
+create policy open on app.restriction as permissive for all using (true) with check (true);
+create policy sight on app.restriction as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.restriction as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER restriction_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_copy AFTER INSERT OR UPDATE ON app.restriction FOR EACH ROW EXECUTE FUNCTION app.copy_restriction();
+grant insert, select, update on app.restriction to app;
+
+-- restriction_access: tenant
+create table app.restriction_access (
+  tenant_id uuid not null,
+  restriction_id uuid not null,
+  principal text not null,
+  effect text not null,
+  break_glass boolean default false not null,
+  until timestamp with time zone,
+  reason text,
+  granted_at timestamp with time zone default now() not null,
+  granted_by text not null,
+  constraint restriction_access_pkey PRIMARY KEY (tenant_id, restriction_id, principal),
+  constraint restriction_access_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint restriction_access_break_glass_ck CHECK (((NOT break_glass) OR ((effect = 'grant'::text) AND (reason IS NOT NULL) AND (until IS NOT NULL) AND (until <= (granted_at + '08:00:00'::interval)) AND (granted_by <> principal)))),
+  constraint restriction_access_effect_ck CHECK ((effect = ANY (ARRAY['grant'::text, 'exclude'::text]))),
+  constraint restriction_access_person_ck CHECK ((principal ~~ 'user:_%'::text)),
+  constraint restriction_access_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint restriction_access_until_ck CHECK (((until IS NULL) OR ((effect = 'grant'::text) AND (until > granted_at))))
+);
+create policy open on app.restriction_access as permissive for all using (true) with check (true);
+create policy sight on app.restriction_access as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.restriction_access as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER restriction_access_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_access FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_access_copy AFTER INSERT OR UPDATE ON app.restriction_access FOR EACH ROW EXECUTE FUNCTION app.copy_restriction_access();
+grant delete, insert, select, update on app.restriction_access to app;
+
+-- restriction_event: append
+create table app.restriction_event (
+  tenant_id uuid not null,
+  restriction_id uuid not null,
+  event_id uuid not null,
+  constraint restriction_event_pkey PRIMARY KEY (tenant_id, restriction_id, event_id),
+  constraint restriction_event_event_fkey FOREIGN KEY (tenant_id, event_id) REFERENCES app.audit_event(tenant_id, event_id),
+  constraint restriction_event_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id)
+);
+create policy open on app.restriction_event as permissive for all using (true) with check (true);
+create policy sight on app.restriction_event as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.restriction_event as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER restriction_event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_event_append BEFORE DELETE OR UPDATE ON app.restriction_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.restriction_event to app;
+
+-- restriction_force: tenant
+create table app.restriction_force (
+  tenant_id uuid not null,
+  restriction_id uuid not null,
+  constraint restriction_force_pkey PRIMARY KEY (tenant_id, restriction_id),
+  constraint restriction_force_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id)
+);
+create policy open on app.restriction_force as permissive for all using (true) with check (true);
+create policy wall on app.restriction_force as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER restriction_force_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_force FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.restriction_force to app;
+
+-- restriction_person: tenant
+create table app.restriction_person (
+  tenant_id uuid not null,
+  restriction_id uuid not null,
+  principal text not null,
+  effect text not null,
+  until timestamp with time zone,
+  constraint restriction_person_pkey PRIMARY KEY (tenant_id, restriction_id, principal),
+  constraint restriction_person_access_fkey FOREIGN KEY (tenant_id, restriction_id, principal) REFERENCES app.restriction_access(tenant_id, restriction_id, principal) ON DELETE CASCADE
+);
+CREATE INDEX restriction_person_principal_idx ON app.restriction_person USING btree (tenant_id, principal) INCLUDE (restriction_id, effect, until);
+create policy open on app.restriction_person as permissive for all using (true) with check (true);
+create policy wall on app.restriction_person as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER restriction_person_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_person FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.restriction_person to app;
 
 -- retention_policy: tenant
 create table app.retention_policy (
@@ -3047,6 +3327,7 @@ create table app.source_payload (
   created_by text not null,
   constraint source_payload_source_key UNIQUE (tenant_id, source_kind, source_id),
   constraint source_payload_pkey PRIMARY KEY (tenant_id, payload_id),
+  constraint source_payload_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint source_payload_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint source_payload_contract_ck CHECK ((contract_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
   constraint source_payload_hash_ck CHECK ((payload_hash ~ '^[0-9a-f]{64}$'::text)),
@@ -3057,6 +3338,7 @@ create table app.source_payload (
 );
 CREATE INDEX source_payload_contract_idx ON app.source_payload USING btree (tenant_id, contract_key, payload_id);
 create policy open on app.source_payload as permissive for all using (true) with check (true);
+create policy sight on app.source_payload as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.source_payload as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER source_payload_actor BEFORE INSERT OR DELETE OR UPDATE ON app.source_payload FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER source_payload_append BEFORE DELETE OR UPDATE ON app.source_payload FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
@@ -3068,13 +3350,17 @@ create table app.source_payload_content (
   payload_id uuid not null,
   content bytea not null,
   received_at timestamp with time zone not null,
+  restriction_id uuid,
   constraint source_payload_content_pkey PRIMARY KEY (tenant_id, payload_id),
-  constraint source_payload_content_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id)
+  constraint source_payload_content_payload_fkey FOREIGN KEY (tenant_id, payload_id) REFERENCES app.source_payload(tenant_id, payload_id),
+  constraint source_payload_content_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID
 );
 CREATE INDEX source_payload_content_age_idx ON app.source_payload_content USING btree (tenant_id, received_at);
 create policy open on app.source_payload_content as permissive for all using (true) with check (true);
+create policy sight on app.source_payload_content as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.source_payload_content as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER source_payload_content_actor BEFORE INSERT OR DELETE OR UPDATE ON app.source_payload_content FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER source_payload_content_restriction BEFORE INSERT ON app.source_payload_content FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant delete, insert, select on app.source_payload_content to app;
 
 -- subject: tenant
@@ -3465,6 +3751,7 @@ create table app.user_account (
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
   roles_changed_at timestamp with time zone,
+  is_mlro boolean default false not null,
   constraint user_account_email_key UNIQUE (tenant_id, email),
   constraint user_account_subject_key UNIQUE (tenant_id, issuer, subject),
   constraint user_account_pkey PRIMARY KEY (tenant_id, user_id),
@@ -3476,6 +3763,7 @@ create table app.user_account (
 CREATE INDEX user_account_approver_idx ON app.user_account USING btree (tenant_id, user_id) WHERE (roles && '{tenant_admin,compliance_officer}'::text[]);
 CREATE INDEX user_account_created_idx ON app.user_account USING btree (tenant_id, created_at, user_id);
 CREATE INDEX user_account_inactive_idx ON app.user_account USING btree (tenant_id) WHERE (state = 'inactive'::text);
+CREATE INDEX user_account_mlro_idx ON app.user_account USING btree (tenant_id) WHERE is_mlro;
 CREATE INDEX user_account_roles_changed_idx ON app.user_account USING btree (tenant_id, roles_changed_at) WHERE (roles_changed_at IS NOT NULL);
 create policy open on app.user_account as permissive for all using (true) with check (true);
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));

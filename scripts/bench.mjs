@@ -38,7 +38,7 @@ const withoutTenant = without(
 const withoutRecord = without(
   'without-record',
   /kernel\/audit\/record\.ts$/,
-  'deferEvent(tx, event, keys.computeEventMac(event))',
+  'deferEvent(tx, event, { mac: keys.computeEventMac(event), restriction_id: facts.restriction_id })',
   'void event',
 )
 

@@ -172,6 +172,13 @@ describe('homes', () => {
     expect(sources.filter(({ file, text }) => !mayHoldSql(file) && sql.test(text)).map(({ file }) => file)).toEqual([])
   })
 
+  test('no module chooses what a transaction may see', () => {
+    const choosing = /\bfullScope\(|\bsight: ['`]|app\.restriction_(force|person)\b/
+    expect(sources.filter(({ text }) => choosing.test(text)).length).toBeGreaterThan(5)
+    const modules = sources.filter(({ file, text }) => file.startsWith('src/modules/') && choosing.test(text))
+    expect(modules.map(({ file }) => file)).toEqual([])
+  })
+
   test('only the first integrity keys are derived from the master key', () => {
     const deriving = sources.filter(({ text }) => /\.derive(Each)?\(/.test(text)).map(({ file }) => file)
     expect(deriving).toEqual(['src/kernel/integrity/keys.ts'])

@@ -1,4 +1,5 @@
 /** A master key is replaced and taken away, and nothing that was made before it changes or stops verifying. */
+
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -8,6 +9,7 @@ import { prepareIntegrityKeys, renewIntegrityKeys } from '#app/integrity-keys.ts
 import { listMasterKeyUses, rewrapAll } from '#app/keys/rewrap.ts'
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
 import {
   deriveIntegrityKeys,
@@ -112,7 +114,7 @@ describe('the first integrity keys', () => {
 
   test('cannot be deleted or replaced in the database', async () => {
     const tenant_id = await w.makeTenant()
-    const scope = { tenant_id, actor: 'operator:test' }
+    const scope = fullScope(tenant_id, 'operator:test')
     const app = (sql: string) => w.runtime.database.write(scope, (tx) => tx.run(sql))
     const steward = (sql: string) => w.steward.write(scope, (tx) => tx.run(sql))
     await expect(app(`update app.integrity_key set wrapped = 'x'`)).rejects.toThrow()
@@ -153,9 +155,7 @@ describe('a master key that is replaced', () => {
     return by.make(`GET ${(job.resource as string).replace('/api', '')}`)
   }
   const verify = (keys: AuditKeys) =>
-    w.runtime.database.read({ tenant_id: t.tenant_id, actor: 'operator:test' }, (tx) =>
-      verifyChain(tx, keys, async () => {}),
-    )
+    w.runtime.database.read(fullScope(t.tenant_id, 'operator:test'), (tx) => verifyChain(tx, keys, async () => {}))
 
   test('can be removed, and lists, decisions, audit records and retries still work', async () => {
     t = await ExampleTenant.create(w)
@@ -247,7 +247,7 @@ describe('a master key that is replaced', () => {
 
   test('stays partly in use while rewrapping is killed at every chunk, and every value can be decrypted throughout', async () => {
     const third = createKeyring([Buffer.alloc(32, 5), NEW_MASTER_KEY])
-    const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
+    const scope = fullScope(t.tenant_id, 'operator:test')
     let kills = 0
     for (let isDone = false; !isDone; ) {
       let chunks = 0

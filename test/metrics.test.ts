@@ -1,7 +1,9 @@
 /** Metrics of what waits: the job queue, and audit events that are not chained yet. */
+
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Metrics, serveMetrics } from '#kernel/metrics.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import { chainAllEvents } from './support/audit-chain.ts'
@@ -86,7 +88,7 @@ test('queue metrics show jobs by state and the delay of the oldest due job', asy
   expect(late['probity_queue_jobs{state="queued"}']).toBe(2)
   expect(late['probity_queue_oldest_due_seconds']).toBeGreaterThanOrEqual(3600)
   const suspend = (state: string) =>
-    w.steward.write({ tenant_id: tenant.tenant_id, actor: 'operator:test' }, (tx) =>
+    w.steward.write(fullScope(tenant.tenant_id, 'operator:test'), (tx) =>
       tx.run('update app.tenant set state = $2 where tenant_id = $1', [tenant.tenant_id, state]),
     )
   await suspend('suspended')

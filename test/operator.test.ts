@@ -1,4 +1,5 @@
 /** The operator's tool on a real database: its acts are in the tenants' audit records, and what is broken off leaves no trace. */
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
@@ -7,6 +8,7 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { chainAllEvents } from './support/audit-chain.ts'
 import { queryDatabase, readLines } from './support/backup-fixture.ts'
 import { projectRoot, TEST_MASTER_KEY } from './support/database.ts'
@@ -95,7 +97,7 @@ interface Event {
   readonly detail: Record<string, unknown>
 }
 const eventsOf = (tenant_id: string) =>
-  w.runtime.database.one({ tenant_id, actor: 'operator:test' }, (tx) =>
+  w.runtime.database.one(fullScope(tenant_id, 'operator:test'), (tx) =>
     tx.query<Event>(
       `select actor, operation, object_type, object_id, detail::json as detail from app.audit_event
         where tenant_id = $1 order by event_id`,

@@ -1,4 +1,5 @@
 /** Tenant keys behind files and a key command: outages, moving from one to the other, rotation that is interrupted, lost keys. */
+
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -8,6 +9,7 @@ import { listMasterKeyUses } from '#app/keys/rewrap.ts'
 import { type RotationOptions, renewLostTenantKey, rotateTenantKey } from '#app/keys/rotate-tenant.ts'
 import { modules } from '#app/modules.ts'
 import { everyone } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { combineKeyrings, createKeyCommand, type KeyCommand } from '#kernel/encryption/key-command.ts'
 import { createKeyring, type Keyring } from '#kernel/encryption/keyring.ts'
@@ -198,7 +200,7 @@ describe('a key command', () => {
     // The last one has no key yet.
     const [known, unknown, fresh] = await Promise.all([w.makeTenant(), w.makeTenant(), w.makeTenant()])
     for (const tenant_id of [known, unknown]) {
-      const scope = { tenant_id, actor: 'operator:test' }
+      const scope = fullScope(tenant_id, 'operator:test')
       await ensureTenantKey(w.runtime.database, files, scope)
     }
     await probity({ ...byCommand, ...withFile() }, 'keys', 'rewrap')
@@ -257,7 +259,7 @@ describe('a tenant key that is rotated', () => {
 
   test('is destroyed once every owner key is wrapped by the new one, although it is killed at every step', async () => {
     const tenant_id = await w.makeTenant()
-    const scope = { tenant_id, actor: 'operator:test' }
+    const scope = fullScope(tenant_id, 'operator:test')
     const running = await startProcess(files)
     const owners = await makeOwners(running, tenant_id)
     const fingerprint = () =>
@@ -348,7 +350,7 @@ describe('a tenant key that is rotated', () => {
 
   test('stays while an owner key cannot be unwrapped, and says so', async () => {
     const tenant_id = await w.makeTenant()
-    const scope = { tenant_id, actor: 'operator:test' }
+    const scope = fullScope(tenant_id, 'operator:test')
     const running = await startProcess(files)
     const [altered] = await makeOwners(running, tenant_id)
     await superuser.query(`set app.actor = 'operator:test'`)
@@ -364,7 +366,7 @@ describe('a tenant key that is rotated', () => {
 
 test('a tenant whose master key is lost gets a new key, and new values can be stored for the same owners', async () => {
   const tenant_id = await w.makeTenant()
-  const scope = { tenant_id, actor: 'operator:test' }
+  const scope = fullScope(tenant_id, 'operator:test')
   const before = await startProcess(files)
   const owner_id = uuidv7()
   const { stored } = (await before.store(tenant_id, owner_id)).json

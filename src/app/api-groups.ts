@@ -127,6 +127,12 @@ export const apiGroups: readonly TagGroup[] = [
         title: 'Audit and proofs',
         description: `The record of every change: hash-chained, searchable, verified daily, exported with its proofs.${recipes('audit')}`,
       },
+      {
+        module: 'restrictions',
+        title: 'Restricted access',
+        description:
+          'Who may see a confidential object and all that belongs to it: access lists, exclusions, the designated MLRO, access for auditors that ends by itself, and who read what.',
+      },
     ],
   },
   {

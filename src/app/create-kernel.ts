@@ -1,4 +1,5 @@
 /** Assembles the kernel. The only place that knows all of its members. */
+
 import { createAlarmReporter } from '#kernel/alarm.ts'
 import { createAuditKeys } from '#kernel/audit/chain.ts'
 import { createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
@@ -7,6 +8,7 @@ import { TenantStatusCache, tenantStatuses } from '#kernel/auth/tenant-status-ca
 import { addCacheMetrics } from '#kernel/cache/cache-metrics.ts'
 import { CacheSlots } from '#kernel/cache/caches.ts'
 import { createCursorCodec } from '#kernel/cursor.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Database } from '#kernel/database/tx.ts'
 import { createEgress } from '#kernel/egress/egress.ts'
 import { TenantKeys, tenantKeyCache } from '#kernel/encryption/tenant-keys.ts'
@@ -98,7 +100,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     },
     limits: new Limits(),
     tenantStatusCache: new TenantStatusCache(caches.get(tenantStatuses), (tenant_id, epoch) =>
-      database.one({ tenant_id, actor: 'operator:standing' }, (tx) => findTenantStatus(tx, epoch)),
+      database.one(fullScope(tenant_id, 'operator:standing'), (tx) => findTenantStatus(tx, epoch)),
     ),
     issuer,
     issuers: [{ issuer: issuer.issuer, built_in: true }, ...options.issuers.map(toIssuerView)],

@@ -1,6 +1,8 @@
 /** The integrity keys of an installation: created at the first start, renewed by the operator. */
+
 import { type AuditKeys, createAuditKeys } from '#kernel/audit/chain.ts'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Scope, Transactions, Tx } from '#kernel/database/tx.ts'
 import { DecryptionFailed, type Keyring } from '#kernel/encryption/keyring.ts'
 import { createRenewedKeys, ensureIntegrityKeys, loadIntegrityKeys, systemPurposes } from '#kernel/integrity/keys.ts'
@@ -20,8 +22,8 @@ export interface KeyContext {
 }
 
 const ACTOR = 'operator:cli'
-const SYSTEM: Scope = { tenant_id: SYSTEM_TENANT, actor: ACTOR }
-const tenantScope = (tenant_id: string): Scope => ({ tenant_id, actor: ACTOR })
+const SYSTEM: Scope = fullScope(SYSTEM_TENANT, ACTOR)
+const tenantScope = (tenant_id: string): Scope => fullScope(tenant_id, ACTOR)
 
 const listTenantIds = async (tx: Tx): Promise<string[]> => (await listTenants(tx)).map(({ tenant_id }) => tenant_id)
 

@@ -16,6 +16,7 @@ import { plugins } from '#modules/plugins/index.ts'
 import { providerCredentials } from '#modules/provider-credentials/index.ts'
 import { providers } from '#modules/providers/index.ts'
 import { referenceData } from '#modules/reference-data/index.ts'
+import { restrictions } from '#modules/restrictions/index.ts'
 import { riskMatrices } from '#modules/risk-matrices/index.ts'
 import { rules } from '#modules/rules/index.ts'
 import { search } from '#modules/search/index.ts'
@@ -35,6 +36,7 @@ export const modules: readonly Module[] = [
   breakGlass,
   jobs,
   audit,
+  restrictions,
   search,
 
   // domain

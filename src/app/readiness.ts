@@ -4,12 +4,13 @@
  */
 
 import { findIsolationFaults, findRoleFault } from '#kernel/database/isolation.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Database } from '#kernel/database/tx.ts'
 import type { CheckFunction, CheckResult } from '#kernel/readiness.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { findSchemaState, findWriteBlocker } from './queries.ts'
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }
+const SCOPE = fullScope(SYSTEM_TENANT, 'operator:readiness')
 /** Counted over all tenants. */
 export interface PluginCounts {
   readonly active: number

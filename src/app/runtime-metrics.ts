@@ -2,7 +2,9 @@
  * Metrics of a process: connections, threads, and the backlogs of jobs and of the audit chain. The backlogs are read from the database
  * as the worker role, so every process that runs jobs reports the same values; none of them names a tenant.
  */
+
 import type { AuditChainWriter } from '#kernel/audit/chain-writer.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Database, Transactions } from '#kernel/database/tx.ts'
 import { keyCommandOutcomes } from '#kernel/encryption/failures.ts'
 import type { Keyring } from '#kernel/encryption/keyring.ts'
@@ -13,7 +15,7 @@ import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { PluginCounts } from './readiness.ts'
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:metrics' }
+const SCOPE = fullScope(SYSTEM_TENANT, 'operator:metrics')
 
 const queueGauges = [
   {

@@ -1,9 +1,11 @@
 /** The parts of a running process, put together from configuration and connections. */
+
 import { AuditChainWriter, SCAN_EVERY_MS } from '#kernel/audit/chain-writer.ts'
 import { getToolResource } from '#kernel/auth/protected-resource.ts'
 import { roles } from '#kernel/auth/roles.ts'
 import { createTokenVerifier, verifiedTokens } from '#kernel/auth/token-verifier.ts'
 import { declareConstraints } from '#kernel/database/failures.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { ConnectionConfig } from '#kernel/database/servers.ts'
 import { Database } from '#kernel/database/tx.ts'
 import type { Keyring } from '#kernel/encryption/keyring.ts'
@@ -153,7 +155,7 @@ export class Runtime {
     // A process that runs no jobs has no connection of this role yet.
     this.#counting ??= this.#queue ? undefined : connect(this.#options, worker, COUNTING_CONNECTIONS)
     const database = this.#queue ?? this.#counting ?? this.#connectQueue()
-    const counts = await database.one({ tenant_id: SYSTEM_TENANT, actor: 'operator:readiness' }, countStatuses)
+    const counts = await database.one(fullScope(SYSTEM_TENANT, 'operator:readiness'), countStatuses)
     return counts ?? { active: 0, invalid: 0 }
   }
 

@@ -1,4 +1,5 @@
 /** The idempotent initial data: signing key, canary tenant and, for evaluation, two demo tenants with one user per role. */
+
 import fs from 'node:fs'
 import path from 'node:path'
 import type { AuditKeys } from '#kernel/audit/chain.ts'
@@ -7,6 +8,7 @@ import { BUILT_IN_ISSUER, signingKeyContext } from '#kernel/auth/built-in-issuer
 import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { type Role, roles } from '#kernel/auth/roles.ts'
 import { generateSigningKey } from '#kernel/auth/token-minter.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Scope, Transactions, Tx } from '#kernel/database/tx.ts'
 import type { Keyring, KeyWrapper } from '#kernel/encryption/keyring.ts'
 import { insertOwnerKey, insertTenantKey } from '#kernel/encryption/queries.ts'
@@ -64,7 +66,7 @@ export interface PluginSeedOptions {
   readonly onFault: (text: string) => void
 }
 
-const SEED_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'seed:start' }
+const SEED_SCOPE: Scope = fullScope(SYSTEM_TENANT, 'seed:start')
 
 export interface DemoUser {
   readonly user_id: string
@@ -144,7 +146,7 @@ export async function seed(
   for (const tenant of demoTenants) {
     const made = await createTenant(context, { ...tenant, demo: true, four_eyes: false }, 'seed:demo')
     if (made) onStep(`demo tenant ${tenant.slug}`)
-    await context.app.write({ tenant_id: tenant.tenant_id, actor: 'seed:demo' }, async (tx) => {
+    await context.app.write(fullScope(tenant.tenant_id, 'seed:demo'), async (tx) => {
       for (const user of tenant.users) await insertDemoUser(tx, tenant.slug, user)
     })
   }
@@ -192,7 +194,7 @@ export async function rotateSigningKey(
   record: (tx: Tx, retires: readonly string[]) => Promise<void> = async () => {},
 ): Promise<string> {
   const key = await createSigningKey(context.keyring)
-  await context.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:cli' }, async (tx) => {
+  await context.steward.write(fullScope(SYSTEM_TENANT, 'operator:cli'), async (tx) => {
     await lockSeeding(tx)
     const active = (await listSigningKeys(tx)).filter(({ state }) => state === 'active')
     await retireSigningKeys(tx)
@@ -225,7 +227,7 @@ export async function createTenant(
   actor: string,
   onCreate: (tx: Tx, keys: AuditKeys) => Promise<unknown> = async () => {},
 ): Promise<boolean> {
-  const inserted = await context.steward.write({ tenant_id: SYSTEM_TENANT, actor }, (tx) =>
+  const inserted = await context.steward.write(fullScope(SYSTEM_TENANT, actor), (tx) =>
     insertTenant(tx, { state: 'active', ...tenant }),
   )
   const defaults = readTenantDefaults(context.project_root)
@@ -233,7 +235,7 @@ export async function createTenant(
   // Those of an existing tenant that has none are created when they are needed, as its tenant key is.
   const integrity = inserted === 1 ? await createTenantKeys(context.keyring, tenant.tenant_id) : []
   // Repeated on purpose: a crash between the two transactions is repaired by the next run.
-  await context.app.write({ tenant_id: tenant.tenant_id, actor }, async (tx) => {
+  await context.app.write(fullScope(tenant.tenant_id, actor), async (tx) => {
     const isNew = (await insertApprovalPolicy(tx, tenant.four_eyes ? defaults.approval_rules : [])) === 1
     if (isNew) {
       recordEvent(tx, audit, {
@@ -241,6 +243,7 @@ export async function createTenant(
         object_type: 'tenant',
         object_id: tenant.tenant_id,
         request_id: null,
+        restriction_id: null,
         detail: { slug: tenant.slug, four_eyes: tenant.four_eyes },
       })
       await onCreate(tx, audit)
@@ -266,7 +269,7 @@ async function seedCanary(context: SeedContext, onStep: (text: string) => void):
       state: 'suspended',
     }),
   )
-  const scope: Scope = { tenant_id: CANARY_TENANT, actor: 'seed:canary' }
+  const scope: Scope = fullScope(CANARY_TENANT, 'seed:canary')
   const isKeyed = await context.app.write(scope, (tx) => hasRows(tx, 'owner_key'))
   const integrity = isKeyed ? [] : await createTenantKeys(context.keyring, CANARY_TENANT)
   const tenantKey = isKeyed ? null : await createTenantKey(context.keyring, CANARY_TENANT, 1)

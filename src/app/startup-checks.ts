@@ -2,12 +2,14 @@
  * The start-up checks: what must be true of a database before a process may serve from it, each with what to do when it is not.
  * The doctor shows the same checks. Nothing here changes the database.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { isConnectionFailure, ReadOnlyServer } from '#kernel/database/failures.ts'
 import { findIsolationFaults, findRoleFault, type QueryRows } from '#kernel/database/isolation.ts'
 import { latestVersion, type Migration } from '#kernel/database/migrations.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { KeyCommandFailed, MasterKeyMissing } from '#kernel/encryption/failures.ts'
 import { DecryptionFailed, type Keyring, needsRewrap } from '#kernel/encryption/keyring.ts'
@@ -60,7 +62,7 @@ export interface StartupCheck {
   readonly run: (guarded: CheckContext) => Promise<CheckResult>
 }
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:guard' }
+const SCOPE = fullScope(SYSTEM_TENANT, 'operator:guard')
 const MAX_LISTED_FAULTS = 5
 const CONNECTION_REMEDY =
   'Check that the server runs, and that the database URLs name its address, database, role and password.'

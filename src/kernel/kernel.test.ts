@@ -1,8 +1,10 @@
 /** A handler, job or review gets the capabilities that its declaration names, and no others, also at run time. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { everyone } from './auth/roles.ts'
+import { fullScope } from './database/scope.ts'
 import { publicRoute, tenantRoute } from './declare-route.ts'
 import { defineJob } from './job/define-job.ts'
 import type { Module } from './module.ts'
@@ -110,7 +112,7 @@ test('an operation that is executed for a change request gets what its own route
 test('a job gets what its kind declares', async () => {
   const runner = w.runtime.createRunner(1, { poll_ms: 20 })
   const tenant_id = await w.tenant()
-  const { job_id } = await w.kernel.transactions.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+  const { job_id } = await w.kernel.transactions.write(fullScope(tenant_id, 'operator:test'), (tx) =>
     w.kernel.jobs.enqueue(tx, { kind: 'name-capabilities', payload: {} }),
   )
   runner.start()

@@ -3,6 +3,7 @@
  * a real, durable PostgreSQL; then thousands of random tamperings by a superuser, each of which must be found where it was done.
  * Prints one line of JSON.
  */
+
 import { randomInt } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -15,6 +16,7 @@ import { type AuditEvent, type AuditKeys, createAuditKeys } from '#kernel/audit/
 import type { ChainVerification } from '#kernel/audit/chain-verifier.ts'
 import { AuditChainWriter } from '#kernel/audit/chain-writer.ts'
 import { type ExportVerification, verifyExport } from '#kernel/audit/export-verifier.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database, type Tx } from '#kernel/database/tx.ts'
 import { wireTypes } from '#kernel/database/wire-types.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
@@ -207,7 +209,7 @@ async function run(database: DurableDatabase, superuser: pg.Client) {
     const sealed = await timed(() => chainWriter.runOnce())
     await superuser.query('analyze app.audit_link')
     log(`sealed in ${sealed.seconds.toFixed(1)} s; verifying`)
-    const scope = { tenant_id: large, actor: 'operator:acceptance' }
+    const scope = fullScope(large, 'operator:acceptance')
     const verified = await timed(() => app.read(scope, (tx) => verify(tx, keys)))
     const { intact, events, unsealed } = verified.result
     log(`verified in ${verified.seconds.toFixed(1)} s; exporting`)

@@ -1,7 +1,9 @@
 /** A process of the run key-rotation: does one of the operator's commands on keys, and may be killed at any moment. */
+
 import type pg from 'pg'
 import { rewrapAll } from '#app/keys/rewrap.ts'
 import { rotateTenantKey } from '#app/keys/rotate-tenant.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
 
@@ -24,7 +26,7 @@ process.once('message', async ({ connections, master_keys, tenant_id }: KeyWorkM
   process.send?.('begun')
   if (tenant_id === null) await rewrapAll(context, async () => {}, { chunk_tenants: 5 })
   else {
-    const scope = { tenant_id, actor: 'operator:acceptance' }
+    const scope = fullScope(tenant_id, 'operator:acceptance')
     await rotateTenantKey(context, scope, { record: () => {}, chunk_keys: 10 })
   }
   process.send?.('done')

@@ -3,11 +3,13 @@
  * read and written all the time: none may fail. Then the key command hangs: a tenant whose key is in memory goes on, others are refused
  * within 6 s. Prints one line of JSON.
  */
+
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRuntime, type Runtime } from '#app/runtime.ts'
+import { fullScope, type Scope } from '#kernel/database/scope.ts'
 import { combineKeyrings, createKeyCommand } from '#kernel/encryption/key-command.ts'
 import { createKeyring, type Keyring } from '#kernel/encryption/keyring.ts'
 import { ensureTenantKey } from '#kernel/encryption/tenant-keys.ts'
@@ -50,12 +52,12 @@ const startRuntime = (database: DurableDatabase, keyring: Keyring): Promise<Runt
 /** Values of one tenant, read and written through a process. */
 class Values {
   readonly #runtime: Runtime
-  readonly #scope: { tenant_id: string; actor: string }
+  readonly #scope: Scope
   readonly stored: { owner: KeyOwner; bytes: Buffer; text: string }[] = []
 
   constructor(runtime: Runtime, tenant_id: string) {
     this.#runtime = runtime
-    this.#scope = { tenant_id, actor: 'operator:acceptance' }
+    this.#scope = fullScope(tenant_id, 'operator:acceptance')
   }
 
   async add(): Promise<void> {
@@ -96,7 +98,7 @@ async function killRotations(database: DurableDatabase, faults: string[]) {
   const tenants = await database.makeTenants(TENANTS)
   const [tenant_id] = tenants as [string]
   const { app, keyring } = database.seedContext
-  for (const id of tenants) await ensureTenantKey(app, keyring, { tenant_id: id, actor: 'operator:acceptance' })
+  for (const id of tenants) await ensureTenantKey(app, keyring, fullScope(id, 'operator:acceptance'))
   const both = createKeyring(masterKeys.map((key) => Buffer.from(key, 'hex')))
   const runtime = await startRuntime(database, both)
   const values = new Values(runtime, tenant_id)
@@ -144,7 +146,7 @@ async function measureOutage(database: DurableDatabase, faults: string[]): Promi
   const [known, unknown] = (await database.makeTenants(2)) as [string, string]
   const command = createKeyCommand(service.options)
   for (const tenant_id of [known, unknown]) {
-    await ensureTenantKey(database.seedContext.app, command, { tenant_id, actor: 'operator:acceptance' })
+    await ensureTenantKey(database.seedContext.app, command, fullScope(tenant_id, 'operator:acceptance'))
   }
   const files = createKeyring(ACCEPTANCE_MASTER_KEY)
   const runtime = await startRuntime(database, combineKeyrings(files, command, 'command'))

@@ -1,9 +1,11 @@
 /** Chains whose positions were counted by another cluster, as after a dump and restore: nothing is left out, nothing is accused. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { evaluateChains } from '#app/cli/database-checks.ts'
 import { chainTenantEvents } from '#kernel/audit/chain-writer.ts'
 import { countMovedChains } from '#kernel/audit/queries.ts'
+import { fullScope, type Scope } from '#kernel/database/scope.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { chainAllEvents } from '../support/audit-chain.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
@@ -28,7 +30,7 @@ afterAll(async () => {
 })
 
 const verify = () =>
-  w.runtime.database.read({ tenant_id: t.tenant_id, actor: 'job:test' }, (tx) =>
+  w.runtime.database.read(fullScope(t.tenant_id, 'job:test'), (tx) =>
     verifyChain(tx, w.kernel.auditKeys, async () => {}),
   )
 const tail = () => w.runtime.createChainWriter().findBacklog()
@@ -161,7 +163,7 @@ test('one process scans at a time, and a tenant with nothing to chain is not vis
   await chainAllEvents(w, other)
   const visited: string[] = []
   const counting = {
-    write: (scope: { tenant_id: string; actor: string }, body: Parameters<typeof w.runtime.database.write>[1]) => {
+    write: (scope: Scope, body: Parameters<typeof w.runtime.database.write>[1]) => {
       visited.push(scope.tenant_id)
       return w.runtime.database.write(scope, body)
     },
@@ -193,7 +195,7 @@ test('chains more than one batch of a moved record, and two workers do not distu
     [big.tenant_id, FAR],
   )
   await superuser.query(`update app.audit_head set cluster_id = '1' where tenant_id = $1`, [big.tenant_id])
-  const scope = { tenant_id: big.tenant_id, actor: 'job:test' }
+  const scope = fullScope(big.tenant_id, 'job:test')
   const chain = (catch_up?: Parameters<typeof chainTenantEvents>[2]) =>
     w.runtime.database.write(scope, (tx) => chainTenantEvents(tx, w.kernel.auditKeys, catch_up))
   const first = await chain()

@@ -1,7 +1,9 @@
 /** Every change writes exactly one event in its own transaction; failed and repeated requests write none. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainTenantEvents } from '#kernel/audit/chain-writer.ts'
 import { deferEvent } from '#kernel/audit/queries.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Route } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { chainAllEvents } from '../support/audit-chain.ts'
@@ -163,14 +165,18 @@ describe('audit events', () => {
       t.write(async (tx) => {
         const event_id = uuidv7()
         const facts = { operation: 'x', object_type: 'x', object_id: 'x', request_id: null, detail }
-        deferEvent(tx, { tenant_id: t.tenant_id, event_id, recorded_at: at, actor: 'user:x', ...facts }, 'unused')
+        deferEvent(
+          tx,
+          { tenant_id: t.tenant_id, event_id, recorded_at: at, actor: 'user:x', ...facts },
+          { mac: 'unused', restriction_id: null },
+        )
       })
     for (const detail of ['', '{', "{'a':1}", '{"a":1}}']) await expect(record(detail), detail).rejects.toThrow()
   })
 
   test('need an actor', async () => {
     const write = (actor: string) =>
-      w.runtime.database.write({ tenant_id: t.tenant_id, actor }, (tx) =>
+      w.runtime.database.write(fullScope(t.tenant_id, actor), (tx) =>
         tx.run("delete from app.revoked_token where tenant_id = $1 and token_id = 'none'", [t.tenant_id]),
       )
     for (const actor of ['', 'user', 'user:', 'users:1', ' user:1', 'nobody:1', 'USER:1', 'x\nuser:1'])
@@ -186,9 +192,7 @@ describe('audit events', () => {
 
   test('are chained once, also by two concurrent workers', async () => {
     const seal = () =>
-      w.runtime.database.write({ tenant_id: t.tenant_id, actor: 'job:seal' }, (tx) =>
-        chainTenantEvents(tx, w.kernel.auditKeys),
-      )
+      w.runtime.database.write(fullScope(t.tenant_id, 'job:seal'), (tx) => chainTenantEvents(tx, w.kernel.auditKeys))
     await Promise.all([seal(), seal(), seal()])
     await chainAllEvents(w, t)
     const total = (await events()).length

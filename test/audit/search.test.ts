@@ -132,7 +132,14 @@ describe('search', () => {
 
   test('an event has the time of its id when the clock is set back', async () => {
     const noon_ms = Date.parse('2020-06-01T12:00:00Z')
-    const facts = { operation: 'openCase', object_type: 'cases', object_id: 'back', request_id: null, detail: {} }
+    const facts = {
+      operation: 'openCase',
+      object_type: 'cases',
+      object_id: 'back',
+      request_id: null,
+      restriction_id: null,
+      detail: {},
+    }
     const times = [0, -3 * HOUR_MS, -26 * HOUR_MS, -3 * HOUR_MS].map((offset) => noon_ms + offset)
     const other = await ExampleTenant.create(w)
     await other.write(async (tx) => {

@@ -1,4 +1,5 @@
 /** The chain in the database: what a superuser does to it behind the service's back is found, with its place. */
+
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -9,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ChainVerification } from '#kernel/audit/chain-verifier.ts'
 import { verifyExport } from '#kernel/audit/export-verifier.ts'
 import { recordEvent } from '#kernel/audit/record.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
@@ -219,7 +221,7 @@ describe('verification', () => {
 describe('after a rotation of the master key', () => {
   test('earlier events, links and checkpoints still verify, and the chain continues', async () => {
     const tenant = await ExampleTenant.create(w)
-    const scope = { tenant_id: tenant.tenant_id, actor: 'operator:test' }
+    const scope = fullScope(tenant.tenant_id, 'operator:test')
     await tenant.newUser()
     await chainAllEvents(w, tenant)
     const after = await startSecondProcess(w, { keyring: createKeyring([Buffer.alloc(32, 9), TEST_MASTER_KEY]) })
@@ -228,7 +230,14 @@ describe('after a rotation of the master key', () => {
     try {
       const before = await verifyBy(after.runtime)
       expect(before).toMatchObject({ intact: true, faults: [], unsealed: 0 })
-      const facts = { operation: 'after', object_type: 'x', object_id: 'x', request_id: null, detail: {} }
+      const facts = {
+        operation: 'after',
+        object_type: 'x',
+        object_id: 'x',
+        request_id: null,
+        restriction_id: null,
+        detail: {},
+      }
       await after.runtime.database.write(scope, async (tx) => recordEvent(tx, after.runtime.kernel.auditKeys, facts))
       await chainAllEvents({ ...w, runtime: after.runtime }, tenant)
       expect(await verifyBy(after.runtime)).toMatchObject({ intact: true, events: before.events + 1 })

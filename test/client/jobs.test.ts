@@ -1,6 +1,8 @@
 /** jobs.wait with real jobs and a real worker. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '#client/index.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import { fail } from '#kernel/problem.ts'
 import { closed, oneOf } from '#kernel/schema.ts'
@@ -48,7 +50,7 @@ afterAll(async () => {
 })
 
 const start = async (ending: 'well' | 'badly' | 'never') =>
-  w.runtime.database.write({ tenant_id: await w.tenant(), actor: 'user:test' }, (tx) =>
+  w.runtime.database.write(fullScope(await w.tenant(), 'user:test'), (tx) =>
     w.kernel.jobs.enqueue(tx, { kind: 'client-test', payload: { ending } }),
   )
 

@@ -1,6 +1,8 @@
 /** Retries against the real server through a faulty proxy. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '#client/index.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { createSimplePlugin } from '../support/example-plugin.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { assertCreated } from './assert-created.ts'
@@ -145,7 +147,7 @@ test('PUT, PATCH and DELETE are retried only after 429', async () => {
 
 test('a 429 of the real server is retried', async () => {
   const tenant_id = await w.makeTenant()
-  await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+  await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
     tx.run(`insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, 'principal', 1, 2)`, [
       tenant_id,
     ]),

@@ -2,6 +2,7 @@
  * Servers of their own, with PostgreSQL's own tools: a dump into another cluster, a standby, and a failover that loses what the
  * standby had not received. Skipped, and said so, where the tools are not installed.
  */
+
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -17,6 +18,7 @@ import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { AuditChainWriter } from '#kernel/audit/chain-writer.ts'
 import { recordEvent } from '#kernel/audit/record.ts'
 import { migrate, readMigrations } from '#kernel/database/migrations.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { type ConnectionConfig, toConnectionConfig } from '#kernel/database/servers.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
@@ -33,7 +35,7 @@ if (!tools) console.warn(`${TESTS} test(s) skipped: no PostgreSQL server with pg
 const keyring = createKeyring(TEST_MASTER_KEY)
 let keys: AuditKeys
 const tenant_id = uuidv7()
-const scope = { tenant_id, actor: 'operator:test' }
+const scope = fullScope(tenant_id, 'operator:test')
 
 const openPool = (connection: ConnectionConfig) =>
   new Database({ connection, max: 3, prepared: true, statement_timeout_ms: 30_000, wait_ms: 10_000 })
@@ -44,7 +46,14 @@ function openProcess(connection: (role: string) => ConnectionConfig) {
   const chainWriter = new AuditChainWriter({ transactions: app, queue: worker, keys, log: createSilentLog() })
   const record = () =>
     app.write(scope, async (tx) =>
-      recordEvent(tx, keys, { operation: 'x', object_type: 'x', object_id: 'x', request_id: null, detail: {} }),
+      recordEvent(tx, keys, {
+        operation: 'x',
+        object_type: 'x',
+        object_id: 'x',
+        request_id: null,
+        restriction_id: null,
+        detail: {},
+      }),
     )
   return {
     app,

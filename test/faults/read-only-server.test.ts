@@ -1,6 +1,8 @@
 /** A server that takes no writes, as after a switch-over: reads continue, writes get a retryable error, and no restart is needed. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Problem } from '#kernel/problem.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -50,7 +52,7 @@ test('writes get 503 with Retry-After, and succeed in the same process once the 
 })
 
 test('a write inside a read transaction is an internal error', async () => {
-  const scope = { tenant_id: await w.tenant(), actor: 'user:test' }
+  const scope = fullScope(await w.tenant(), 'user:test')
   const error = await w.runtime.database
     .read(scope, (tx) => tx.run('delete from app.revoked_token where tenant_id = $1', [tx.tenant_id]))
     .catch((failure: unknown) => failure)

@@ -1,5 +1,7 @@
 /** The fixed order of evaluation: of two faults the earlier one is always reported. */
+
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
@@ -42,7 +44,7 @@ function exhausted(): { address: string } {
 /** A tenant of its own whose principals may send one request and then none for long. */
 async function slowTenant() {
   const tenant_id = await w.makeTenant()
-  await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+  await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
     tx.run(`insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, 'principal', 1, 1)`, [
       tenant_id,
     ]),

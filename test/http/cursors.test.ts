@@ -1,6 +1,8 @@
 /** Listings are read page by page without gaps or repetitions, and a cursor continues only the listing it came from. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CURSOR_TTL_MS, createCursorCodec } from '#kernel/cursor.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
 import { getExample, getRequestLine, routes } from '../isolation/support.ts'
@@ -16,7 +18,7 @@ beforeAll(async () => {
   tenant_id = await w.tenant()
   token = await w.token()
   // In one transaction, so that all have the same created_at and only the id tells them apart.
-  await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+  await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), async (tx) => {
     for (let n = 0; n < 7; n++) await insertUser(tx, person(n))
   })
 })
@@ -63,7 +65,7 @@ describe('paging', () => {
   test('is not affected by rows inserted meanwhile', async () => {
     const before = await all('limit=200')
     const read = await all('limit=2', async () => {
-      await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) => insertUser(tx, person(0)))
+      await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) => insertUser(tx, person(0)))
     })
     expect(read.slice(0, before.length)).toEqual(before)
     expect(new Set(read).size).toBe(read.length)
@@ -83,7 +85,7 @@ describe('paging', () => {
 
   test('returns fifty rows by default', async () => {
     const other = await w.makeTenant()
-    await w.runtime.database.write({ tenant_id: other, actor: 'operator:test' }, async (tx) => {
+    await w.runtime.database.write(fullScope(other, 'operator:test'), async (tx) => {
       for (let n = 0; n < 51; n++) await insertUser(tx, person(n))
     })
     const { json } = await page('', await w.token({ tenant_id: other }))

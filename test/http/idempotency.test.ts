@@ -1,7 +1,9 @@
 /** Safe retries: one effect per key, the same answer byte for byte, and nothing kept of what failed. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import type { Role } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 import { countMarks, createTestModule } from '../support/test-module.ts'
@@ -23,11 +25,9 @@ const mark = (key: string | undefined, name: string, by = token): Promise<Reply>
     headers: key === undefined ? {} : { 'idempotency-key': key },
   })
 const marks = async (name: string, tenant_id?: string) =>
-  w.runtime.database.read({ tenant_id: tenant_id ?? (await w.tenant()), actor: 'operator:test' }, (tx) =>
-    countMarks(tx, name),
-  )
+  w.runtime.database.read(fullScope(tenant_id ?? (await w.tenant()), 'operator:test'), (tx) => countMarks(tx, name))
 const answers = async (key: string) =>
-  w.runtime.database.read({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
+  w.runtime.database.read(fullScope(await w.tenant(), 'operator:test'), (tx) =>
     tx.query<{ body: string | null; status: number }>(
       'select body, status from app.idempotency where tenant_id = $1 and key = $2',
       [tx.tenant_id, key],
@@ -98,7 +98,7 @@ describe('repeating a request', () => {
 
   test('after 24 hours is a new request', async () => {
     await mark('old', 'old')
-    await w.runtime.database.write({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
+    await w.runtime.database.write(fullScope(await w.tenant(), 'operator:test'), (tx) =>
       tx.run(`update app.idempotency set expires_at = now() - interval '1 s' where tenant_id = $1 and key = 'old'`, [
         tx.tenant_id,
       ]),

@@ -1,6 +1,8 @@
 /** A caller over its limit gets 429 with Retry-After, and no other caller is affected. The clock is stopped, so buckets do not refill. */
+
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
 import { modules } from '#app/modules.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import type { ProcessRegistry } from '#kernel/process/registry.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -27,7 +29,7 @@ afterEach(() => clock.mockRestore())
 type Rows = Record<string, [per_second: number, burst: number]>
 
 const setLimits = (tenant_id: string, rows: Rows) =>
-  w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+  w.runtime.database.write(fullScope(tenant_id, 'operator:test'), async (tx) => {
     for (const [bucket, [per_second, burst]] of Object.entries(rows)) {
       await tx.run(
         `insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, $2, $3, $4)
@@ -274,7 +276,7 @@ describe('several processes on one database', () => {
   test('count until 15 seconds after their last sign of life; workers do not count', async () => {
     const [own] = (await open(1)) as [Processes]
     const seen = async (age: string, serves_requests: boolean) => {
-      await w.runtime.database.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+      await w.runtime.database.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) =>
         tx.run(
           `insert into app.process (tenant_id, process_id, serves_requests, runs_jobs, seen_at) values ($1, $2, $3, true, now() - $4::interval)
            on conflict on constraint process_pkey do update set serves_requests = $3, seen_at = now() - $4::interval`,

@@ -2,7 +2,9 @@
  * A process whose database queue is full refuses requests before routing, as it does for callers far beyond their limit: the
  * same answer as ever, for a fraction of the work.
  */
+
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Problem } from '#kernel/problem.ts'
 import { toProblemBody } from '#kernel/problem-body.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -83,7 +85,7 @@ describe('far beyond a limit', () => {
   /** The clock is stopped, so buckets do not refill. */
   async function limited() {
     const tenant_id = await w.makeTenant()
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+    await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.run(`insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, 'principal', 5, $2)`, [
         tenant_id,
         ALLOWED,

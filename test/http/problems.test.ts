@@ -2,12 +2,14 @@
  * Every code of the catalogue is provoked here by a real request, and every answer has the one shape. A code that no request can
  * provoke yet is listed with its reason; both lists together are exactly the catalogue.
  */
+
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { updateTenantState } from '#app/queries.ts'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '#kernel/auth/queries.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { createPluginTriggers } from '../support/plugin-problem-triggers.ts'
@@ -56,7 +58,7 @@ beforeAll(async () => {
   admin = await w.token({ roles: ['tenant_admin'] })
   worker = await w.token({ roles: ['analyst'] })
   user_id = (await newUser([])).user_id
-  const [row] = await w.runtime.database.one({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, listSigningKeys)
+  const [row] = await w.runtime.database.one(fullScope(SYSTEM_TENANT, 'operator:test'), listSigningKeys)
   if (!row) throw new Error('no signing key')
   forgery = {
     issuer: w.kernel.issuer.issuer,
@@ -98,7 +100,7 @@ async function raw(text: string): Promise<ProblemReply> {
 /** A tenant with one limit, and a token of one of its analysts. */
 async function limited(bucket: string, burst: number): Promise<string> {
   const tenant_id = await w.makeTenant()
-  await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+  await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
     tx.run('insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, $2, 1, $3)', [
       tenant_id,
       bucket,
@@ -153,7 +155,7 @@ const provocations: ProblemTriggers = {
   tenant_suspended: async () => {
     const tenant_id = await w.makeTenant()
     const token = await w.token({ tenant_id })
-    await w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+    await w.steward.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) =>
       updateTenantState(tx, tenant_id, 'suspended'),
     )
     return call('GET /auth/me', { token })
@@ -233,7 +235,7 @@ const provocations: ProblemTriggers = {
   },
   upload_incomplete: async () => {
     const upload_id = uuidv7()
-    await w.runtime.database.write({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
+    await w.runtime.database.write(fullScope(await w.tenant(), 'operator:test'), (tx) =>
       tx.run(
         `insert into app.upload (tenant_id, upload_id, state, media_type, created_by, expires_at)
          values ($1, $2, 'receiving', 'application/octet-stream', $3, now() + interval '1 hour')`,

@@ -1,4 +1,5 @@
 /** Which tokens the running server accepts, and how fast a revoked one is refused: forgeries, issuers, the deny list. */
+
 import { generateKeyPairSync } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +10,7 @@ import { updateTenantState } from '#app/queries.ts'
 import { createTenant, rotateSigningKey } from '#app/seed.ts'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '#kernel/auth/queries.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { forgedTokens } from '../support/forged-tokens.ts'
 import { startSecondProcess } from '../support/second-process.ts'
@@ -79,7 +81,7 @@ async function rsaKey(modulusLength: number): Promise<ForgeryKey> {
 }
 
 async function signingKey(): Promise<ForgeryKey> {
-  const scope = { tenant_id: SYSTEM_TENANT, actor: 'operator:test' }
+  const scope = fullScope(SYSTEM_TENANT, 'operator:test')
   const [row] = await w.runtime.database.one(scope, listSigningKeys)
   if (!row) throw new Error('no signing key')
   const sealed = w.seedContext.keyring.decrypt(row.sealed_private, signingKeyContext(row.kid))
@@ -91,7 +93,7 @@ const me = async (token: string) => {
   return status === 200 ? 'ok' : `${status} ${json.code}`
 }
 const suspend = (tenant_id: string, state: 'active' | 'suspended') =>
-  w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) => updateTenantState(tx, tenant_id, state))
+  w.steward.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) => updateTenantState(tx, tenant_id, state))
 
 describe('forged tokens', () => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 4 })
@@ -221,7 +223,7 @@ describe('a revocation reaches another process within five seconds', () => {
     const set = (roles: string[]) => w.call(`PUT /users/${ada.user_id}/roles`, { token: admin, body: { roles } })
     expect((await set(['compliance_officer', 'viewer'])).status).toBe(200)
     expect((await w.call('GET /auth/me', { token: ada.token })).json.roles).toEqual(['compliance_officer'])
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+    await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.run(`update app.api_key set roles = '{viewer}' where tenant_id = $1`, [tenant_id]),
     )
     await expect.poll(() => rolesOf(ada.token), { timeout: 5000, interval: 100 }).toEqual(['compliance_officer'])
@@ -372,7 +374,7 @@ describe('signing keys', () => {
     expect(JSON.parse(Buffer.from(minted.token.split('.')[0] as string, 'base64url').toString()).kid).toBe(kid)
     await fresh.close()
 
-    await w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+    await w.steward.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) =>
       tx.run(`update app.signing_key set retired_at = now() - interval '26 hours' where kid = $1`, [old_key.kid]),
     )
     expect(await published()).toEqual([kid])

@@ -2,8 +2,18 @@
 
 /** Columns that cannot hold the token, with the constraint that says so. */
 export const excludedColumns: Readonly<Record<string, string>> = {
+  'mlro_designation.decided_by': 'mlro_designation_decided_ck',
+  'mlro_designation.effect': 'mlro_designation_effect_ck',
+  'mlro_designation.proposed_by': 'mlro_designation_proposer_ck',
+  'mlro_designation.state': 'mlro_designation_decided_ck',
+  'restriction.imposed_by': 'restriction_imposed_ck',
+  'restriction.lift_reason': 'restriction_lifted_ck',
+  'restriction.lifted_by': 'restriction_lifted_ck',
+  'restriction_access.effect': 'restriction_access_effect_ck',
+  'restriction_access.principal': 'restriction_access_person_ck',
   'admission_evidence.consumer_kind': 'admission_evidence_kind_ck',
   'api_key.state': 'api_key_state_ck',
+  'audit_link.event_hash': 'audit_link_event_hash_ck',
   'audit_run.kind': 'audit_run_kind_ck',
   'batch_evaluation.source_kind': 'batch_evaluation_source_ck',
   'batch_evaluation.stage': 'batch_evaluation_stage_ck',

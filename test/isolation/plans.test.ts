@@ -2,8 +2,10 @@
  * Suite 8: every statement the service sends is planned on a large, lopsided database, as the role that sends it and behind
  * row-level security: none scans a large table.
  */
+
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database, type Scope, type Tx } from '#kernel/database/tx.ts'
 import type { Route } from '#kernel/route.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
@@ -149,7 +151,7 @@ function listen(): () => void {
     const known =
       roles.get(database) ??
       (originals[0] as Database['one'])
-        .call(database, { tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, ask as never)
+        .call(database, fullScope(SYSTEM_TENANT, 'operator:test'), ask as never)
         .then((row) => (row as { name: 'app' | 'worker' }).name)
     roles.set(database, known)
     return known

@@ -2,8 +2,10 @@
  * Suite 7: tenants take turns on one or two connections while statements fail, are swallowed, cancelled, or lose their
  * backend. Nobody ever sees a foreign row, nothing half-done is committed, and the pool is whole again afterwards.
  */
+
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database, type Scope } from '#kernel/database/tx.ts'
 import type { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -59,7 +61,7 @@ function openDatabase(options: { max: number; prepared?: boolean; wait_ms?: numb
   })
 }
 
-const scopeOf = (tenant_id: string): Scope => ({ tenant_id, actor: 'user:pool' })
+const scopeOf = (tenant_id: string): Scope => fullScope(tenant_id, 'user:pool')
 
 const weightedOperations = poolOperations.flatMap((turn) => Array.from({ length: turn.weight }, () => turn))
 

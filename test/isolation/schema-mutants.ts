@@ -42,6 +42,28 @@ export const validSchemas: readonly SchemaMutant[] = [
 
 export const schemaMutants: readonly SchemaMutant[] = [
   {
+    name: 'a table with a restriction and no policy of sight',
+    rule: 'rows of a restriction are not hidden by a policy',
+    break: () => [
+      `create table app.mutant_note (tenant_id uuid not null, note_id uuid not null, restriction_id uuid, primary key (tenant_id, note_id),
+         foreign key (tenant_id, restriction_id) references app.restriction (tenant_id, restriction_id))`,
+      `select app.wall('app.mutant_note', 'tenant')`,
+    ],
+  },
+  {
+    name: 'no restriction is hidden any more',
+    rule: 'a function of sight is missing or is not as written',
+    break: () => [
+      `create or replace function app.is_in_force(restriction uuid) returns boolean language plpgsql stable parallel safe
+         as 'begin return false; end'`,
+    ],
+  },
+  {
+    name: 'restrictions are no longer copied for sight',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => ['alter table app.restriction disable trigger restriction_copy'],
+  },
+  {
     name: 'a table without an isolation policy',
     rule: 'table is not registered for isolation',
     break: () => ['create table app.mutant (tenant_id uuid)'],

@@ -113,16 +113,19 @@ export async function connect(config: pg.ClientConfig): Promise<pg.Client> {
   return client
 }
 
-/** The rest of the transaction speaks for the tenant. `null`: the kernel never set a tenant, or an actor. */
+/**
+ * The rest of the transaction speaks for the tenant, with full sight: what people may see has tests of its own. `null`: the
+ * kernel never set a tenant, or an actor.
+ */
 export async function setTenantContext(
   client: pg.Client,
   tenant_id: string | null,
   actor: string | null = 'user:probe',
 ) {
-  await client.query(`select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true)`, [
-    tenant_id ?? '',
-    actor ?? '',
-  ])
+  await client.query(
+    `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true), set_config('app.sight', 'all', true)`,
+    [tenant_id ?? '', actor ?? ''],
+  )
 }
 
 /** Inside a transaction: how many rows the statement gives or touches, or the SQLSTATE that refused it. It is undone. */
@@ -158,7 +161,8 @@ declare
 begin
   for one in select * from jsonb_array_elements(attempts) loop
     begin
-      perform set_config('app.tenant_id', one ->> 'tenant_id', true), set_config('app.actor', one ->> 'actor', true);
+      perform set_config('app.tenant_id', one ->> 'tenant_id', true), set_config('app.actor', one ->> 'actor', true),
+        set_config('app.sight', 'all', true);
       execute one ->> 'text';
       get diagnostics touched = row_count;
       raise exception using errcode = '${UNDONE}';

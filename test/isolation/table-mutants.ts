@@ -44,9 +44,26 @@ const ownTenant = 'tenant_id = (select app.tenant_id())'
 const findIndexableColumn = ({ columns }: Table): string =>
   columns.find(({ name, type }) => name !== 'tenant_id' && /^(uuid|text|bigint|timestamp.*)$/.test(type))?.name ?? ''
 
+/** Rows may belong to a restriction; the two tables that decide about sight have no such policy. */
+const isRestricted = ({ name, columns }: Table): boolean =>
+  columns.some((column) => column.name === 'restriction_id') &&
+  !['restriction_force', 'restriction_person'].includes(name)
+
 const policyChanged = 'an isolation policy is missing or is not as written'
 const objectPrivileges = 'a serving role may truncate, reference or add triggers'
 const noActor = 'the actor trigger is missing or off'
+
+/** Rows of these belong to rows of others and take their restriction. */
+const INHERITING = [
+  'change_approval',
+  'provider_attempt',
+  'provider_page',
+  'provider_answer',
+  'source_payload_content',
+  'payload_admission',
+  'quarantine_item',
+  'admission_evidence',
+]
 
 export const tableMutants: readonly TableMutant[] = [
   {
@@ -106,6 +123,40 @@ export const tableMutants: readonly TableMutant[] = [
     name: 'open policy without its name',
     rule: 'a policy is not one of isolation',
     break: (t) => [`alter policy open on app.${t.name} rename to opened`],
+  },
+  {
+    name: 'sight policy dropped',
+    rule: 'rows of a restriction are not hidden by a policy',
+    break: (t) => (isRestricted(t) ? [`drop policy sight on app.${t.name}`] : []),
+  },
+  {
+    name: 'sight policy replaced by true',
+    rule: 'rows of a restriction are not hidden by a policy',
+    break: (t) => (isRestricted(t) ? [`alter policy sight on app.${t.name} using (true) with check (true)`] : []),
+  },
+  {
+    name: 'sight policy weakened by or',
+    rule: policyChanged,
+    break: (t) =>
+      isRestricted(t)
+        ? [`alter policy sight on app.${t.name} using (true or not app.is_in_force(restriction_id))`]
+        : [],
+  },
+  {
+    name: 'a restriction of any tenant may be named',
+    rule: 'rows refer to no restriction of their tenant',
+    break: (t) =>
+      t.references
+        .filter(
+          ({ table, columns }) => isRestricted(t) && table === 'restriction' && columns[0]?.name === 'restriction_id',
+        )
+        .map(({ constraint }) => `alter table app.${t.name} drop constraint ${constraint} cascade`),
+  },
+  {
+    name: 'restriction no longer taken from the row that it belongs to',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: (t) =>
+      INHERITING.includes(t.name) ? [`alter table app.${t.name} disable trigger ${t.name}_restriction`] : [],
   },
   {
     name: 'truncate granted',
@@ -215,12 +266,11 @@ export const tableMutants: readonly TableMutant[] = [
     // Where a trigger refuses the row before the key does, only triggers write, or a check keeps the scope, the missing key goes unnoticed.
     break: (t) =>
       [
+        ...INHERITING,
         'activation',
         'dataset',
         'dataset_difference',
         'dataset_version',
-        'provider_attempt',
-        'provider_page',
         'rating',
         'subject_risk',
         'subject_version',

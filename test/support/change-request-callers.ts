@@ -1,5 +1,7 @@
 /** People and API keys that propose and decide change requests in tests. */
+
 import type { Role } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertApiKey } from '#modules/access/index.ts'
@@ -28,7 +30,7 @@ export async function createKeyCaller(
 ): Promise<Caller & { readonly key_id: string }> {
   const key_id = uuidv7()
   const key = { key_id, name: 'machine', roles: ['tenant_admin' as const], secret_hash: 'unused', expires_in_days: 30 }
-  await w.runtime.database.write({ tenant_id, actor }, (tx) => insertApiKey(tx, key))
+  await w.runtime.database.write(fullScope(tenant_id, actor), (tx) => insertApiKey(tx, key))
   const principal = `key:${key_id}` as const
   return { key_id, principal, token: await w.token({ tenant_id, principal, roles: ['tenant_admin'] }) }
 }

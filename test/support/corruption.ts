@@ -2,8 +2,10 @@
  * Flips single bits of what is stored, as a failing disk or a superuser would, and asks whatever depends on it. Each flip is
  * undone. An answer that passes off altered bytes as right is `unnoticed`.
  */
+
 import pg from 'pg'
 import { createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { chainAllEvents } from './audit-chain.ts'
@@ -112,7 +114,7 @@ export async function createCorruption(connection: pg.ClientConfig, tenant: Exam
   const { next_cursor: cursor } = (await w.call('GET /users?limit=2', { token })).json
 
   const verify = () =>
-    w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+    w.runtime.database.read(fullScope(tenant_id, 'operator:test'), (tx) =>
       verifyChain(tx, w.kernel.auditKeys, async () => {}),
     )
   const download = () =>

@@ -2,7 +2,9 @@
  * A tenant that can make one of everything, for tests that call every operation. `user()` is made once and shared;
  * `newUser()` is a fresh one for calls that use it up. Things are made through the API wherever it can make them.
  */
+
 import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -63,7 +65,7 @@ export class ExampleTenant {
 
   /** As app inside this tenant, for what no operation makes. */
   write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.w.runtime.database.write({ tenant_id: this.tenant_id, actor: 'operator:test' }, body)
+    return this.w.runtime.database.write(fullScope(this.tenant_id, 'operator:test'), body)
   }
 
   /** One row in each table of every module, as the canary tenant has them. */

@@ -1,8 +1,10 @@
 /** What the job suites share: putting jobs in the queue, looking at them, and waiting for what a runner does in its own time. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { updateTenantState } from '#app/queries.ts'
 import { roles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { findJob, type JobRow } from '#kernel/job/queries.ts'
 import type { JobRunner } from '#kernel/job/runner.ts'
@@ -55,7 +57,7 @@ export async function startJobTestApp(options: TestAppOptions = {}) {
   const runners: JobRunner[] = []
   const stopRunners = () => Promise.all(runners.splice(0).map((runner) => runner.stop(0)))
   const inTenant = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
-    w.kernel.transactions.write({ tenant_id, actor: 'operator:test' }, body)
+    w.kernel.transactions.write(fullScope(tenant_id, 'operator:test'), body)
   const look = async (tenant_id: string, job_id: string): Promise<JobRow> => {
     const job = await inTenant(tenant_id, (tx) => findJob(tx, job_id, roles))
     if (!job) throw new Error(`job ${job_id} is gone`)
@@ -115,9 +117,7 @@ export async function startJobTestApp(options: TestAppOptions = {}) {
         return isTerminal(job.state) && job
       }),
     setTenantState: (tenant_id: string, state: 'active' | 'suspended') =>
-      w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
-        updateTenantState(tx, tenant_id, state),
-      ),
+      w.steward.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) => updateTenantState(tx, tenant_id, state)),
     /** After each test: no runner of it goes on, and no job it left behind runs in the next. */
     clear: async () => {
       await stopRunners()

@@ -2,6 +2,7 @@
  * A kind of definition that exists only in tests: notices to customers, written as paragraphs that may name a list. It shows
  * what a new kind consists of: this file, a row of app.definition_family and a line in the list of modules.
  */
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Module } from '#kernel/module.ts'
 import { createDefinitionRoutes, type documentStore, resolver, typeStore } from '#modules/definitions/index.ts'
 import type { TestApp } from './test-app.ts'
@@ -113,7 +114,7 @@ export async function installNoticeKind(w: TestApp, insertRow: (sql: string) => 
     key_pointers: ['/name'],
     examples: [{ name: 'opening', text: 'Dear customer,', position: 0 }],
   })
-  await w.steward.write({ tenant_id: SYSTEM, actor: 'operator:test' }, (tx) =>
+  await w.steward.write(fullScope(SYSTEM, 'operator:test'), (tx) =>
     typeStore.insertType(tx, {
       type_key: noticeKind.type_key,
       type_version: 1,

@@ -1,6 +1,8 @@
 /** What the suites of plugins share: an app whose operator allows hosts, and the operations on plugins in short. */
+
 import pg from 'pg'
 import { expect } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { PLUGIN_CHECK } from '#modules/plugins/check-job.ts'
 import { companyPayload, companyRecord } from './company-registry.ts'
 import { createExamplePlugin, createSimplePlugin } from './example-plugin.ts'
@@ -43,7 +45,7 @@ export async function startPluginSuite() {
     upload,
     activate,
     grant,
-    scope: () => ({ tenant_id: t.tenant_id, actor: 'operator:test' }),
+    scope: () => fullScope(t.tenant_id, 'operator:test'),
     uploadVersion: (plugin_key: string, content: object) =>
       call(`POST /plugins/${plugin_key}/versions`, { package: content }),
     run: (plugin_key: string, version: number | string = 1, input: unknown = { country: 'AE', directors: 1 }) =>

@@ -1,4 +1,5 @@
 /** A shared list as the operator keeps it: published and activated in the system tenant by the module's own functions. */
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { activationStore, datasetStore, staging, typeStore, versionStore } from '#modules/definitions/index.ts'
@@ -132,4 +133,4 @@ const compileRow = ({ type_key, type_version, definition }: typeStore.TypeRow): 
   compileType({ type_key, type_version, ...definition } as TypeDefinition)
 
 const asOperator = <T>(w: TestApp, body: (tx: Tx) => Promise<T>): Promise<T> =>
-  w.steward.write({ tenant_id: SYSTEM, actor: 'operator:test' }, body)
+  w.steward.write(fullScope(SYSTEM, 'operator:test'), body)

@@ -1,4 +1,5 @@
 /** A running Probity for one test file: its own database cloned from the template, the real server, fresh tenants, real tokens. */
+
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import pg from 'pg'
@@ -11,6 +12,7 @@ import { createTenant, demoTenants } from '#app/seed.ts'
 import { type DemoSignIn, findDemoSignIn } from '#kernel/auth/demo-sign-in.ts'
 import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
 import { latestVersion, readMigrations } from '#kernel/database/migrations.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import type { EgressSettings } from '#kernel/egress/settings.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
@@ -177,7 +179,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
   /** A person of the tenant with a row and a token. */
   const person = async (tenant_id: string, held: readonly Role[]) => {
     const user_id = uuidv7()
-    await runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+    await runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
       insertUser(tx, {
         user_id,
         issuer: runtime.kernel.issuer.issuer,
@@ -197,7 +199,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
 
   /** Sets the approval policy without the checks of the API. */
   const setApprovalRules = (tenant_id: string, rules: readonly object[]) =>
-    runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) => updateApprovalRules(tx, tenant_id, rules))
+    runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) => updateApprovalRules(tx, tenant_id, rules))
 
   return {
     runtime,

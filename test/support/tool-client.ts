@@ -1,6 +1,8 @@
 /** The public client of the tool protocol over real HTTP, what a tenant's calls leave behind, and messages that must be refused. */
+
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Role } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { ExampleTenant, Person } from './example-tenant.ts'
 import type { TestApp } from './test-app.ts'
 
@@ -49,7 +51,7 @@ export async function callTool(client: Client, name: string, given: Record<strin
 
 /** Events and rows of calls of a tenant, oldest first. */
 export const listRecordedCalls = (w: TestApp, tenant: ExampleTenant) =>
-  w.runtime.database.read({ tenant_id: tenant.tenant_id, actor: 'operator:test' }, async (tx) => ({
+  w.runtime.database.read(fullScope(tenant.tenant_id, 'operator:test'), async (tx) => ({
     events: await tx.query<{ event_id: string; operation: string; actor: string; detail: string }>(
       `select event_id, operation, actor, detail from app.audit_event where tenant_id = $1 and detail like '%"via":"mcp"%'
         order by recorded_at, event_id`,

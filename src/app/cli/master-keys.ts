@@ -1,4 +1,5 @@
 /** `keys rewrap`, `keys retire`, `keys renew` and `keys rotate-tenant`: master keys, and the keys that they wrap. */
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { renewIntegrityKeys } from '../integrity-keys.ts'
@@ -10,7 +11,7 @@ import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
 import { recordAction, recordActionForAll } from './operator-actions.ts'
 import { requireTenant } from './require-tenant.ts'
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
+const SCOPE = fullScope(SYSTEM_TENANT, OPERATOR)
 
 const pluralize = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`
 
@@ -138,7 +139,7 @@ credentials again.`,
 export async function renewLostTenantKeys({ guarded, keyring }: Pick<OperatorContext, 'guarded' | 'keyring'>) {
   let renewed = 0
   for (const tenant_id of await guarded.steward.write(SCOPE, listTenantIds)) {
-    renewed += await renewLostTenantKey({ ...guarded, keyring }, { tenant_id, actor: OPERATOR }, () => {})
+    renewed += await renewLostTenantKey({ ...guarded, keyring }, fullScope(tenant_id, OPERATOR), () => {})
   }
   return renewed
 }
@@ -158,19 +159,15 @@ Example:
       const { tenant_id } = await requireTenant(operator, slug)
       const audit = await operator.audit()
       const context = { ...operator.guarded, keyring: operator.keyring }
-      const result = await rotateTenantKey(
-        context,
-        { tenant_id, actor: OPERATOR },
-        {
-          record: (tx, detail) =>
-            recordAction(tx, audit, {
-              operation: 'rotateTenantKey',
-              object_type: 'tenant-keys',
-              object_id: tenant_id,
-              detail,
-            }),
-        },
-      )
+      const result = await rotateTenantKey(context, fullScope(tenant_id, OPERATOR), {
+        record: (tx, detail) =>
+          recordAction(tx, audit, {
+            operation: 'rotateTenantKey',
+            object_type: 'tenant-keys',
+            object_id: tenant_id,
+            detail,
+          }),
+      })
       for (const line of describeRotation(slug, result)) invocation.terminal.out(line)
       return result.unopened > 0 ? 1 : 0
     }),

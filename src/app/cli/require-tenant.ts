@@ -1,10 +1,11 @@
 /** Finds the tenant that a command names. */
+import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { CANARY_TENANT } from '#modules/tenant/index.ts'
 import { findTenantBySlug, listTenants, type TenantSummary } from '../queries.ts'
 import { OPERATOR, type OperatorContext } from './operator.ts'
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
+const SCOPE = fullScope(SYSTEM_TENANT, OPERATOR)
 const MAX_LISTED_TENANTS = 20
 
 /** By slug or id; for an unknown one the error lists those that exist. */

@@ -2,8 +2,10 @@
  * Shared parts of the commands on shared lists: operator, list, time of effect, and the operator's audit event in the
  * transaction of the change. Shared lists belong to the system tenant and are written as the steward.
  */
+
 import os from 'node:os'
 import { canonicalJson } from '#kernel/canonical-json.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Database, Scope, Tx } from '#kernel/database/tx.ts'
 import { Problem, problems } from '#kernel/problem.ts'
 import { hasVisibleText } from '#kernel/schema.ts'
@@ -42,7 +44,7 @@ export function readScope({ args }: Invocation): Scope {
   }
   const name = args.text('actor') ?? userName()
   if (!ACTOR.test(name)) throw new UsageError('--actor must be 1 to 100 letters, digits or . _ @ -')
-  return { tenant_id: SYSTEM_TENANT, actor: `operator:${name}` }
+  return fullScope(SYSTEM_TENANT, `operator:${name}`)
 }
 
 function userName(): string {

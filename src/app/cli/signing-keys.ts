@@ -1,7 +1,9 @@
 /** `keys list` and `keys rotate`: the signing keys of the built-in issuer. Private keys are never shown. */
+
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { BUILT_IN_ISSUER } from '#kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '#kernel/auth/queries.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { listTenants } from '../queries.ts'
@@ -11,7 +13,7 @@ import { formatTable } from './format-table.ts'
 import { OPERATOR, withOperator } from './operator.ts'
 import { recordActionForAll } from './operator-actions.ts'
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
+const SCOPE = fullScope(SYSTEM_TENANT, OPERATOR)
 
 export const keysList: Command = {
   about: 'A retired key still verifies tokens until the last one it signed has expired; then it is no longer listed.',

@@ -1,7 +1,9 @@
 /** `tenant create`: a tenant with its defaults and its first API key. */
+
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { mintApiKey } from '#kernel/auth/api-key.ts'
 import { isTenantId } from '#kernel/auth/token-verifier.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { insertApiKey } from '#modules/access/index.ts'
@@ -13,7 +15,7 @@ import { type Command, type Invocation, UsageError } from './command.ts'
 import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
 import { recordAction } from './operator-actions.ts'
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
+const SCOPE = fullScope(SYSTEM_TENANT, OPERATOR)
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,99}$/
 const NAME_MAX = 200
 
@@ -71,7 +73,7 @@ export async function createTenantWithKey(operator: TenantOperator, wanted: Tena
     is_made = true
   })
   if (!is_made) throw new Error(`A tenant "${slug}" exists already (${tenant_id}): somebody else made it just now.`)
-  await operator.guarded.steward.write({ tenant_id, actor: OPERATOR }, (tx) =>
+  await operator.guarded.steward.write(fullScope(tenant_id, OPERATOR), (tx) =>
     updateTenantState(tx, tenant_id, 'active'),
   )
   return { tenant_id, slug, key_id, api_key: minted.text }
@@ -116,4 +118,4 @@ async function resolveTenantId(operator: TenantOperator, { slug, id }: TenantReq
 /** All of its own rows are created in one transaction, including the approval policy. */
 const isEmptyTenant = async ({ guarded }: TenantOperator, { tenant_id, state }: TenantSummary): Promise<boolean> =>
   state === 'suspended' &&
-  guarded.app.read({ tenant_id, actor: OPERATOR }, async (tx) => !(await hasRows(tx, 'approval_policy')))
+  guarded.app.read(fullScope(tenant_id, OPERATOR), async (tx) => !(await hasRows(tx, 'approval_policy')))

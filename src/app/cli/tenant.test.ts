@@ -1,6 +1,8 @@
 /** `tenant create` on a real database: all of a tenant or nothing that anybody could use, wherever it is broken off. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertTenant } from '../queries.ts'
 import { checkApprovers } from './approver-check.ts'
@@ -131,7 +133,7 @@ describe('tenant create', () => {
 
   test('a tenant that is there and active is never gone on with, however empty', async () => {
     const tenant = { tenant_id: '00000000-0000-7000-8000-00000000abce', slug: 'empty', name: 'Empty' }
-    await w.steward.write({ tenant_id: tenant.tenant_id, actor: 'operator:test' }, (tx) =>
+    await w.steward.write(fullScope(tenant.tenant_id, 'operator:test'), (tx) =>
       insertTenant(tx, { ...tenant, demo: false, state: 'active' }),
     )
     await expect(create('empty')).rejects.toThrow('exists already')

@@ -1,4 +1,5 @@
 /** `tenant list|suspend|resume`: the operator's view of tenants. It never reads a tenant's own data. */
+import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { CANARY_TENANT } from '#modules/tenant/index.ts'
 import { listTenants, type TenantSummary, updateTenantState } from '../queries.ts'
@@ -8,7 +9,7 @@ import { OPERATOR, withOperator } from './operator.ts'
 import { recordAction } from './operator-actions.ts'
 import { requireTenant } from './require-tenant.ts'
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: OPERATOR }
+const SCOPE = fullScope(SYSTEM_TENANT, OPERATOR)
 
 const toListRow = ({ tenant_id, slug, name, state, demo, created_at }: TenantSummary) => ({
   tenant_id,
@@ -42,7 +43,7 @@ const createStateCommand = (verb: 'suspend' | 'resume', state: TenantSummary['st
         return 0
       }
       const keys = await operator.audit()
-      await operator.guarded.steward.write({ tenant_id, actor: OPERATOR }, async (tx) => {
+      await operator.guarded.steward.write(fullScope(tenant_id, OPERATOR), async (tx) => {
         // Another operator may have done and recorded it just now.
         if ((await updateTenantState(tx, tenant_id, state)) === 0) return
         recordAction(tx, keys, {

@@ -1,6 +1,8 @@
 /** `token`: prints a token of the built-in issuer for one tenant, and nothing else, so that a script can use it. */
+
 import { BUILT_IN_ISSUER, createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import { findUser, findUserByEmail, insertUser, listUsers, type UserRow } from '#modules/access/index.ts'
 import type { TenantSummary } from '../queries.ts'
@@ -101,7 +103,7 @@ async function findTokenOwner(
   note: Notify,
 ): Promise<TokenOwner> {
   const { app } = operator.guarded
-  const scope = { tenant_id: tenant.tenant_id, actor: OPERATOR }
+  const scope = fullScope(tenant.tenant_id, OPERATOR)
   if (wish.user !== undefined) {
     const who = wish.user
     const user = await app.one(scope, (tx) =>
@@ -138,7 +140,7 @@ async function ensureUser(
   const email = `${held.join('.')}@${tenant.slug}.${tenant.demo ? 'example' : 'invalid'}`
   const name = `${tenant.demo ? 'Demo' : 'Operator'}: ${held.join(', ')}`
   const keys = await operator.audit()
-  const user = await operator.guarded.app.write({ tenant_id: tenant.tenant_id, actor: OPERATOR }, async (tx) => {
+  const user = await operator.guarded.app.write(fullScope(tenant.tenant_id, OPERATOR), async (tx) => {
     const subject = `user:${user_id}`
     const fixed = { issuer: BUILT_IN_ISSUER, team: null, locale: 'en', origin: 'built_in', state: 'active' } as const
     const made = await insertUser(tx, { user_id, subject, email, name, roles: held, ...fixed }, 'keep')

@@ -2,8 +2,10 @@
  * `user add|reactivate`: for a tenant with too few people to approve its own changes. Everything else about users is done by the
  * tenant.
  */
+
 import { BUILT_IN_ISSUER } from '#kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import { findUser, findUserByEmail, insertUser, updateUserState } from '#modules/access/index.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
@@ -96,7 +98,7 @@ export async function addUser(
   const { tenant_id } = await requireTenant(operator, slug)
   const user_id = uuidv7()
   const keys = await operator.audit()
-  await operator.guarded.app.write({ tenant_id, actor: OPERATOR }, async (tx) => {
+  await operator.guarded.app.write(fullScope(tenant_id, OPERATOR), async (tx) => {
     if (await findUserByEmail(tx, email)) throw new Error(`${slug} has a person with the address ${email} already.`)
     await insertUser(tx, {
       user_id,
@@ -124,7 +126,7 @@ export async function addUser(
 export async function reactivateUser(operator: UserOperator, slug: string, who: string): Promise<string> {
   const { tenant_id } = await requireTenant(operator, slug)
   const keys = await operator.audit()
-  return operator.guarded.app.write({ tenant_id, actor: OPERATOR }, async (tx) => {
+  return operator.guarded.app.write(fullScope(tenant_id, OPERATOR), async (tx) => {
     const user = isUuid(who) ? await findUser(tx, who) : await findUserByEmail(tx, who.toLowerCase())
     if (!user) throw new Error(`${slug} has no user "${who.slice(0, 100)}".`)
     if (user.state !== 'inactive') return `${user.name} has access already.`

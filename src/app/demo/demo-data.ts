@@ -2,8 +2,10 @@
  * Adds realistic data to the demo tenant through the API, as people of that tenant. Repeatable: a session lock admits one process
  * at a time, the seed ledger says whether the data is complete, and each step continues where an interrupted run stopped.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'
 import type { Scope, Transactions } from '#kernel/database/tx.ts'
 import type { Egress } from '#kernel/egress/egress.ts'
@@ -38,7 +40,7 @@ import {
 import { buildPortfolio } from './portfolio.ts'
 import { findDemoDataOutcome, insertDemoDataBegun, tryLockDemoData, updateDemoDataComplete } from './queries.ts'
 
-const SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'seed:demo' }
+const SCOPE: Scope = fullScope(SYSTEM_TENANT, 'seed:demo')
 const LOCK_POLL_MS = 500
 const CONNECT_MS = 10_000
 

@@ -1,4 +1,5 @@
 /** Adds the demo data in the background of `start`, after the service is ready, and prints when it begins and ends. */
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import type { Log } from '#kernel/log.ts'
 import { PORTFOLIO_DAYS } from '#modules/analytics/index.ts'
@@ -63,7 +64,7 @@ export function startDemoData(options: StartDemoDataOptions): void {
 /** The job counts the past year now, not at its time within the hour, so that charts have something to show. */
 function countPortfolio({ kernel }: RunningService): Promise<unknown> {
   const [{ tenant_id }] = demoTenants as [(typeof demoTenants)[number]]
-  return kernel.transactions.write({ tenant_id, actor: 'seed:demo' }, (tx) =>
+  return kernel.transactions.write(fullScope(tenant_id, 'seed:demo'), (tx) =>
     kernel.jobs.enqueue(tx, { kind: PORTFOLIO_DAYS, payload: {}, unlimited: true }),
   )
 }

@@ -2,7 +2,9 @@
  * Everything that a master key wraps: which keys still need which master key, and wrapping them again with the current one.
  * The wrapped keys themselves do not change, so processes may keep running.
  */
+
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Scope, Tx } from '#kernel/database/tx.ts'
 import { MasterKeyMissing } from '#kernel/encryption/failures.ts'
 import { DecryptionFailed, getMasterKeyId, type KeyWrapper, needsRewrap } from '#kernel/encryption/keyring.ts'
@@ -19,7 +21,7 @@ import {
 } from '../queries.ts'
 import { countWrappings, listKeysToRewrap, updateWrappings, type WrappedKeyRow } from './queries.ts'
 
-const SYSTEM: Scope = { tenant_id: SYSTEM_TENANT, actor: 'operator:cli' }
+const SYSTEM: Scope = fullScope(SYSTEM_TENANT, 'operator:cli')
 /** Tenants whose keys are changed in one transaction. */
 const CHUNK_TENANTS = 100
 /** Calls of a key command at a time. */

@@ -42,6 +42,13 @@ export interface ChainVerification {
   readonly faults_total: number
 }
 
+/** A link with its event; from a file, the event and its id may be withheld. */
+export interface VerifiedLink extends Pick<ChainRow, 'seq' | 'prev_hash' | 'hash' | 'event_hash'> {
+  readonly event_id: string | null
+  readonly event: (AuditEvent & { readonly mac?: string }) | null
+  readonly is_withheld?: boolean
+}
+
 const MAX_FAULTS = 1000
 
 export class ChainVerifier {
@@ -53,6 +60,7 @@ export class ChainVerifier {
   #hash = GENESIS_HASH
   #events = 0
   #unsealed = 0
+  #withheld = 0
 
   /**
    * Checkpoints are loaded first and compared while the chain is read. Without keys, authentication codes and signatures are not
@@ -79,7 +87,12 @@ export class ChainVerifier {
     return this.#seq
   }
 
-  checkLink(row: Omit<ChainRow, 'event'> & { readonly event: (AuditEvent & { readonly mac?: string }) | null }): void {
+  /** Links whose event the file does not contain. */
+  get withheld(): number {
+    return this.#withheld
+  }
+
+  checkLink(row: VerifiedLink): void {
     for (let missing = this.#seq + 1; missing < row.seq; missing++) {
       this.#addFault(missing, null, 'link_missing', `link ${missing} is missing`)
     }
@@ -93,8 +106,14 @@ export class ChainVerifier {
     this.#events++
   }
 
-  #checkEvent(row: Parameters<ChainVerifier['checkLink']>[0]): void {
-    const { seq, event, event_id } = row
+  #checkEvent(row: VerifiedLink): void {
+    const { seq, event, event_id, event_hash } = row
+    if (!event && event_hash !== null && row.is_withheld) {
+      this.#withheld++
+      if (hashLink(row.prev_hash, seq, event_hash) !== row.hash)
+        this.#addFault(seq, event_id, 'link_altered', 'hash of the withheld event and link do not fit each other')
+      return
+    }
     if (!event) {
       this.#addFault(seq, event_id, 'event_missing', 'the event of this link is gone')
       return
@@ -104,8 +123,11 @@ export class ChainVerifier {
       this.#addFault(seq, event_id, 'event_not_authentic', 'the event was not written by this service as it stands')
     }
     // Hashed with the link's own predecessor, so that one altered link does not make all later ones fail.
-    if (hashLink(row.prev_hash, seq, hashEvent(event, text)) !== row.hash) {
+    const hash = hashEvent(event, text)
+    if (hashLink(row.prev_hash, seq, hash) !== row.hash) {
       this.#addFault(seq, event_id, 'event_altered', 'event and link do not fit each other')
+    } else if (event_hash !== null && event_hash !== hash) {
+      this.#addFault(seq, event_id, 'link_altered', 'the link states another hash of its event')
     }
   }
 

@@ -3,6 +3,7 @@
  * an advisory lock lets one of them chain a tenant, and only events of transactions that can no longer be overtaken are chained.
  * No state is kept between scans, so a failover, a restore or a restart leaves no event out.
  */
+import { fullScope } from '../database/scope.ts'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
 import type { Log } from '../log.ts'
 import { getUuidTime_ms, SYSTEM_TENANT } from '../uuid.ts'
@@ -28,7 +29,7 @@ import {
 const BATCH = 2000
 export const SCAN_EVERY_MS = 500
 const CHECKPOINT_EVERY_MS = 60_000
-const QUEUE_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'job:seal' }
+const QUEUE_SCOPE: Scope = fullScope(SYSTEM_TENANT, 'job:seal')
 const FIRST_ID = SYSTEM_TENANT
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 /** A tenant without a chain may have come from another cluster with events whose numbers mean nothing here. */
@@ -97,8 +98,10 @@ async function appendLinks(
   let end: ChainEnd = { seq: head.seq, hash: head.hash }
   for (const event of events) {
     const seq = end.seq + 1
-    const hash = hashLink(end.hash, seq, hashEvent(event))
-    links.push({ seq, event_id: event.event_id, prev_hash: end.hash, hash })
+    const event_hash = hashEvent(event)
+    const hash = hashLink(end.hash, seq, event_hash)
+    const { event_id, restriction_id } = event
+    links.push({ seq, event_id, prev_hash: end.hash, hash, event_hash: restriction_id === null ? null : event_hash })
     end = { seq, hash }
   }
   if (links.length > 0) await insertLinks(tx, links)
@@ -172,7 +175,7 @@ export class AuditChainWriter {
 
   async #chainTenant(tenant_id: string): Promise<void> {
     const chainBatch = (catch_up?: CatchUp) =>
-      this.#transactions.write({ tenant_id, actor: 'job:seal' }, (tx) => chainTenantEvents(tx, this.#keys, catch_up))
+      this.#transactions.write(fullScope(tenant_id, 'job:seal'), (tx) => chainTenantEvents(tx, this.#keys, catch_up))
     let batch = await chainBatch()
     while (batch?.more && !this.#stopping) batch = await chainBatch(batch.catch_up)
   }

@@ -36,7 +36,7 @@ function makeEvent(n: number): EventRow {
     request_id: null,
     detail: JSON.stringify({ n }),
   }
-  return { ...event, mac: keys.computeEventMac(event), txid: n }
+  return { ...event, mac: keys.computeEventMac(event), txid: n, restriction_id: null }
 }
 
 interface Stored {
@@ -50,7 +50,7 @@ function makeChain(count: number): Stored {
   let prev_hash = GENESIS_HASH
   events.forEach((event, i) => {
     const hash = hashLink(prev_hash, i + 1, hashEvent(event))
-    links.push({ seq: i + 1, event_id: event.event_id, prev_hash, hash })
+    links.push({ seq: i + 1, event_id: event.event_id, prev_hash, hash, event_hash: null })
     prev_hash = hash
   })
   return { events, links }

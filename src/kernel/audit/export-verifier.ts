@@ -8,7 +8,7 @@ import {
   verifyCheckpoint,
   verifySuccession,
 } from './chain.ts'
-import { type ChainVerification, ChainVerifier } from './chain-verifier.ts'
+import { type ChainVerification, ChainVerifier, type VerifiedLink } from './chain-verifier.ts'
 
 interface Manifest extends PublicKey {
   readonly format: string
@@ -18,16 +18,20 @@ interface Manifest extends PublicKey {
   readonly first_seq: number
   readonly last_seq: number
 }
+interface LinkLine {
+  readonly line: 'link'
+  readonly seq: number
+  /** Null where the event is withheld from the requester of the file. */
+  readonly event_id: string | null
+  readonly prev_hash: string
+  readonly hash: string
+  readonly event: AuditEvent | null
+  /** Instead of a withheld event. */
+  readonly event_hash?: string
+}
 type ExportLine =
   | ({ readonly line: 'manifest' } & Manifest)
-  | {
-      readonly line: 'link'
-      readonly seq: number
-      readonly event_id: string
-      readonly prev_hash: string
-      readonly hash: string
-      readonly event: AuditEvent | null
-    }
+  | LinkLine
   | ({ readonly line: 'checkpoint' } & Checkpoint)
   | ({ readonly line: 'end' } & Checkpoint)
 
@@ -38,10 +42,21 @@ export interface ExportVerification extends ChainVerification {
   readonly last_seq: number
   /** When the end was signed. A file that was cut back to an earlier checkpoint has the time of that checkpoint. */
   readonly signed_at: string
+  /** Events that are proven by their hash only: whoever requested the file may not see them. */
+  readonly withheld: number
 }
 
 /** A checkpoint that the examiner kept elsewhere: the chain must still contain it. */
 export type KeptCheckpoint = Pick<Checkpoint, 'tenant_id' | 'seq' | 'hash'>
+
+/** The second one may withhold events that its requester may not see. */
+const FORMATS = ['probity-audit-export/1', 'probity-audit-export/2']
+
+const toVerifiedLink = (line: LinkLine, { format }: Manifest): VerifiedLink => ({
+  ...line,
+  event_hash: line.event_hash ?? null,
+  is_withheld: format === FORMATS[1] && line.event_id === null,
+})
 
 export class InvalidExport extends Error {
   override readonly name = 'InvalidExport'
@@ -112,7 +127,7 @@ export async function verifyExport(
     if (end) throw new InvalidExport(`Line ${number} stands after the end.`)
     if (line.line === 'manifest') {
       if (manifest) throw new InvalidExport(`Line ${number} is a second manifest.`)
-      if (line.format !== 'probity-audit-export/1')
+      if (!FORMATS.includes(line.format))
         throw new InvalidExport(`The format ${String(line.format).slice(0, 50)} is not known.`)
       manifest = line
       continue
@@ -121,7 +136,7 @@ export async function verifyExport(
     if (line.line === 'link') {
       // The first link names its predecessor; what came before is covered by earlier checkpoints, not by this file.
       chainVerifier ??= new ChainVerifier(null, [], { seq: manifest.first_seq - 1, hash: line.prev_hash })
-      chainVerifier.checkLink(line)
+      chainVerifier.checkLink(toVerifiedLink(line, manifest))
       hashes.set(line.seq, line.hash)
       previous = { seq: line.seq, hash: line.hash }
     } else if (line.line === 'checkpoint') checkpoints.push(line)
@@ -170,5 +185,6 @@ export async function verifyExport(
     first_seq: manifest.first_seq,
     last_seq: manifest.last_seq,
     signed_at: end.created_at,
+    withheld: chainVerifier?.withheld ?? 0,
   }
 }

@@ -3,10 +3,18 @@ import type { Tx } from '../database/tx.ts'
 import type { AuditEvent, ChainEnd, Checkpoint } from './chain.ts'
 
 /** Sent in the same batch as COMMIT: the event costs no round trip of its own. */
-export const deferEvent = (tx: Tx, event: AuditEvent, mac: string): void =>
+export function deferEvent(
+  tx: Tx,
+  event: AuditEvent,
+  { mac, restriction_id }: { readonly mac: string; readonly restriction_id: string | null },
+): void {
+  // The object was visible when the change was made. An access that ends before the commit must not undo the record of it.
+  if (restriction_id !== null)
+    tx.defer(`select set_config('app.sight', 'restriction:' || $1::uuid, true)`, [restriction_id])
   tx.defer(
-    `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac,
+       restriction_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       event.tenant_id,
       event.event_id,
@@ -18,8 +26,16 @@ export const deferEvent = (tx: Tx, event: AuditEvent, mac: string): void =>
       event.request_id,
       event.detail,
       mac,
+      restriction_id,
     ],
   )
+  if (restriction_id === null) return
+  tx.defer('insert into app.restriction_event (tenant_id, restriction_id, event_id) values ($1, $2, $3)', [
+    event.tenant_id,
+    restriction_id,
+    event.event_id,
+  ])
+}
 
 // As the worker role ------------------------------------------------------------------------------------------------
 
@@ -127,10 +143,14 @@ export const findHorizon = async (tx: Tx): Promise<number> =>
   (await tx.find<{ horizon: number }>('select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon'))
     ?.horizon ?? 0
 
-export type EventRow = AuditEvent & { readonly txid: number; readonly mac: string }
+export type EventRow = AuditEvent & {
+  readonly txid: number
+  readonly mac: string
+  readonly restriction_id: string | null
+}
 
 const eventColumns =
-  'tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac, txid'
+  'tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac, txid, restriction_id'
 
 /**
  * Events after a position, chained or not: some may have numbers of another cluster. A scalar subquery stays one index probe per
@@ -161,14 +181,16 @@ export const listUnchainedById = (tx: Tx, after_event_id: string, horizon: numbe
 
 export const insertLinks = (tx: Tx, links: readonly LinkRow[]) =>
   tx.run(
-    `insert into app.audit_link (tenant_id, seq, event_id, prev_hash, hash)
-     select $1, seq, event_id, prev_hash, hash from unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[]) as l (seq, event_id, prev_hash, hash)`,
+    `insert into app.audit_link (tenant_id, seq, event_id, prev_hash, hash, event_hash)
+     select $1, seq, event_id, prev_hash, hash, event_hash
+       from unnest($2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[]) as l (seq, event_id, prev_hash, hash, event_hash)`,
     [
       tx.tenant_id,
       links.map(({ seq }) => seq),
       links.map(({ event_id }) => event_id),
       links.map(({ prev_hash }) => prev_hash),
       links.map(({ hash }) => hash),
+      links.map(({ event_hash }) => event_hash),
     ],
   )
 
@@ -209,8 +231,14 @@ export interface LinkRow {
   readonly event_id: string
   readonly prev_hash: string
   readonly hash: string
+  /** Only for events that belong to a restriction: proves the link to people who may not see the event. */
+  readonly event_hash: string | null
 }
-export type ChainRow = LinkRow & { readonly event: (AuditEvent & { readonly mac: string }) | null }
+export type ChainRow = LinkRow & {
+  readonly event: (AuditEvent & { readonly mac: string }) | null
+  /** Of the event; null also where the event may not be seen. */
+  readonly restriction_id: string | null
+}
 
 /**
  * Links in order, each with its event if it still exists. Columns that link and event share are selected once: each column of a
@@ -218,9 +246,11 @@ export type ChainRow = LinkRow & { readonly event: (AuditEvent & { readonly mac:
  */
 export const listChain = async (tx: Tx, after_seq: number, count: number): Promise<ChainRow[]> => {
   const { tenant_id } = tx
-  const rows = await tx.query<LinkRow & Omit<AuditEvent, 'tenant_id'> & { mac: string | null }>(
-    `select l.seq, l.event_id, l.prev_hash, l.hash, e.recorded_at, e.actor, e.operation, e.object_type, e.object_id,
-            e.request_id, e.detail, e.mac
+  const rows = await tx.query<
+    LinkRow & Omit<AuditEvent, 'tenant_id'> & { mac: string | null; restriction_id: string | null }
+  >(
+    `select l.seq, l.event_id, l.prev_hash, l.hash, l.event_hash, e.recorded_at, e.actor, e.operation, e.object_type, e.object_id,
+            e.request_id, e.detail, e.mac, e.restriction_id
        from app.audit_link l left join app.audit_event e on e.tenant_id = l.tenant_id and e.event_id = l.event_id
       where l.tenant_id = $1 and l.seq > $2 order by l.seq limit $3`,
     [tenant_id, after_seq, count],
@@ -231,6 +261,8 @@ export const listChain = async (tx: Tx, after_seq: number, count: number): Promi
     event_id: row.event_id,
     prev_hash: row.prev_hash,
     hash: row.hash,
+    event_hash: row.event_hash,
+    restriction_id: row.restriction_id,
     event: row.mac === null ? null : toAuditEvent(tenant_id, row, row.mac),
   }))
 }

@@ -18,13 +18,25 @@ export interface AuditNotes {
   recordHashes(before: object | null, after: object): void
   /** What approvers are shown where the change is only proposed, if it differs from the recorded one. Not part of the event. */
   recordPreview(before: object | null, after: object): void
+  /**
+   * The object has a restriction. The event, the stored response and what the caller keeps of the request carry it; a read is recorded
+   * while it is in force.
+   */
+  belongsTo(restriction: ObjectRestriction): void
   /** The members that differ, for approvers; null where the handler named none. */
   readonly changes: readonly MemberChange[] | null
+}
+
+export interface ObjectRestriction {
+  /** Null: the object has none. */
+  readonly restriction_id: string | null
+  readonly is_in_force: boolean
 }
 
 export class AuditNotesCollector implements AuditNotes {
   #detail: Record<string, unknown> = {}
   #preview: MemberChange[] | null = null
+  #restriction: ObjectRestriction = { restriction_id: null, is_in_force: false }
   readonly #keys: AuditKeys
 
   constructor(keys: AuditKeys) {
@@ -44,6 +56,14 @@ export class AuditNotesCollector implements AuditNotes {
 
   recordPreview(before: object | null, after: object): void {
     this.#preview = diffMembers(before ?? {}, after)
+  }
+
+  belongsTo(restriction: ObjectRestriction): void {
+    this.#restriction = restriction
+  }
+
+  get restriction(): ObjectRestriction {
+    return this.#restriction
   }
 
   get changes(): readonly MemberChange[] | null {
@@ -78,6 +98,8 @@ export interface AuditEventInput {
   readonly object_id: string
   readonly request_id: string | null
   readonly detail: Record<string, unknown>
+  /** Of the object, or null where it has none. */
+  readonly restriction_id: string | null
 }
 
 /** Returns the id of the event. */
@@ -96,7 +118,7 @@ export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): st
     request_id: facts.request_id,
     detail: canonicalJson(facts.detail),
   }
-  deferEvent(tx, event, keys.computeEventMac(event))
+  deferEvent(tx, event, { mac: keys.computeEventMac(event), restriction_id: facts.restriction_id })
   return event.event_id
 }
 

@@ -2,7 +2,9 @@
  * The built-in issuer: mints short-lived tokens for API keys and people, and publishes its public keys. Its private key is
  * encrypted at rest.
  */
+
 import type { JWK } from 'jose'
+import { fullScope } from '../database/scope.ts'
 import type { Transactions } from '../database/tx.ts'
 import type { KeyWrapper } from '../encryption/keyring.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
@@ -20,7 +22,7 @@ export interface BuiltInIssuer extends TokenMinter {
   publicKeys(): Promise<JWK[]>
 }
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'operator:issuer' }
+const SCOPE = fullScope(SYSTEM_TENANT, 'operator:issuer')
 const CACHE_TTL_MS = 5000
 /** How long the unwrapped private key is used without asking the master key again. */
 const PRIVATE_KEY_TTL_MS = 3_600_000

@@ -1,8 +1,10 @@
 /** Writes of one principal share commits, and each caller learns what became of its own. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { recordEvent } from '../audit/record.ts'
 import { type DeferredWrite, GroupCommit } from './group-commit.ts'
+import { fullScope } from './scope.ts'
 import type { Transactions } from './tx.ts'
 
 let w: TestApp
@@ -11,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-const createScope = async () => ({ tenant_id: await w.makeTenant(), actor: 'operator:test' })
+const createScope = async () => fullScope(await w.makeTenant(), 'operator:test')
 type TestScope = Awaited<ReturnType<typeof createScope>>
 
 const record =
@@ -21,6 +23,7 @@ const record =
       operation,
       object_type: 'test',
       object_id: tx.tenant_id,
+      restriction_id: null,
       request_id: null,
       detail: {},
     })

@@ -19,7 +19,7 @@ const MAX_WRITES = 64
 
 export class GroupCommit {
   readonly #transactions: Pick<Transactions, 'write'>
-  /** The writes that wait, by tenant and principal; present while a commit runs. */
+  /** The writes that wait, by tenant, principal and sight; present while a commit runs. */
   readonly #waiting = new Map<string, PendingWrite[]>()
 
   constructor(transactions: Pick<Transactions, 'write'>) {
@@ -28,7 +28,7 @@ export class GroupCommit {
 
   write(scope: Scope, write: DeferredWrite): Promise<void> {
     return new Promise((resolve, reject) => {
-      const key = `${scope.tenant_id} ${scope.actor}`
+      const key = `${scope.tenant_id} ${scope.actor} ${scope.sight}`
       const pending = { write, resolve, reject }
       const waiting = this.#waiting.get(key)
       if (waiting) waiting.push(pending)

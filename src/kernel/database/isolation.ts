@@ -18,6 +18,10 @@ const ownWritable = `(${ownTenant} AND ((tenant_id <> ${system}) OR ( SELECT (CU
 const ownOrWorker = `(${ownTenant} OR ( SELECT (CURRENT_USER = 'worker'::name)))`
 const ownOrOperator = `(${ownTenant} OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))`
 
+/** What a sight leaves of a table whose rows may belong to a restriction. */
+const sight = (name: string): string => `( SELECT app.${name}(app.sight()) AS ${name})::uuid[]`
+const seen = `((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (${sight('granted_restrictions')})) OR (restriction_id <> ALL (${sight('officer_exclusions')})) OR (NOT app.is_in_force(restriction_id)))`
+
 type Policy = readonly [kind: string, name: string, command: string, using: string | null, check: string | null]
 const isolationPolicies: readonly Policy[] = [
   ['tenant', 'wall', '*', ownTenant, ownTenant],
@@ -39,7 +43,30 @@ const functions: readonly (readonly [name: string, body: string])[] = [
     'has_actor',
     `RETURN (app.actor() ~~ ANY (ARRAY['user:_%'::text, 'key:_%'::text, 'job:_%'::text, 'operator:_%'::text, 'seed:_%'::text]))`,
   ],
+  ['sight', `RETURN NULLIF(current_setting('app.sight'::text, true), ''::text)`],
+  ['has_full_sight', `RETURN COALESCE((current_setting('app.sight'::text, true) = 'all'::text), false)`],
   ['system_tenant', `RETURN '00000000-0000-0000-0000-000000000000'::uuid`],
+]
+
+/** Functions that decide about sight, with a digest of their bodies. */
+const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
+  ['granted_restrictions', '36347e30608f35c918253718016bb200'],
+  ['officer_exclusions', '458e7f5d7869bd9b2cb9bb33b600c35e'],
+  ['is_in_force', 'eabd1133b951342314f434c2cc944796'],
+]
+
+/** Rows that belong to another row take its restriction; two tables copy what decides about sight. */
+const sightTriggers: readonly (readonly [table: string, trigger_function: string])[] = [
+  ['restriction', 'copy_restriction'],
+  ['restriction_access', 'copy_restriction_access'],
+  ['change_approval', 'inherit_restriction'],
+  ['provider_attempt', 'inherit_restriction'],
+  ['provider_page', 'inherit_restriction'],
+  ['provider_answer', 'inherit_restriction'],
+  ['source_payload_content', 'inherit_restriction'],
+  ['payload_admission', 'inherit_restriction'],
+  ['quarantine_item', 'inherit_restriction'],
+  ['admission_evidence', 'inherit_restriction'],
 ]
 
 const literal = (value: string | null): string => (value === null ? 'null' : `$q$${value}$q$`)
@@ -49,7 +76,9 @@ const toSqlRows = (rows: readonly (readonly (string | null)[])[]): string =>
 const catalogueCtes = `with tables as (
   select c.oid, c.relname::text as name, c.relrowsecurity as rls, c.relforcerowsecurity as forced, c.relispartition as partition,
          pg_get_userbyid(c.relowner)::text as owner, w.kind,
-         (select a.attnum from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped) as tenant_col
+         (select a.attnum from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped) as tenant_col,
+         exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'restriction_id' and not a.attisdropped)
+           and c.relname not in ('restriction_force', 'restriction_person') as restricted
     from pg_class c join pg_namespace n on n.oid = c.relnamespace left join app.wall_register w on w.table_name = c.relname
    where n.nspname = 'app' and c.relkind in ('r', 'p', 'f')
 ), walled as (select * from tables where kind <> 'system'
@@ -58,6 +87,7 @@ const catalogueCtes = `with tables as (
   select t.name, w.policy, w.command, false as permissive, w.using_text, w.check_text
     from walled t join (values ${toSqlRows(isolationPolicies)}) as w (kind, policy, command, using_text, check_text) on w.kind = t.kind
   union all select name, 'open', '*', true, 'true', 'true' from walled
+  union all select name, 'sight', '*', false, ${literal(seen)}, ${literal(seen)} from walled where restricted
 ), present as (
   select t.name, p.polname::text as policy, p.polcmd::text as command, p.polpermissive as permissive,
          pg_get_expr(p.polqual, p.polrelid) as using_text, pg_get_expr(p.polwithcheck, p.polrelid) as check_text
@@ -76,6 +106,13 @@ const invariantRules: readonly string[] = [
   `select 'a command has no isolation policy', t.name || ' ' || c.command from walled t, unnest(array['r', 'a', 'w', 'd']) as c (command)
     where not exists (select 1 from present p where p.name = t.name and not p.permissive and p.command in ('*', c.command)
       and case c.command when 'a' then p.check_text else p.using_text end like '%app.tenant_id()%')`,
+  `select 'rows of a restriction are not hidden by a policy', t.name from walled t where restricted and not exists (
+     select 1 from present p where p.name = t.name and p.policy = 'sight' and not p.permissive and p.command = '*'
+        and p.using_text like '%app.is_in_force(%' and p.check_text like '%app.is_in_force(%')`,
+  `select 'rows refer to no restriction of their tenant', t.name from walled t where restricted and name <> 'restriction' and not exists (
+     select 1 from pg_constraint k where k.conrelid = t.oid and k.contype = 'f' and k.confrelid = to_regclass('app.restriction')
+        and (select array_agg(a.attname order by c.place) from unnest(k.conkey) with ordinality as c (attnum, place)
+              join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.attnum) = array['tenant_id', 'restriction_id']::name[])`,
   `select 'a setting that isolation relies on has a default', c from pg_db_role_setting s, unnest(s.setconfig) c
     where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
       and c ~* '^(app\\.|row_security|session_replication_role)'`,
@@ -165,6 +202,12 @@ const schemaRules: readonly string[] = [
   `select 'a function of isolation is missing or is not as written', name from (
      select * from (values ${toSqlRows(functions)}) as f (name, body)
      except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
+  `select 'a function of sight is missing or is not as written', f.name from (values ${toSqlRows(sightFunctions)}) as f (name, digest)
+    where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name and p.proconfig is null
+      and md5(p.prosrc) = f.digest)`,
+  `select 'a trigger that sight relies on is missing or off', w.name || '.' || w.function from (values ${toSqlRows(sightTriggers)}) as w (name, function)
+    where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
+      and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = '')`,
   // An append-only table checks the actor by a policy.
   `select 'the actor trigger is missing or off', t.name from walled t where kind <> 'ledger' and not exists (
      select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'require_actor'

@@ -1,14 +1,16 @@
 /** Work that must not be waited for inside a transaction is done between two runs of it, while nothing of the first remains. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { mapWithPrecompute, NeedsPrecompute } from './precompute.ts'
+import { fullScope } from './scope.ts'
 import type { Scope, Tx } from './tx.ts'
 
 let w: TestApp
 let scope: Scope
 beforeAll(async () => {
   w = await startTestApp()
-  scope = { tenant_id: await w.tenant(), actor: 'operator:test' }
+  scope = fullScope(await w.tenant(), 'operator:test')
 })
 afterAll(() => w.close())
 

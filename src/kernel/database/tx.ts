@@ -15,15 +15,10 @@ import {
 import { IdleConnectionPool } from './idle-connection-pool.ts'
 import { type Statement, StatementBatch, type StatementResult, sendBatch, sendPipeline } from './pipeline.ts'
 import { retryAfterPrecompute } from './precompute.ts'
+import type { Scope } from './scope.ts'
 import type { ConnectionConfig } from './servers.ts'
 import { type QueuedWaiter, TenantSemaphore, type Waiter } from './tenant-semaphore.ts'
 import { wireTypes } from './wire-types.ts'
-
-/** Tenant and actor of a transaction. `actor` is written to every row and required by the database. */
-export interface Scope {
-  readonly tenant_id: string
-  readonly actor: string
-}
 
 export interface Tx extends Scope {
   /** All rows. */
@@ -41,6 +36,8 @@ export interface Tx extends Scope {
   /** For long work: statements of this transaction have no timeout from now on. */
   disableTimeout(): Promise<void>
 }
+
+export type { Scope } from './scope.ts'
 
 export type TxMode = 'one' | 'read' | 'write' | 'self'
 
@@ -63,7 +60,8 @@ export interface DatabaseOptions {
 
 /** Returns no row, since nobody reads the setting. A volatile function in a subquery is called nevertheless. */
 const buildSettings = (last: string): string => `select from (select set_config('app.tenant_id', $1, true),
-  set_config('app.actor', $2, true), set_config('statement_timeout', $3, true), ${last}) as settings (tenant, b, c, d)
+  set_config('app.actor', $2, true), set_config('statement_timeout', $3, true), set_config('app.sight', $4, true),
+  ${last}) as settings (tenant, b, c, d, e)
   where tenant is null`
 const CONTEXT = buildSettings(`set_config('idle_in_transaction_session_timeout', $3, true)`)
 /** A transaction begun and ended by one batch is never idle. */
@@ -215,8 +213,8 @@ export class Database {
     return this.#connections.end()
   }
 
-  #contextStatement({ tenant_id, actor }: Scope, text: string): Statement {
-    return { text, values: [tenant_id, actor, this.#options.statement_timeout_ms] }
+  #contextStatement({ tenant_id, actor, sight }: Scope, text: string): Statement {
+    return { text, values: [tenant_id, actor, this.#options.statement_timeout_ms, sight] }
   }
 
   async #withClient<T>(scope: Scope, body: (client: pg.PoolClient) => Promise<T>): Promise<T> {
@@ -338,6 +336,7 @@ function createTxHandle(
   return {
     tenant_id: scope.tenant_id,
     actor: scope.actor,
+    sight: scope.sight,
     // The caller states the type of its rows.
     query: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).rows as never),
     queryAll: (statements) =>

@@ -6,6 +6,7 @@ import { CountingCache } from '#kernel/cache/caches.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { fullScope } from '../database/scope.ts'
 import { DecryptionFailed, OwnerKeyDestroyed } from './failures.ts'
 import { createKeyring, type KeyWrapper } from './keyring.ts'
 import { TenantKeys, tenantKeyCache } from './tenant-keys.ts'
@@ -81,9 +82,9 @@ describe('value encryption', () => {
   const at = (column = 'secret'): ValueLocation => ({ table: 'example', row_id: '1', column })
   const newOwner = (kind: KeyOwner['kind'] = 'object'): KeyOwner => ({ kind, id: uuidv7() })
   const write = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
-    w.runtime.database.write({ tenant_id, actor: 'operator:test' }, body)
+    w.runtime.database.write(fullScope(tenant_id, 'operator:test'), body)
   const read = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
-    w.runtime.database.read({ tenant_id, actor: 'operator:test' }, body)
+    w.runtime.database.read(fullScope(tenant_id, 'operator:test'), body)
   const countKeys = async (tenant_id: string) =>
     (
       await superuser.query('select owner_kind, owner_id, key_no, state from app.owner_key where tenant_id = $1', [
@@ -233,7 +234,7 @@ describe('value encryption', () => {
     await write(tenant_id, (tx) => w.kernel.encryption.encrypt(tx, newOwner(), at(), Buffer.from('x')))
     const app = (sql: string) => write(tenant_id, (tx) => tx.run(sql))
     const steward = (sql: string) =>
-      w.steward.write({ tenant_id, actor: 'operator:test' }, (tx) => tx.run(`${sql} where tenant_id = app.tenant_id()`))
+      w.steward.write(fullScope(tenant_id, 'operator:test'), (tx) => tx.run(`${sql} where tenant_id = app.tenant_id()`))
     await expect(app('delete from app.owner_key')).rejects.toThrow('permission denied')
     await expect(app('delete from app.tenant_key')).rejects.toThrow('permission denied')
     await expect(app(`update app.tenant_key set wrapped = 'x'`)).rejects.toThrow('permission denied')

@@ -2,9 +2,11 @@
  * Encrypts values under the key of their owner: master key, tenant key, owner key, value. An owner key is a row, wrapped by the
  * tenant key; it is read in the transaction of its value, so a key that was destroyed is never used from memory.
  */
+
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { RaiseAlarm } from '../alarm.ts'
 import { NeedsPrecompute } from '../database/precompute.ts'
+import { fullScope } from '../database/scope.ts'
 import type { Transactions, Tx } from '../database/tx.ts'
 import { decryptBytes, encryptBytes, KEY_BYTES } from './aes-gcm.ts'
 import { DecryptionFailed, OwnerKeyDestroyed } from './failures.ts'
@@ -150,7 +152,7 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
       const { owner_key, tenant_keys } = await findEncryptionKeys(tx, owner.kind, owner.id)
       // In a transaction of its own: also where the caller only reads, and kept when the caller is rolled back.
       if (owner_key?.state !== 'active') {
-        const scope = { tenant_id: tx.tenant_id, actor: tx.actor }
+        const scope = fullScope(tx.tenant_id, tx.actor)
         throw new NeedsPrecompute(() => transactions.write(scope, (own) => ensureOwnerKey(own, owner)))
       }
       const key = openOwnerKey(owner_key, tenant_keys)

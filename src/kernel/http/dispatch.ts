@@ -3,7 +3,8 @@
  * transaction as the effect; no transaction is open while a client is waited for.
  */
 import { AuditNotesCollector, getAuditedObject, recordEvent } from '../audit/record.ts'
-import type { Scope, Transactions, Tx } from '../database/tx.ts'
+import { requestScope, type Scope } from '../database/scope.ts'
+import type { Transactions, Tx } from '../database/tx.ts'
 import type { ProtocolInput, ProtocolReply } from '../declare-route.ts'
 import { type Kernel, pickCapabilities } from '../kernel.ts'
 import { ChangeRequestView, proposeIfGoverned } from '../request/approval.ts'
@@ -27,16 +28,24 @@ export interface RequestInputs {
   readonly request: RequestMetadata
 }
 
+export interface RecordedEvent {
+  readonly event_id: string
+  readonly value: unknown
+  readonly restriction_id: string | null
+}
+
 /** What is recorded of a request that did not come as an HTTP request of its own. */
 export interface CallRecord {
   /** Members of the event. */
   readonly detail: Readonly<Record<string, unknown>>
   /** Stores what the caller of the operation keeps of it, in the transaction of the event. */
-  onEvent(tx: Tx, event: { readonly event_id: string; readonly value: unknown }): void
+  onEvent(tx: Tx, event: RecordedEvent): void
   /** Set when a transaction that records the event was committed. */
   isRecorded: boolean
   /** Set while a transaction that records the event runs. */
   isNoted: boolean
+  /** Of the object, once the handler has found it. */
+  restriction_id: string | null
 }
 
 export interface DispatchOptions {
@@ -70,6 +79,10 @@ interface Reader {
   readonly kernel: object
   read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
 }
+
+/** A read is recorded where its route says so, and where the object has a restriction in force. */
+const isRecordedRead = ({ route, notes }: Execution): boolean =>
+  route.audited === true || (route.method === 'GET' && notes.restriction.is_in_force)
 
 export class Dispatcher {
   readonly #kernel: Kernel
@@ -110,7 +123,7 @@ export class Dispatcher {
       route,
       actor,
       inputs,
-      scope: { tenant_id: actor.tenant_id, actor: actor.principal },
+      scope: requestScope(actor),
       kernel,
       notes: new AuditNotesCollector(this.#kernel.auditKeys),
       idempotency: this.#createIdempotency(route, actor, idempotencyKey),
@@ -135,7 +148,7 @@ export class Dispatcher {
     const { route, scope } = execution
     const value = await this.#transactions[mode](scope, (tx) => this.#handle(execution, tx))
     // A read of something sensitive is itself recorded, before anything of it is sent.
-    if (route.audited) await this.#write(execution, async (tx) => this.#recordChange(execution, tx, value))
+    if (isRecordedRead(execution)) await this.#write(execution, async (tx) => this.#recordChange(execution, tx, value))
     if (!route.redact) return this.#responses.toResult(route, value)
     return this.#redact(route, value, this.#createReader(execution))
   }
@@ -151,7 +164,10 @@ export class Dispatcher {
     const fingerprint = idempotency ? computeFingerprint(this.#fingerprint_key, { params, query, body }) : ''
     const response = await this.#write(execution, async (tx) => {
       const reader = this.#createReader(execution, tx)
-      const settled = await runIdempotent(tx, idempotency, fingerprint, () => this.#runEffect(execution, tx, reader))
+      const settled = await runIdempotent(tx, idempotency, fingerprint, async () => ({
+        ...(await this.#runEffect(execution, tx, reader)),
+        restriction_id: execution.notes.restriction.restriction_id,
+      }))
       return this.#redactReplayed(route, settled, reader)
     })
     if (route.starts) this.#kernel.jobs.wakeWorker()
@@ -210,7 +226,7 @@ export class Dispatcher {
       ...inputs,
     })
     if (settled) return this.#redactReplayed(route, settled, reader)
-    if (route.audited) await this.#write(execution, async (tx) => this.#recordChange(execution, tx, value))
+    if (isRecordedRead(execution)) await this.#write(execution, async (tx) => this.#recordChange(execution, tx, value))
     return route.redact ? this.#redact(route, value, reader) : this.#responses.toResult(route, value)
   }
 
@@ -233,7 +249,8 @@ export class Dispatcher {
       runIdempotent(tx, idempotency, fingerprintOrNone, async () => {
         const value = await body(tx)
         this.#recordChange(execution, tx, value)
-        return this.#redact(route, value, this.#createReader(execution, tx))
+        const response = await this.#redact(route, value, this.#createReader(execution, tx))
+        return { ...response, restriction_id: execution.notes.restriction.restriction_id }
       }),
     )
   }
@@ -260,11 +277,12 @@ export class Dispatcher {
       operation: route.id,
       request_id: inputs.request.id,
       detail: { ...notes.detail, ...detail, ...record?.detail },
+      restriction_id: notes.restriction.restriction_id,
       ...getAuditedObject(route, inputs.params, value, tx.tenant_id),
     })
     if (!record) return
     record.isNoted = true
-    record.onEvent(tx, { event_id, value })
+    record.onEvent(tx, { event_id, value, restriction_id: notes.restriction.restriction_id })
   }
 
   /** Reads in the given transaction, or in one of its own. */

@@ -5,10 +5,11 @@
 import { toAlarmReason } from '../alarm.ts'
 import { getAuditedObject, recordEvent } from '../audit/record.ts'
 import { GroupCommit } from '../database/group-commit.ts'
+import { requestScope } from '../database/scope.ts'
 import type { Kernel } from '../kernel.ts'
 import { fail } from '../problem.ts'
 import type { SerializedResponse } from '../request/idempotency.ts'
-import type { CallInputs, CallOrigin } from '../request/operation-call.ts'
+import type { CallInputs, CallOrigin, CallOutcome } from '../request/operation-call.ts'
 import type { Actor, Route } from '../route.ts'
 import { assertRole } from './authentication.ts'
 import { type CallRecord, Dispatcher } from './dispatch.ts'
@@ -36,7 +37,13 @@ export class OperationCaller {
       const response = await this.#run(route, actor, inputs, { ...origin, record })
       if (record && !record.isRecorded) {
         const value = response.body === undefined ? null : JSON.parse(response.body)
-        await this.#recordCall(route, actor, { inputs, origin, value, problem: null })
+        await this.#recordCall(route, actor, {
+          inputs,
+          origin,
+          value,
+          problem: null,
+          restriction_id: record.restriction_id,
+        })
       }
       return response
     } catch (error) {
@@ -47,7 +54,8 @@ export class OperationCaller {
       }
       // An event of the effect was rolled back with it.
       if (record && !record.isRecorded) {
-        await this.#recordCall(route, actor, { inputs, origin, value: null, problem: problem.code })
+        const { restriction_id } = record
+        await this.#recordCall(route, actor, { inputs, origin, value: null, problem: problem.code, restriction_id })
       }
       throw problem
     }
@@ -77,19 +85,19 @@ export class OperationCaller {
   #recordCall(
     route: Route,
     actor: Actor,
-    call: { inputs: CallInputs; origin: CallOrigin; value: unknown; problem: string | null },
+    call: { inputs: CallInputs; origin: CallOrigin } & Omit<CallOutcome, 'event_id'>,
   ): Promise<void> {
-    const { inputs, origin, value, problem } = call
+    const { inputs, origin, value, problem, restriction_id } = call
     const recorded = origin.recorded as NonNullable<CallOrigin['recorded']>
-    const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
-    return this.#records.write(scope, (tx) => {
+    return this.#records.write(requestScope(actor), (tx) => {
       const event_id = recordEvent(tx, this.#kernel.auditKeys, {
         operation: route.id,
         request_id: origin.request.id,
         detail: { ...recorded.detail, ...(problem !== null && { problem }) },
+        restriction_id,
         ...getAuditedObject(route, getNamedObject(route, inputs, problem), value, tx.tenant_id),
       })
-      recorded.onEvent(tx, { event_id, problem, value })
+      recorded.onEvent(tx, { event_id, problem, value, restriction_id })
     })
   }
 }
@@ -104,5 +112,6 @@ function createRecord({ detail, onEvent }: NonNullable<CallOrigin['recorded']>):
     onEvent: (tx, event) => onEvent(tx, { ...event, problem: null }),
     isRecorded: false,
     isNoted: false,
+    restriction_id: null,
   }
 }

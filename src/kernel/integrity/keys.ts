@@ -3,8 +3,10 @@
  * the master key can be replaced without invalidating anything. The first ones are derived from the master key files, as all
  * were before there were rows; where the master key is behind a command, they are random.
  */
+
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { type Cache, declareCache } from '../cache/caches.ts'
+import { fullScope } from '../database/scope.ts'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
 import { MasterKeyMissing } from '../encryption/failures.ts'
 import { DecryptionFailed, type FileKeyring, type Keyring, type KeyWrapper } from '../encryption/keyring.ts'
@@ -39,7 +41,7 @@ export class IntegrityKeyUnavailable extends Error {
   override readonly name = 'IntegrityKeyUnavailable'
 }
 
-const SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'operator:keys' }
+const SCOPE: Scope = fullScope(SYSTEM_TENANT, 'operator:keys')
 export const toWrapContext = ({
   tenant_id,
   purpose,
@@ -73,7 +75,7 @@ export async function loadIntegrityKeys(
     macKeys: (purpose) => macKeys.get(purpose) as readonly KeyObject[],
     current: (purpose) => all(purpose)[0] as Buffer,
     tenantKey: async (tenant_id, purpose) => {
-      const scope = { tenant_id, actor: SCOPE.actor }
+      const scope = fullScope(tenant_id, SCOPE.actor)
       const read = () => transactions.one(scope, (tx) => listIntegrityKeys(tx, tenant_id))
       let stored = await read()
       if (!stored.some((row) => row.purpose === purpose)) {
@@ -202,7 +204,7 @@ export async function ensureIntegrityKeys(
   }
   for (const tenant_id of tenants) {
     const made = await createTenantKeys(keyring, tenant_id)
-    await steward.write({ tenant_id, actor: SCOPE.actor }, (tx) => insertIntegrityKeys(tx, made))
+    await steward.write(fullScope(tenant_id, SCOPE.actor), (tx) => insertIntegrityKeys(tx, made))
   }
 }
 

@@ -12,9 +12,19 @@ export function defineJob<S extends TSchema, C, const U extends Capability = nev
   readonly max_attempts?: number
   readonly every_s?: number
   readonly visible_to?: readonly Role[]
+  /** Only the restriction of the job unless stated. */
+  readonly sees?: JobKind['sees']
   /** Members of the kernel that the body needs; it gets no others. */
   readonly uses?: readonly U[]
   readonly run: (context: JobContext<Static<S>, C, Capabilities<U>>) => Promise<Record<string, unknown> | null>
 }): JobKind {
-  return { max_attempts: 5, every_s: null, visible_to: null, uses: [], ...spec, run: spec.run as JobKind['run'] }
+  return {
+    max_attempts: 5,
+    every_s: null,
+    visible_to: null,
+    sees: 'restriction',
+    uses: [],
+    ...spec,
+    run: spec.run as JobKind['run'],
+  }
 }

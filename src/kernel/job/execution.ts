@@ -5,7 +5,8 @@
 import { randomUUID } from 'node:crypto'
 import { toAlarmReason } from '../alarm.ts'
 import { recordEvent } from '../audit/record.ts'
-import type { Scope, Tx } from '../database/tx.ts'
+import { fullScope, type Scope, type Sight } from '../database/scope.ts'
+import type { Tx } from '../database/tx.ts'
 import { type Kernel, pickCapabilities } from '../kernel.ts'
 import { Problem, problems } from '../problem.ts'
 import { toProblemBody } from '../problem-body.ts'
@@ -18,10 +19,14 @@ export type JobOutcome = 'succeeded' | 'failed' | 'cancelled' | 'retried' | 'def
 export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcome> {
   const kind = kernel.jobs.kinds.get(job.kind) as JobKind
   try {
-    const stored = await kernel.transactions.one(toScope(job), (tx) => findLeasedJob(tx, job))
+    const stored = await kernel.transactions.one(queueScope(job), (tx) => findLeasedJob(tx, job))
     if (!stored) throw new LeaseLost()
     if (stored.cancel_requested) throw new JobCancelled()
-    const { context, hasFinished } = createJobContext(kernel, job, {
+    const { restriction_id } = stored
+    const scope: Scope = { ...queueScope(job), sight: chooseSight(kind, stored) }
+    const { context, complete, hasFinished } = createJobContext(kernel, job, {
+      scope,
+      restriction_id,
       kernel: pickCapabilities(kernel, kind.uses),
       payload: stored.payload,
       checkpoint: kind.resumes === 'checkpoint' ? stored.checkpoint : null,
@@ -30,7 +35,7 @@ export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcom
     if (!hasFinished()) {
       // A body that returned because its signal aborted has not done its work.
       job.abort.signal.throwIfAborted()
-      await completeJob(kernel, job, async () => result)
+      await complete(async () => result)
     }
     return 'succeeded'
   } catch (error) {
@@ -38,17 +43,36 @@ export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcom
   }
 }
 
-const toScope = (job: RunningJob): Scope => ({ tenant_id: job.tenant_id, actor: `job:${job.job_id}` })
+/** The queue's own changes of a job; its body has a sight of its own. */
+const queueScope = (job: RunningJob): Scope => fullScope(job.tenant_id, `job:${job.job_id}`)
+
+function chooseSight({ sees }: JobKind, stored: { created_by: string; restriction_id: string | null }): Sight {
+  if (sees === 'all') return 'all'
+  if (sees === 'requester') return `principal:${stored.created_by}`
+  return stored.restriction_id === null ? 'none' : `restriction:${stored.restriction_id}`
+}
 
 function createJobContext(
   kernel: Kernel,
   job: RunningJob,
-  stored: Pick<JobContext, 'kernel' | 'payload' | 'checkpoint'>,
+  stored: Pick<JobContext, 'kernel' | 'payload' | 'checkpoint' | 'scope'> & { readonly restriction_id: string | null },
 ) {
-  const scope = toScope(job)
+  const { scope, restriction_id, payload, checkpoint } = stored
+  const record = (tx: Tx, detail: Record<string, unknown>) =>
+    recordJobEvent(kernel, job, tx, { detail, restriction_id })
+  /** The last effect and the end of the job, together or not at all. */
+  const complete = (body: (tx: Tx) => Promise<Record<string, unknown> | null>) =>
+    kernel.transactions.write(scope, async (tx) => {
+      const result = await body(tx)
+      if ((await updateFinished(tx, job, { state: 'succeeded', result, problem: null })) !== 1) throw new LeaseLost()
+      record(tx, { result })
+    })
   let finished = false
   const context: JobContext = {
-    ...stored,
+    scope,
+    kernel: stored.kernel,
+    payload,
+    checkpoint,
     job_id: job.job_id,
     tenant_id: job.tenant_id,
     attempt: job.attempt,
@@ -60,7 +84,7 @@ function createJobContext(
       job.abort.signal.throwIfAborted()
       const { cancel_requested } = await kernel.transactions.write(scope, async (tx) => {
         const { checkpoint, progress, audit } = await body(tx)
-        if (audit) recordJobEvent(kernel, job, tx, audit)
+        if (audit) record(tx, audit)
         const held = await updateStep(tx, job, {
           checkpoint,
           done: progress?.done ?? null,
@@ -74,31 +98,29 @@ function createJobContext(
     },
     finish: async (body) => {
       job.abort.signal.throwIfAborted()
-      await completeJob(kernel, job, body)
+      await complete(body)
       finished = true
     },
     defer: (until, reason) => {
       throw new JobDeferred(until, reason ?? null)
     },
   }
-  return { context, hasFinished: () => finished }
+  return { context, complete, hasFinished: () => finished }
 }
 
-const recordJobEvent = (kernel: Kernel, job: RunningJob, tx: Tx, detail: Record<string, unknown>): string =>
+const recordJobEvent = (
+  kernel: Kernel,
+  job: RunningJob,
+  tx: Tx,
+  { detail, restriction_id }: { detail: Record<string, unknown>; restriction_id: string | null },
+): string =>
   recordEvent(tx, kernel.auditKeys, {
     operation: `job:${job.kind}`,
     object_type: 'jobs',
     object_id: job.job_id,
     request_id: null,
     detail,
-  })
-
-/** The last effect and the end of the job, together or not at all. */
-const completeJob = (kernel: Kernel, job: RunningJob, body: (tx: Tx) => Promise<Record<string, unknown> | null>) =>
-  kernel.transactions.write(toScope(job), async (tx) => {
-    const result = await body(tx)
-    if ((await updateFinished(tx, job, { state: 'succeeded', result, problem: null })) !== 1) throw new LeaseLost()
-    recordJobEvent(kernel, job, tx, { result })
+    restriction_id,
   })
 
 async function settleFailure(kernel: Kernel, job: RunningJob, thrown: unknown): Promise<JobOutcome> {
@@ -127,7 +149,7 @@ async function endJob(
   state: 'failed' | 'cancelled',
   problem: unknown,
 ): Promise<JobOutcome> {
-  const ended = await kernel.transactions.write(toScope(job), (tx) =>
+  const ended = await kernel.transactions.write(queueScope(job), (tx) =>
     updateFinished(tx, job, { state, result: null, problem }),
   )
   return ended === 1 ? state : 'lost'
@@ -137,7 +159,7 @@ const DEFERRED_TOO_LONG = 'The job was deferred for seven days and made no progr
 
 async function deferJob(kernel: Kernel, job: RunningJob, { until, reason }: JobDeferred): Promise<JobOutcome> {
   const problem = reason && toProblemBody(reason, randomUUID())
-  const deferred = await kernel.transactions.write(toScope(job), (tx) => updateDeferred(tx, job, { until, problem }))
+  const deferred = await kernel.transactions.write(queueScope(job), (tx) => updateDeferred(tx, job, { until, problem }))
   if (!deferred) return 'lost'
   if (deferred.state === 'cancelled') return 'cancelled'
   if (!deferred.has_expired) return 'deferred'
@@ -158,7 +180,7 @@ async function releaseJob(
   job: RunningJob,
   how: Parameters<typeof updateReleased>[2],
 ): Promise<JobOutcome> {
-  const released = await kernel.transactions.write(toScope(job), (tx) => updateReleased(tx, job, how))
+  const released = await kernel.transactions.write(queueScope(job), (tx) => updateReleased(tx, job, how))
   if (!released) return 'lost'
   if (released.state === 'cancelled') return 'cancelled'
   return how.attempt_counts ? 'retried' : 'handed_on'

@@ -4,6 +4,7 @@
  */
 import type { TSchema } from 'typebox'
 import type { Role } from '../auth/roles.ts'
+import type { Scope } from '../database/scope.ts'
 import type { Tx } from '../database/tx.ts'
 import type { Log } from '../log.ts'
 import type { Problem } from '../problem.ts'
@@ -24,6 +25,8 @@ export interface StepOutcome<C> {
 export interface JobContext<P = unknown, C = unknown, K = object> {
   readonly job_id: string
   readonly tenant_id: string
+  /** For what opens transactions of its own. */
+  readonly scope: Scope
   readonly payload: P
   /** The checkpoint of the last committed step, or null on the first run and for kinds that restart. */
   readonly checkpoint: C | null
@@ -59,6 +62,8 @@ export interface JobKind {
   readonly every_s: number | null
   /** Roles that may see its jobs; null for every role of the tenant. */
   readonly visible_to: readonly Role[] | null
+  /** What its body sees of restricted rows: those of its own restriction, what its requester may see, or all. */
+  readonly sees: 'restriction' | 'requester' | 'all'
   /** Names of the capabilities that the body gets in `kernel`. */
   readonly uses: readonly string[]
   readonly run: (context: JobContext) => Promise<Record<string, unknown> | null>

@@ -39,6 +39,7 @@ export interface NewJob {
   readonly payload: unknown
   readonly resource: string | null
   readonly visible_to: readonly string[] | null
+  readonly restriction_id: string | null
   readonly max_attempts: number
   readonly progress_total: number | null
   readonly progress_unit: string | null
@@ -55,8 +56,9 @@ const hasCapacity = (n: number) =>
 /** Returns no row when the tenant has reached its limit of unfinished jobs. */
 export const insertJob = (tx: Tx, job: NewJob, default_limit: number | null) =>
   tx.find<JobRow>(
-    `insert into app.job (tenant_id, job_id, kind, payload, resource, visible_to, max_attempts, progress_total, progress_unit, created_by)
-     select $1, $2, $3, $4::jsonb, $5, $6::text[], $7, $8, $9, $10
+    `insert into app.job (tenant_id, job_id, kind, payload, resource, visible_to, max_attempts, progress_total, progress_unit, created_by,
+       restriction_id)
+     select $1, $2, $3, $4::jsonb, $5, $6::text[], $7, $8, $9, $10, $12::uuid
       where $11::bigint is null or ${hasCapacity(11)}
      returning ${columns}`,
     [
@@ -71,15 +73,19 @@ export const insertJob = (tx: Tx, job: NewJob, default_limit: number | null) =>
       job.progress_unit,
       tx.actor,
       default_limit,
+      job.restriction_id,
     ],
   )
 
+type RestrictedJobRow = JobRow & { readonly restriction_id: string | null; readonly is_in_force: boolean }
+const restrictionColumns = `restriction_id, coalesce((select r.is_in_force from app.restriction r
+  where r.tenant_id = job.tenant_id and r.restriction_id = job.restriction_id), false) as is_in_force`
+
 export const findJob = (tx: Tx, job_id: string, roles: readonly string[]) =>
-  tx.find<JobRow>(`select ${columns} from app.job where tenant_id = $1 and job_id = $2 and ${visible(3)}`, [
-    tx.tenant_id,
-    job_id,
-    roles,
-  ])
+  tx.find<RestrictedJobRow>(
+    `select ${columns}, ${restrictionColumns} from app.job where tenant_id = $1 and job_id = $2 and ${visible(3)}`,
+    [tx.tenant_id, job_id, roles],
+  )
 
 export interface JobFilter {
   readonly kind: string | null
@@ -122,11 +128,10 @@ export const listJobsInRange = (
   )
 
 export const lockJob = (tx: Tx, job_id: string, roles: readonly string[]) =>
-  tx.find<JobRow>(`select ${columns} from app.job where tenant_id = $1 and job_id = $2 and ${visible(3)} for update`, [
-    tx.tenant_id,
-    job_id,
-    roles,
-  ])
+  tx.find<RestrictedJobRow>(
+    `select ${columns}, ${restrictionColumns} from app.job where tenant_id = $1 and job_id = $2 and ${visible(3)} for update`,
+    [tx.tenant_id, job_id, roles],
+  )
 
 /** A queued job ends immediately; a running one is asked to stop and ended by its own worker. */
 export const updateCancelRequested = (tx: Tx, job_id: string) =>
@@ -243,9 +248,12 @@ export interface LeasedJob {
   readonly lease_token: string
 }
 
+type StoredJob = Pick<RestrictedJobRow, 'cancel_requested' | 'created_by' | 'restriction_id'> &
+  Record<'payload' | 'checkpoint', unknown>
+
 export const findLeasedJob = (tx: Tx, held: LeasedJob) =>
-  tx.find<{ payload: unknown; checkpoint: unknown; cancel_requested: boolean }>(
-    `select payload, checkpoint, cancel_requested_at is not null as cancel_requested from app.job
+  tx.find<StoredJob>(
+    `select payload, checkpoint, cancel_requested_at is not null as cancel_requested, created_by, restriction_id from app.job
       where tenant_id = $1 and job_id = $2 and lease_token = $3`,
     [tx.tenant_id, held.job_id, held.lease_token],
   )
@@ -372,12 +380,10 @@ export const takeDueSchedule = (tx: Tx, schedule_id: string) =>
     [tx.tenant_id, schedule_id],
   )
 
-export const updateScheduleStarted = (tx: Tx, schedule_id: string, job_id: string) =>
-  tx.run('update app.job_schedule set last_job_id = $3 where tenant_id = $1 and schedule_id = $2', [
-    tx.tenant_id,
-    schedule_id,
-    job_id,
-  ])
+export const updateScheduleStarted = (tx: Tx, schedule_id: string, job_id: string) => {
+  const values = [tx.tenant_id, schedule_id, job_id]
+  return tx.run('update app.job_schedule set last_job_id = $3 where tenant_id = $1 and schedule_id = $2', values)
+}
 
 /** Repeatable: an existing schedule of that name is kept. */
 export const insertSchedule = (
@@ -399,8 +405,7 @@ export const insertSchedule = (
     ],
   )
 
-/** For metrics. Jobs of suspended tenants wait on purpose and are left out. */
-/** `waiting`: of the queued ones, those that have begun and wait for their next run, deferred or after a failed attempt. */
+/** For metrics; jobs of suspended tenants wait on purpose and are left out. `waiting`: of the queued ones, those that have begun and wait for their next run, deferred or after a failed attempt. */
 type QueueDepth = Readonly<Record<'queued' | 'running' | 'waiting' | 'oldest_due_s' | 'oldest_waiting_s', number>>
 
 export const findQueueDepth = async (tx: Tx): Promise<QueueDepth> =>

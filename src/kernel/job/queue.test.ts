@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countJob, demoJobs } from '#test/support/demo-jobs.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
+import { fullScope } from '../database/scope.ts'
 import { Database, type Tx } from '../database/tx.ts'
 import { Problem } from '../problem.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
@@ -139,7 +140,7 @@ test('a claim is a few index probes, also on a queue with outdated statistics', 
   }
   const options = { max: 2, prepared: false, statement_timeout_ms: 15_000, wait_ms: 2000 }
   const queue = new Database({ connection: w.clone.worker, ...options })
-  const lines = await queue.write({ tenant_id: SYSTEM_TENANT, actor: 'job:worker' }, async (tx) => {
+  const lines = await queue.write(fullScope(SYSTEM_TENANT, 'job:worker'), async (tx) => {
     const found: string[] = []
     const explaining = async (text: string, values?: readonly unknown[]) => {
       const rows = await tx.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${text}`, values)

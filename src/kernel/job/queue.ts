@@ -14,6 +14,8 @@ export interface EnqueueRequest {
   readonly resource?: string
   readonly total?: number
   readonly unit?: string
+  /** Of the object that it works on: it is hidden with it, and its body sees nothing else that is restricted. */
+  readonly restriction_id?: string | null
   /** Not started by a request, for example by a schedule: it does not count against the tenant's limit. */
   readonly unlimited?: true
 }
@@ -48,6 +50,7 @@ export class JobQueue {
         payload: job.payload,
         resource: job.resource ?? null,
         visible_to: kind.visible_to,
+        restriction_id: job.restriction_id ?? null,
         max_attempts: kind.max_attempts,
         progress_total: job.total ?? null,
         progress_unit: job.unit ?? null,

@@ -162,6 +162,7 @@ describe('running', () => {
           payload: {},
           resource: null,
           visible_to: null,
+          restriction_id: null,
           max_attempts: 5,
           progress_total: null,
           progress_unit: null,

@@ -2,8 +2,10 @@
  * The worker: claims jobs, tenants in turn, extends their leases, runs their bodies as app inside the tenant, and requeues jobs
  * of dead workers. Any number may run, in any process; the lease token decides who may write.
  */
+
 import { randomUUID } from 'node:crypto'
 import os from 'node:os'
+import { fullScope } from '../database/scope.ts'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
 import type { Kernel } from '../kernel.ts'
 import type { Metrics } from '../metrics.ts'
@@ -32,7 +34,7 @@ export interface RunnerOptions {
   readonly poll_ms?: number
 }
 
-const QUEUE_SCOPE: Scope = { tenant_id: SYSTEM_TENANT, actor: 'job:worker' }
+const QUEUE_SCOPE: Scope = fullScope(SYSTEM_TENANT, 'job:worker')
 const MAINTENANCE_INTERVAL_MS = 1000
 /** How long a body may take to notice its abort before its job is requeued without it. */
 const ABORT_GRACE_MS = 2000
@@ -252,7 +254,7 @@ export class JobRunner {
   async #startScheduled({ tenant_id, schedule_id }: { tenant_id: string; schedule_id: string }): Promise<void> {
     const { kernel } = this.#options
     const job_id = uuidv7()
-    const scope: Scope = { tenant_id, actor: `job:${job_id}` }
+    const scope: Scope = fullScope(tenant_id, `job:${job_id}`)
     await kernel.transactions.write(scope, async (tx: Tx) => {
       const schedule = await takeDueSchedule(tx, schedule_id)
       if (!schedule || schedule.still_busy) return

@@ -34,6 +34,7 @@ export async function executeChangeRequest(
       proposed_by: request.created_by,
       approved_by: [...request.approvals.map(({ approved_by }) => approved_by), tx.actor],
     },
+    restriction_id: notes.restriction.restriction_id,
     ...getAuditedObject(route, request.params, made, tx.tenant_id),
   })
   return notes.changes

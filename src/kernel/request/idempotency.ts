@@ -71,6 +71,8 @@ export async function findReplay(
   const kept = { status: stored.status, headers: stored.headers, body: stored.body ?? undefined }
   const request = stored.fingerprint.slice(0, stored.fingerprint.lastIndexOf('.'))
   if (request !== fingerprint) fail('idempotency_key_reused')
+  // The caller has lost access to the object since: it no longer exists for them.
+  if (stored.is_hidden) fail('not_found')
   if (stored.fingerprint !== signStoredResponse(tx, idempotency, fingerprint, kept))
     throw new Error('a stored answer was altered')
   if (stored.body === null && idempotency.secret) fail('idempotency_not_replayable')
@@ -82,12 +84,12 @@ export async function runIdempotent(
   tx: Tx,
   idempotency: Idempotency | undefined,
   fingerprint: string,
-  effect: () => Promise<SerializedResponse>,
+  effect: () => Promise<SerializedResponse & { readonly restriction_id: string | null }>,
 ): Promise<SerializedResponse> {
   if (!idempotency) return effect()
   const replay = await findReplay(tx, idempotency, fingerprint)
   if (replay) return replay
-  const answer = await effect()
+  const { restriction_id, ...answer } = await effect()
   // A change that waits for approval (202) has no secret yet, and a retry must not create a second one.
   const holdsSecret = idempotency.secret && answer.status !== 202
   const kept = { ...answer, body: holdsSecret ? undefined : answer.body }
@@ -96,6 +98,7 @@ export async function runIdempotent(
     status: kept.status,
     headers: kept.headers,
     body: kept.body ?? null,
+    restriction_id,
   })
   return answer
 }

@@ -14,6 +14,8 @@ export interface CallOutcome {
   /** The code of the problem, or null where the call succeeded. */
   readonly problem: string | null
   readonly value: unknown
+  /** Of the object that the operation works on. */
+  readonly restriction_id: string | null
 }
 
 export interface CallOrigin {

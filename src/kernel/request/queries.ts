@@ -28,19 +28,27 @@ export const tryLockIdempotencyKey = async (
 }
 
 export const findStoredResponse = (tx: Tx, { principal, operation, key }: IdempotencyScope) =>
-  tx.find<StoredResponse>(
-    `select fingerprint, status, headers, body from app.idempotency
+  tx.find<StoredResponse & { readonly is_hidden: boolean }>(
+    `select fingerprint, status, headers, body, object_restriction_id is not null and not exists (
+         select 1 from app.restriction r where r.tenant_id = i.tenant_id and r.restriction_id = i.object_restriction_id) as is_hidden
+       from app.idempotency i
       where tenant_id = $1 and principal = $2 and operation = $3 and key = $4 and expires_at > now()`,
     [tx.tenant_id, principal, operation, key],
   )
 
 /** An expired response of the same key is replaced. */
-export const insertStoredResponse = (tx: Tx, { principal, operation, key }: IdempotencyScope, answer: StoredResponse) =>
+export const insertStoredResponse = (
+  tx: Tx,
+  { principal, operation, key }: IdempotencyScope,
+  answer: StoredResponse & { readonly restriction_id: string | null },
+) =>
   tx.run(
-    `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, headers, body, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours')
+    `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, headers, body, expires_at,
+       object_restriction_id)
+     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours', $9)
      on conflict on constraint idempotency_pkey do update set fingerprint = excluded.fingerprint, status = excluded.status,
-       headers = excluded.headers, body = excluded.body, created_at = now(), expires_at = excluded.expires_at`,
+       headers = excluded.headers, body = excluded.body, created_at = now(), expires_at = excluded.expires_at,
+       object_restriction_id = excluded.object_restriction_id`,
     [
       tx.tenant_id,
       principal,
@@ -50,6 +58,7 @@ export const insertStoredResponse = (tx: Tx, { principal, operation, key }: Idem
       answer.status,
       JSON.stringify(answer.headers),
       answer.body,
+      answer.restriction_id,
     ],
   )
 

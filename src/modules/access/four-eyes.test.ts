@@ -1,6 +1,8 @@
 /** Giving roles needs approval where the policy of the tenant requires it, in every way that roles can be given. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -170,7 +172,7 @@ describe('a new tenant', () => {
 
   test('creates only one of two concurrent administrators without approval', async () => {
     const first = await inviteUser(await speaker(`key:${uuidv7()}`))
-    const scope = { tenant_id, actor: first.principal }
+    const scope = fullScope(tenant_id, first.principal)
     const { pending } = await w.runtime.database.write(scope, async (tx) => {
       const person = { issuer: 'test', subject: 'second', email: null, name: 'Second', team: null, locale: null }
       const rights = { roles: ['tenant_admin'], origin: 'built_in', state: 'invited' } as const
@@ -188,7 +190,7 @@ describe('a new tenant', () => {
 
   test('needs no approval until there are as many others as the rule requires', async () => {
     const rules = [{ action: 'roles', approvers: 2, role: 'compliance_officer' }]
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+    await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.run('update app.approval_policy set rules = $2::jsonb where tenant_id = $1', [
         tenant_id,
         JSON.stringify(rules),

@@ -1,6 +1,8 @@
 /** Counting approvers reads few rows, however many users a tenant has. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { countApprovers } from '#kernel/request/queries.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -38,7 +40,7 @@ const counts = {
 
 test.each(Object.entries(counts))('%s reads none of the users without such a role', async (_, count) => {
   const plans: string[] = []
-  await w.kernel.transactions.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+  await w.kernel.transactions.write(fullScope(tenant_id, 'operator:test'), async (tx) => {
     const explain = async (text: string, values: readonly unknown[] = []) => {
       const rows = await tx.query<{ 'QUERY PLAN': string }>(`explain (analyze, timing off) ${text}`, values)
       plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))

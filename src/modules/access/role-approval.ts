@@ -2,8 +2,10 @@
  * Who may give roles without approval, which roles a principal holds now, provisioning of users from external issuers, and
  * use of API keys and accounts.
  */
+
 import type { Role } from '#kernel/auth/roles.ts'
 import type { VerifiedToken } from '#kernel/auth/token-verifier.ts'
+import { requestScope, unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Transactions, Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
 import { type ApprovalRule, findApprovalRule } from '#kernel/request/queries.ts'
@@ -78,7 +80,7 @@ export function createUserProvisioning(transactions: Pick<Transactions, 'write'>
   return async (token: VerifiedToken): Promise<void> => {
     const user_id = token.principal.slice('user:'.length)
     const display_name = token.display_name && [...token.display_name].slice(0, MAX_NAME).join('')
-    await transactions.write({ tenant_id: token.tenant_id, actor: token.principal }, async (tx) => {
+    await transactions.write(requestScope(token), async (tx) => {
       const inserted = await insertUser(
         tx,
         {
@@ -130,11 +132,13 @@ export class UsageCounter {
     for (const [tenant_id, users] of this.#seen) {
       this.#seen.delete(tenant_id)
       const seen = [...users].map(([user_id, at_ms]) => ({ user_id, at: new Date(at_ms).toISOString() }))
-      await transactions.write({ tenant_id, actor: 'job:usage' }, (tx) => updateUsersSeen(tx, seen))
+      await transactions.write(unrestrictedScope(tenant_id, 'job:usage'), (tx) => updateUsersSeen(tx, seen))
     }
     for (const [tenant_id, counts] of this.#counts) {
       this.#counts.delete(tenant_id)
-      await transactions.write({ tenant_id, actor: 'job:usage' }, (tx) => addApiKeyUsage(tx, [...counts.values()]))
+      await transactions.write(unrestrictedScope(tenant_id, 'job:usage'), (tx) =>
+        addApiKeyUsage(tx, [...counts.values()]),
+      )
     }
   }
 }

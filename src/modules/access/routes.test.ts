@@ -1,6 +1,8 @@
 /** Users, roles and API keys, as an administrator uses them. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { conflictingRoles, roles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startSecondProcess } from '#test/support/second-process.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -207,7 +209,7 @@ describe('API keys', () => {
     const listing = await call('GET /api-keys')
     expect(listing.json.items).toEqual([key])
     expect(listing.text).not.toMatch(/secret|hash/)
-    const stored = await w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+    const stored = await w.runtime.database.read(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.query('select to_jsonb(k)::text as row from app.api_key k'),
     )
     expect(JSON.stringify(stored)).not.toContain(secret.slice(70, 110))

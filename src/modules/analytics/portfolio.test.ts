@@ -1,6 +1,8 @@
 /** Daily counts by band: equal to a recount, corrected by late decisions, written once by several workers, resumable. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertRating, newSubject } from '#modules/subjects/fixtures.ts'
@@ -218,10 +220,11 @@ describe('daily counts by band', () => {
 function createContext(t: ExampleTenant, stop_after = Number.POSITIVE_INFINITY) {
   const checkpoints: unknown[] = []
   const results: unknown[] = []
-  const scope = { tenant_id: t.tenant_id, actor: 'job:test' }
+  const scope = fullScope(t.tenant_id, 'job:test')
   const context: JobContext = {
     job_id: uuidv7(),
     tenant_id: t.tenant_id,
+    scope,
     payload: {},
     checkpoint: null,
     attempt: 1,

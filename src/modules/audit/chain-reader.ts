@@ -54,6 +54,12 @@ const toHashedEvent = (event: AuditEvent): AuditEvent => ({
   detail: event.detail,
 })
 
+/** An event that the requester may not see is proven by its hash. Its id contains its time, so it is left out too. */
+const toExportedLink = ({ seq, event_id, prev_hash, hash, event, event_hash }: ChainRow) =>
+  event === null && event_hash !== null
+    ? { seq, event_id: null, prev_hash, hash, event, event_hash }
+    : { seq, event_id, prev_hash, hash, event: event && toHashedEvent(event) }
+
 /** Reads one snapshot, which blocks neither writers nor the chain writer. */
 export async function verifyChain(
   tx: Tx,
@@ -76,18 +82,19 @@ export async function verifyChain(
 
 /**
  * Yields the lines of an export: a manifest, the links with their events, the checkpoints in the range, and a signed last line.
- * The public key is enough to verify the file and to detect truncation.
+ * The public key is enough to verify the file and to detect truncation. `onContent` gets the restriction of each event in it.
  */
 export async function* exportChainLines(
   tx: Tx,
   keys: AuditKeys,
   range: { first: number; last: number },
+  onContent: (restriction_id: string) => void = () => {},
 ): AsyncGenerator<Buffer> {
   const line = (value: object) => Buffer.from(`${JSON.stringify(value)}\n`)
   const { public_key, key_id, earlier_keys } = keys
   yield line({
     line: 'manifest',
-    format: 'probity-audit-export/1',
+    format: 'probity-audit-export/2',
     tenant_id: tx.tenant_id,
     exported_at: formatNow(),
     public_key,
@@ -98,9 +105,10 @@ export async function* exportChainLines(
   })
   let end = { seq: range.first - 1, hash: '' }
   for await (const rows of readChain(tx, range.first - 1, range.last)) {
-    for (const { event, ...link } of rows) {
-      yield line({ line: 'link', ...link, event: event && toHashedEvent(event) })
-      end = { seq: link.seq, hash: link.hash }
+    for (const row of rows) {
+      if (row.restriction_id !== null) onContent(row.restriction_id)
+      yield line({ line: 'link', ...toExportedLink(row) })
+      end = { seq: row.seq, hash: row.hash }
     }
   }
   for (const checkpoint of await listAllCheckpoints(tx)) {

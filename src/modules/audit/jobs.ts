@@ -21,6 +21,7 @@ export const auditVerificationJob = defineJob({
   resumes: 'restart',
   uses: ['auditKeys', 'raiseAlarm'],
   visible_to: readers,
+  sees: 'all',
   run: async ({ payload, job_id, tenant_id, read, step, finish, kernel }) => {
     const run_id = payload.run_id ?? job_id
     const report = await read(async (tx) => {
@@ -32,7 +33,7 @@ export const auditVerificationJob = defineJob({
     if (!report.intact) raiseBrokenAlarm(kernel, { tenant_id, run_id }, report)
     await finish(async (tx) => {
       if (!payload.run_id) await insertRun(tx, { run_id, kind: 'verification', job_id, parameters: {} })
-      await updateRunReport(tx, run_id, report, null)
+      await updateRunReport(tx, run_id, { report, upload_id: null, restriction_ids: new Set() })
       return { intact: report.intact, events: report.events, faults: report.faults_total }
     })
     return null
@@ -56,19 +57,21 @@ export const auditExportJob = defineJob({
   resumes: 'restart',
   uses: ['auditKeys'],
   visible_to: readers,
+  sees: 'requester',
   run: async ({ payload, read, write, finish, kernel }) => {
+    const restriction_ids = new Set<string>()
     const { written, events } = await read(async (tx) => {
       const found = await findRange(tx, payload.from_at, payload.until_at)
       // An empty range gives a file with a signed last line only.
       const range = { first: found?.first ?? 1, last: found?.last ?? 0 }
-      const lines = exportChainLines(tx, kernel.auditKeys, range)
+      const lines = exportChainLines(tx, kernel.auditKeys, range, (id) => restriction_ids.add(id))
       const bytes = await writeBytes(write, lines, `audit-${payload.run_id}.ndjson`)
       return { written: bytes, events: Math.max(0, range.last - range.first + 1) }
     })
     await finish(async (tx) => {
       await completeBytes(tx, written)
       const { size_bytes, sha256, upload_id } = written
-      await updateRunReport(tx, payload.run_id, { events, size_bytes, sha256 }, upload_id)
+      await updateRunReport(tx, payload.run_id, { report: { events, size_bytes, sha256 }, upload_id, restriction_ids })
       return { events, size_bytes, sha256 }
     })
     return null

@@ -205,11 +205,14 @@ export const insertRun = (
     [tx.tenant_id, run.run_id, run.kind, run.job_id, JSON.stringify(run.parameters), tx.actor],
   )
 
+/** No row where the file contains events that the caller may not see. */
 export const findRun = (tx: Tx, run_id: string, kind: 'export' | 'verification') =>
   tx.find<RunRow>(
     `select r.run_id, r.job_id, coalesce(j.state, 'succeeded') as state, r.parameters, r.report, r.upload_id, r.created_at, r.created_by
        from app.audit_run r left join app.job j on j.tenant_id = r.tenant_id and j.job_id = r.job_id
-      where r.tenant_id = $1 and r.run_id = $2 and r.kind = $3`,
+      where r.tenant_id = $1 and r.run_id = $2 and r.kind = $3
+        and not exists (select 1 from unnest(r.restriction_ids) as c (id) where not exists (
+          select 1 from app.restriction v where v.tenant_id = r.tenant_id and v.restriction_id = c.id))`,
     [tx.tenant_id, run_id, kind],
   )
 
@@ -236,13 +239,16 @@ export const listVerifications = (tx: Tx, after: PagePosition, count: number) =>
     [tx.tenant_id, after?.[0] ?? null, count],
   )
 
-export const updateRunReport = (tx: Tx, run_id: string, report: unknown, upload_id: string | null) =>
-  tx.run('update app.audit_run set report = $3::jsonb, upload_id = $4 where tenant_id = $1 and run_id = $2', [
-    tx.tenant_id,
-    run_id,
-    JSON.stringify(report),
-    upload_id,
-  ])
+/** `restriction_ids`: the restrictions whose events the file contains. */
+export const updateRunReport = (
+  tx: Tx,
+  run_id: string,
+  end: { report: unknown; upload_id: string | null; restriction_ids: ReadonlySet<string> },
+) =>
+  tx.run(
+    `update app.audit_run set report = $3::jsonb, upload_id = $4, restriction_ids = $5::uuid[] where tenant_id = $1 and run_id = $2`,
+    [tx.tenant_id, run_id, JSON.stringify(end.report), end.upload_id, [...end.restriction_ids]],
+  )
 
 export const countLinks = async (tx: Tx): Promise<number> =>
   (

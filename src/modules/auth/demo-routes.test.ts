@@ -1,7 +1,9 @@
 /** Demo sign-in on a server. Which settings and callers allow it is tested beside demo-sign-in.ts and demo-caller.ts. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateTenantState } from '#app/queries.ts'
 import { demoTenants } from '#app/seed.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
@@ -33,7 +35,7 @@ describe('GET /auth/demo-people', () => {
   test('leaves out a deactivated person, as whom nobody can sign in', async () => {
     const viewer = findUser('viewer') as (typeof demo.users)[number]
     const setState = (state: string) =>
-      w.runtime.database.write({ tenant_id: demo.tenant_id, actor: 'operator:test' }, (tx) =>
+      w.runtime.database.write(fullScope(demo.tenant_id, 'operator:test'), (tx) =>
         tx.run('update app.user_account set state = $3 where tenant_id = $1 and user_id = $2', [
           demo.tenant_id,
           viewer.user_id,
@@ -52,9 +54,7 @@ describe('GET /auth/demo-people', () => {
 
   test('leaves out a suspended tenant, whose people are refused', async () => {
     const setState = (state: 'active' | 'suspended') =>
-      w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
-        updateTenantState(tx, other.tenant_id, state),
-      )
+      w.steward.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) => updateTenantState(tx, other.tenant_id, state))
     await setState('suspended')
     try {
       expect((await listPeople()).map(({ slug }: { slug: string }) => slug)).toEqual([demo.slug])

@@ -1,6 +1,8 @@
 /** Signing in to a demo tenant without a credential. Which callers are accepted is decided in kernel/http/demo-caller.ts. */
+
 import { recordEvent } from '#kernel/audit/record.ts'
 import type { DemoTenant } from '#kernel/auth/demo-sign-in.ts'
+import { unrestrictedScope } from '#kernel/database/scope.ts'
 import { publicRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
@@ -17,7 +19,7 @@ const WHERE =
 type DemoKernel = Capabilities<'transactions' | 'demoSignIn'>
 
 const findPeople = (kernel: DemoKernel, { tenant_id, users }: DemoTenant) =>
-  kernel.transactions.one({ tenant_id, actor: READER }, (tx) =>
+  kernel.transactions.one(unrestrictedScope(tenant_id, READER), (tx) =>
     listDemoPeople(
       tx,
       users.map(({ user_id }) => user_id),
@@ -69,8 +71,9 @@ export const demoRoutes = [
     const principal = `user:${person.user_id}` as const
     const minted = await kernel.issuer.mint({ principal, tenant_id, roles, name, lifetime_s: DEMO_TOKEN_LIFE_S })
     // Before the token is sent: what cannot be recorded is not handed out.
-    await kernel.transactions.write({ tenant_id, actor: principal }, async (tx) =>
+    await kernel.transactions.write(unrestrictedScope(tenant_id, principal), async (tx) =>
       recordEvent(tx, kernel.auditKeys, {
+        restriction_id: null,
         operation: 'createDemoSession',
         object_type: 'auth',
         object_id: minted.token_id,

@@ -1,8 +1,10 @@
 /** Exchanging keys for tokens, reading permissions, revoking tokens. Verification of tokens is in test/http/tokens.test.ts. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateTenantState } from '#app/queries.ts'
 import { mintApiKey } from '#kernel/auth/api-key.ts'
 import { roles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
@@ -167,7 +169,7 @@ describe('POST /auth/token', () => {
       await newKey({}, token),
     ]
     expect(await code(expired.secret)).toBe('ok')
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+    await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.run(`update app.api_key set expires_at = now() - interval '1 s' where tenant_id = $1 and key_id = $2`, [
         tenant_id,
         expired.key.key_id,
@@ -179,7 +181,7 @@ describe('POST /auth/token', () => {
       '401 api_key_invalid',
       'ok',
     ])
-    await w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+    await w.steward.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) =>
       updateTenantState(tx, tenant_id, 'suspended'),
     )
     expect(await code(good.secret)).toBe('401 tenant_suspended')

@@ -1,6 +1,8 @@
 /** Exchanging API keys for tokens, reading the own token, and revoking tokens. */
+
 import { parseApiKey, secretMatches } from '#kernel/auth/api-key.ts'
 import { everyone } from '#kernel/auth/roles.ts'
+import { unrestrictedScope } from '#kernel/database/scope.ts'
 import { publicRoute, tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import type { Route } from '#kernel/route.ts'
@@ -35,7 +37,7 @@ export const authRoutes = [
     const given = parseApiKey(body.api_key) ?? fail('api_key_invalid')
     const principal = `key:${given.key_id}` as const
     // The key names its tenant, so the lookup runs under the tenant's isolation policy.
-    const scope = { tenant_id: given.tenant_id, actor: principal }
+    const scope = unrestrictedScope(given.tenant_id, principal)
     const key = await kernel.transactions.write(scope, async (tx) => {
       const found = await findUsableKey(tx, given.key_id)
       if (!found) return undefined

@@ -150,9 +150,9 @@ const assertPluginsRun = (kernel: binding.BindCapabilities, tx: Tx, { resolution
 
 /** Records runs of plugins, whatever becomes of the items. */
 const createRecorder =
-  ({ kernel, tenant_id, job_id }: Context, { batch_id }: BatchRow): NonNullable<binding.RunOptions['record']> =>
+  ({ kernel, scope }: Context, { batch_id }: BatchRow): NonNullable<binding.RunOptions['record']> =>
   (bound, results) =>
-    recordFailure(kernel, { tenant_id, actor: `job:${job_id}` }, bound, {
+    recordFailure(kernel, scope, bound, {
       results,
       caused_by: { kind: 'batch', id: batch_id },
     })

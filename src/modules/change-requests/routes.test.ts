@@ -1,6 +1,8 @@
 /** Change requests: a governed change waits for approval by somebody else and is executed exactly as proposed, or not at all. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { type Caller, createCaller, createKeyCaller, insertApprovalRow } from '#test/support/change-request-callers.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -36,7 +38,7 @@ const user = async () => (await w.call(`GET /users/${user_id}`, { token: author.
 const list = async (query = '', by = author) =>
   (await w.call(`GET /change-requests${query}`, { token: by.token })).json.items as { cr_id: string; state: string }[]
 const asApp = <T>(body: Parameters<typeof w.runtime.database.write<T>>[1], actor = checker.principal as string) =>
-  w.runtime.database.write<T>({ tenant_id, actor }, body)
+  w.runtime.database.write<T>(fullScope(tenant_id, actor), body)
 
 describe('proposing', () => {
   test('returns 202 with the change request and changes nothing', async () => {

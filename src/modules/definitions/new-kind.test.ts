@@ -1,9 +1,11 @@
 /**
  * A kind of definition that only this test declares gets drafts, versions, activation, rollback and bitemporal resolution.
  */
+
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
@@ -51,7 +53,7 @@ test('every kind has a row in app.definition_family', async () => {
 })
 
 test('the database refuses a definition whose family has no row', async () => {
-  const insert = w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+  const insert = w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
     datasetStore.insertDataset(tx, {
       dataset_id: uuidv7(),
       family: 'unknown',
@@ -108,7 +110,7 @@ test('rolls back, and resolves by valid time and known time', async () => {
 
   const resolve = (clocks: resolver.Clocks) =>
     w.kernel.transactions.read(
-      { tenant_id, actor: 'operator:test' },
+      fullScope(tenant_id, 'operator:test'),
       async (tx) => (await resolver.findPointersInForce(tx, ['fees'], clocks, 'notice')).get('fees')?.version,
     )
   expect(await resolve({})).toBe(1)
@@ -131,7 +133,7 @@ test('stores the lists that a version reads, and refuses a list that is not in f
       read_at: [expect.objectContaining({ pointer: '/paragraphs/0/list_key' })],
     }),
   ])
-  const readers = await w.kernel.transactions.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+  const readers = await w.kernel.transactions.read(fullScope(tenant_id, 'operator:test'), (tx) =>
     documentStore.listReferencingDefinitions(tx, 'jurisdiction-risk'),
   )
   expect(readers).toContainEqual({ family: 'notice', key: 'lists' })

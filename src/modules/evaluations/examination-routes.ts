@@ -1,6 +1,8 @@
 /** Examining a decision: replay, re-evaluation, what-if, comparison, certificate, examiner's pack, and override. */
+
 import { toComparableContent } from '#decision/document.ts'
 import { withoutCaches } from '#kernel/cache/caches.ts'
+import { requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
@@ -50,7 +52,7 @@ export const examinationRoutes = [
     stores_nothing: true,
     problems: ['not_found', 'dependency_unavailable'],
   }).handle(async ({ params, kernel, read, actor }) => {
-    const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
+    const scope = requestScope(actor)
     // Results of this replay only: a cache is not trusted.
     const runs = binding.createOwnRuns(withoutCaches(kernel), { caller: actor.tenant_id })
     const { content, ...result } = await read((tx) => replay(kernel, tx, params.evaluation_id, runs))

@@ -21,7 +21,7 @@ interface Replayed {
 /** The verdict with what the evidence adds to it. A document that is not intact says nothing about its evidence. */
 export async function replayEvidence(
   kernel: Capabilities<'caches' | 'encryption' | 'threads' | 'transactions'>,
-  scope: Pick<Scope, 'tenant_id' | 'actor'>,
+  scope: Scope,
   { evaluation_id, verdict, faults, content }: Replayed,
 ) {
   const pinned = content && verdict !== 'tampered' ? getEvidence(content) : []

@@ -109,7 +109,7 @@ interface Measurement {
 }
 
 async function measurePortion(
-  { step, kernel, tenant_id, job_id, signal }: Context,
+  { step, kernel, tenant_id, scope, signal }: Context,
   { run, window, comparisons, portion }: Measurement,
   reached: Checkpoint,
 ): Promise<Checkpoint> {
@@ -119,8 +119,7 @@ async function measurePortion(
   const runs = binding.createOwnRuns(kernel, {
     caller: tenant_id,
     signal,
-    record: (bound, results) =>
-      recordFailure(kernel, { tenant_id, actor: `job:${job_id}` }, bound, { results, caused_by }),
+    record: (bound, results) => recordFailure(kernel, scope, bound, { results, caused_by }),
   })
   await step(async (tx) => {
     const sample = { seed: run.seed, threshold: reached.threshold }

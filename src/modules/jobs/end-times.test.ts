@@ -1,5 +1,7 @@
 /** The end of a job is when it ended, not when the transaction that ended it began: that transaction may have waited. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { reapExpiredLeases, updateCancelRequested } from '#kernel/job/queries.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -42,7 +44,7 @@ test('an abandoned job ends after a cancellation that was requested meanwhile', 
   )
   const options = { connection: w.clone.worker, max: 1, prepared: false, statement_timeout_ms: 60_000, wait_ms: 60_000 }
   const worker = new Database(options)
-  await worker.write({ tenant_id: SYSTEM_TENANT, actor: 'job:worker' }, async (tx) => {
+  await worker.write(fullScope(SYSTEM_TENANT, 'job:worker'), async (tx) => {
     await tx.query('select 1')
     await update(job_id, 'cancel_requested_at = clock_timestamp()')
     await reapExpiredLeases(tx, { code: 'dependency_unavailable' })

@@ -24,6 +24,7 @@ export const jobs: Module = {
         payload: { note: 'canary' },
         resource: '/canary',
         visible_to: null,
+        restriction_id: null,
         max_attempts: 1,
         progress_total: null,
         progress_unit: 'canary',

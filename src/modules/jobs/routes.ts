@@ -1,4 +1,5 @@
 /** Polling, streaming, cancelling and retrying jobs of every kind. */
+import type { AuditNotes } from '#kernel/audit/record.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -6,7 +7,7 @@ import { CoalescedReads, deadlineWithJitter, waitForChange } from '#kernel/job/l
 import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '#kernel/job/queries.ts'
 import { isTerminal, JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
-import { fail } from '#kernel/problem.ts'
+import { fail, Problem } from '#kernel/problem.ts'
 import { type Actor, streamReply } from '#kernel/route.ts'
 import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
 
@@ -15,16 +16,27 @@ const workers = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin
 
 const coalescedReads = new CoalescedReads()
 
-/** The first read is the request's own; while it waits, it shares reads with requests of the same roles for the same job. */
-function createJobReader({ read, params, actor }: JobReadInput) {
-  const readJob = async () => (await read((tx) => findJob(tx, params.job_id, actor.roles))) ?? fail('not_found')
-  const key = [actor.tenant_id, params.job_id, ...actor.roles].join(' ')
-  return { readJob, readShared: () => coalescedReads.read(key, readJob) }
+/**
+ * The first read is the request's own; while it waits, it shares reads with requests of the same roles for the same job. Reads of a
+ * job that has a restriction are shared by the same person only.
+ */
+async function startJobReader({ read, params, actor, audit }: JobReadInput) {
+  const readJob = async () => {
+    const row = await read((tx) => findJob(tx, params.job_id, actor.roles))
+    const { restriction_id, is_in_force, ...job } = row ?? fail('not_found')
+    return { job, restriction: { restriction_id, is_in_force } }
+  }
+  const { job: first, restriction } = await readJob()
+  audit.belongsTo(restriction)
+  const reader = restriction.restriction_id === null ? [] : [actor.principal]
+  const key = [actor.tenant_id, params.job_id, ...actor.roles, ...reader].join(' ')
+  return { first, readShared: () => coalescedReads.read(key, async () => (await readJob()).job) }
 }
 interface JobReadInput {
   readonly read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
   readonly params: { readonly job_id: string }
-  readonly actor: Pick<Actor, 'tenant_id' | 'roles'>
+  readonly actor: Pick<Actor, 'tenant_id' | 'roles' | 'principal'>
+  readonly audit: Pick<AuditNotes, 'belongsTo'>
 }
 
 export const jobRoutes = [
@@ -65,8 +77,7 @@ export const jobRoutes = [
     headers: (job) => (isTerminal(job.state) ? ({} as Record<string, string>) : { 'retry-after': '1' }),
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { readJob, readShared } = createJobReader(input)
-    const first = await readJob()
+    const { first, readShared } = await startJobReader(input)
     return waitForChange(readShared, first, deadlineWithJitter((input.query.wait ?? 0) * 1000), input.request.signal)
   }),
 
@@ -82,14 +93,15 @@ export const jobRoutes = [
     problems: ['not_found'],
   }).handle(async (input) => {
     const { request } = input
-    const { readJob, readShared } = createJobReader(input)
-    const first = await readJob()
+    const { first, readShared } = await startJobReader(input)
     const until_ms = deadlineWithJitter(WATCH_MS)
     return (async function* () {
       let job = first
       yield toServerSentEvent(job)
       while (!isTerminal(job.state) && performance.now() < until_ms && !request.signal.aborted) {
-        const next = await waitForChange(readShared, job, until_ms, request.signal)
+        const next = await waitForChange(readShared, job, until_ms, request.signal).catch(endIfHidden)
+        // Access was revoked meanwhile: the stream has nothing more to tell.
+        if (!next) return
         if (next.revision !== job.revision) yield toServerSentEvent(next)
         job = next
       }
@@ -106,8 +118,8 @@ export const jobRoutes = [
     params: JobParams,
     reply: [200, JobView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params, actor }) => {
-    const job = await lockVisibleJob(tx, params.job_id, actor.roles)
+  }).handle(async ({ tx, params, actor, audit }) => {
+    const job = await lockVisibleJob({ tx, params, actor, audit })
     if (isTerminal(job.state)) return job
     return (await updateCancelRequested(tx, job.job_id)) ?? fail('not_found')
   }),
@@ -122,8 +134,8 @@ export const jobRoutes = [
     reply: [202, JobView],
     starts: 'retry',
     problems: ['not_found', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, actor, kernel }) => {
-    const job = await lockVisibleJob(tx, params.job_id, actor.roles)
+  }).handle(async ({ tx, params, actor, audit, kernel }) => {
+    const job = await lockVisibleJob({ tx, params, actor, audit })
     if (job.state !== 'failed' && job.state !== 'cancelled') {
       fail('transition_not_allowed', `The job is ${job.state}; only a failed or cancelled one can be started again.`)
     }
@@ -131,7 +143,15 @@ export const jobRoutes = [
   }),
 ]
 
-const lockVisibleJob = async (tx: Tx, job_id: string, roles: readonly string[]): Promise<JobRow> =>
-  (await lockJob(tx, job_id, roles)) ?? fail('not_found')
+async function lockVisibleJob(input: Omit<JobReadInput, 'read'> & { readonly tx: Tx }): Promise<JobRow> {
+  const { tx, params, actor, audit } = input
+  const { restriction_id, is_in_force, ...job } = (await lockJob(tx, params.job_id, actor.roles)) ?? fail('not_found')
+  audit.belongsTo({ restriction_id, is_in_force })
+  return job
+}
+
+const endIfHidden = (error: unknown): undefined => {
+  if (!(error instanceof Problem) || error.code !== 'not_found') throw error
+}
 
 const toServerSentEvent = (job: JobRow): string => `event: job\nid: ${job.revision}\ndata: ${JSON.stringify(job)}\n\n`

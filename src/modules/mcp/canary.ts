@@ -28,5 +28,6 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     approval_id,
     request_id: uuidv7(),
     duration_ms: 0,
+    restriction_id: null,
   })
 }

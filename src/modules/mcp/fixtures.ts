@@ -1,4 +1,5 @@
 /** Test fixtures of the tool protocol's own operations: one valid call per operation. */
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Actor } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -13,7 +14,7 @@ const toArguments = () => ({ type_key: 'country-risk' })
 async function newApproval(t: ExampleTenant): Promise<string> {
   const given = toArguments()
   const actor = { tenant_id: t.tenant_id } as Actor
-  const approval = await t.w.runtime.database.write({ tenant_id: t.tenant_id, actor: t.author }, (tx) =>
+  const approval = await t.w.runtime.database.write(fullScope(t.tenant_id, t.author), (tx) =>
     insertApproval(tx, {
       approval_id: uuidv7(),
       tool: 'search_lists',
@@ -32,7 +33,7 @@ const ensureCall = (t: ExampleTenant): Promise<string> =>
     const call_id = uuidv7()
     const given = toArguments()
     const kernel = t.w.kernel
-    await t.w.runtime.database.write({ tenant_id: t.tenant_id, actor: t.author }, async (tx) =>
+    await t.w.runtime.database.write(fullScope(t.tenant_id, t.author), async (tx) =>
       deferCall(tx, {
         call_id,
         client: 'Desk assistant 1.4',
@@ -44,6 +45,7 @@ const ensureCall = (t: ExampleTenant): Promise<string> =>
         approval_id: null,
         request_id: uuidv7(),
         duration_ms: 12,
+        restriction_id: null,
       }),
     )
     return call_id

@@ -46,11 +46,14 @@ export interface CallRow {
 }
 
 /** Sent together with the event of the call. */
-export const deferCall = (tx: Tx, call: Omit<CallRow, 'called_at' | 'principal'>): void =>
+export const deferCall = (
+  tx: Tx,
+  call: Omit<CallRow, 'called_at' | 'principal'> & { readonly restriction_id: string | null },
+): void =>
   tx.defer(
     `insert into app.mcp_call (tenant_id, call_id, principal, client, tool, operation, arguments_hash, result_hash, problem,
-       approval_id, request_id, duration_ms)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+       approval_id, request_id, duration_ms, restriction_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
     [
       tx.tenant_id,
       call.call_id,
@@ -64,6 +67,7 @@ export const deferCall = (tx: Tx, call: Omit<CallRow, 'called_at' | 'principal'>
       call.approval_id,
       call.request_id,
       call.duration_ms,
+      call.restriction_id,
     ],
   )
 

@@ -2,9 +2,11 @@
  * Plugins of the operator's folder, seeded for all tenants under the system tenant. A package that cannot be used is reported and
  * does not keep the service from starting; a version in force is never replaced by a deployment.
  */
+
 import fs from 'node:fs'
 import path from 'node:path'
 import { CacheSlots } from '#kernel/cache/caches.ts'
+import { unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Transactions, Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
 import { slugPattern } from '#kernel/schema.ts'
@@ -29,7 +31,7 @@ import {
   toKindFault,
 } from './upload.ts'
 
-const SCOPE = { tenant_id: SYSTEM_TENANT, actor: 'seed:plugins' }
+const SCOPE = unrestrictedScope(SYSTEM_TENANT, 'seed:plugins')
 const KEY = new RegExp(slugPattern)
 const MAX_FILES = 50
 const MAX_REVALIDATED = 1000

@@ -1,4 +1,5 @@
 /** What plugins were run for and how it ended. Inputs and outputs are not recorded; stacks of failures are. */
+import type { Scope } from '#kernel/database/scope.ts'
 import type { Transactions, Tx } from '#kernel/database/tx.ts'
 import { datasetStore } from '#modules/definitions/index.ts'
 import type { SandboxResult } from '#sandbox/model.ts'
@@ -50,7 +51,7 @@ export async function recordInvocations(
 /** Records a failure in a transaction of its own: that of the operation is rolled back by the 503. */
 export const recordFailure = (
   { transactions }: { readonly transactions: Pick<Transactions, 'write'> },
-  scope: { readonly tenant_id: string; readonly actor: string },
+  scope: Scope,
   bound: BoundPlugin,
   failure: { readonly results: readonly (SandboxResult | OutputFault)[]; readonly caused_by: InvocationCause },
 ): Promise<void> => transactions.write(scope, (tx) => recordInvocations(tx, bound, failure.results, failure.caused_by))

@@ -24,8 +24,7 @@ export const providerCallJob = defineJob({
   ],
   run: async (job) => {
     const { call_id } = job.payload
-    const scope = { tenant_id: job.tenant_id, actor: `job:${job.job_id}` }
-    const step = await advanceCall({ kernel: job.kernel, scope, signal: job.signal }, call_id)
+    const step = await advanceCall({ kernel: job.kernel, scope: job.scope, signal: job.signal }, call_id)
     if (step.kind === 'wait') return job.defer(step.until, step.problem)
     if (step.kind === 'failed') throw step.problem
     return { call_id, ...step.end }

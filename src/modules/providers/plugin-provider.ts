@@ -123,7 +123,7 @@ async function runEntryPoint(
 }
 
 const record = ({ run, bound, call_id }: PluginRun, result: Parameters<typeof recordInvocations>[2][number]) =>
-  recordFailure(run.kernel, { tenant_id: run.scope.tenant_id, actor: run.scope.actor ?? 'system' }, bound, {
+  recordFailure(run.kernel, run.scope, bound, {
     results: [result],
     caused_by: { kind: 'provider_call', id: call_id },
   })

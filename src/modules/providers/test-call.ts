@@ -1,4 +1,5 @@
 /** One call, made and answered within a request: for testing a provider or verifying a credential. */
+import { requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
@@ -79,7 +80,7 @@ export async function runTestCall(
 ): Promise<TestResult> {
   const { kernel, actor, signal } = context
   const request = getTestRequest(provider, given)
-  const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
+  const scope = requestScope(actor)
   const call_id = await kernel.transactions.write(scope, (tx) => ensureCall(context, tx, provider, request))
   const started = performance.now()
   const run: CallRun = { kernel, scope, signal, is_test: true, ...(credential && { credential }) }

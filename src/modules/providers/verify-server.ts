@@ -1,4 +1,5 @@
 /** Verifies a credential of a tool server: whether its tools can be listed with it. */
+import { requestScope } from '#kernel/database/scope.ts'
 import { type CheckKernel, checkServer } from '#modules/tool-servers/index.ts'
 import { ToolServerFailed } from '#provider/tools/tool-faults.ts'
 import type { TestContext, TestResult } from './test-call.ts'
@@ -13,7 +14,7 @@ export async function verifyServer(
   { provider_key }: { readonly provider_key: string },
   credential: { readonly credential_id: string; readonly version: number },
 ): Promise<TestResult> {
-  const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
+  const scope = requestScope(actor)
   const started_ms = performance.now()
   const toResult = (outcome: TestResult['outcome'], fault: string | null): TestResult => ({
     outcome,

@@ -1,5 +1,7 @@
 /** Changes that undo or weaken an approved change need approval too, and another person reviews an emergency. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
@@ -79,7 +81,7 @@ describe('a rollback', () => {
        select tenant_id, $3, 'list', list_key, 'base', 'activate', tenant_id, dataset_id, $4,
               transaction_timestamp() + interval '1 second', 'x', 'x', 0, now(), false, '', ''
          from app.dataset where tenant_id = $1 and list_key = $2 and family = 'list'`
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+    await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), async (tx) => {
       for (const version of [3, 1]) await tx.run(schedule, [tenant_id, list_key, uuidv7(), version])
     })
     await expect.poll(inForce, { timeout: 20_000 }).toBe(1)
@@ -105,7 +107,7 @@ describe('a rollback', () => {
 
   test('to a version that was never in force is refused by the database too', async () => {
     const insert = (version: number) =>
-      w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
         tx.run(
           `insert into app.activation (tenant_id, activation_id, family, list_key, layer, kind, dataset_tenant_id, dataset_id,
              version, reason, actor, seq, recorded_at, retroactive, prev_hash, hash)
@@ -187,7 +189,7 @@ describe('an emergency', () => {
     await govern('rollback')
     await rollBack(officer, { to_version: 1, ...emergency })
     const acknowledge = (by: string) =>
-      w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
         tx.run(
           `update app.break_glass_review set state = 'acknowledged', acknowledged_by = $2, acknowledged_at = now()
             where tenant_id = $1 and state = 'open'`,
@@ -249,7 +251,7 @@ describe('a version that is in force or scheduled', () => {
 
   test('cannot be withdrawn in the database either', async () => {
     const set = (version: number) =>
-      w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+      w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
         tx.run(
           `update app.dataset_version v set state = 'withdrawn' from app.dataset d
             where v.tenant_id = $1 and d.tenant_id = v.tenant_id and d.dataset_id = v.dataset_id and d.list_key = $2 and v.version = $3`,

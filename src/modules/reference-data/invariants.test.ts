@@ -1,6 +1,8 @@
 /** The database enforces the invariants of the registry: SQL of a tenant tries to break each of them. */
+
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { activationStore } from '#modules/definitions/index.ts'
@@ -27,7 +29,7 @@ interface Targets {
 let w: TestApp
 let g: Targets
 
-const toScope = (tenant_id: string) => ({ tenant_id, actor: 'operator:test' })
+const toScope = (tenant_id: string) => fullScope(tenant_id, 'operator:test')
 const writeAs = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
   w.runtime.database.write(toScope(tenant_id), body)
 const findId = async (tenant_id: string, sql: string): Promise<string> =>

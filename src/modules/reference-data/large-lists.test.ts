@@ -1,6 +1,8 @@
 /** Lists long enough for a stored tree: proofs, differences, exports and searches use what is stored with the version. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { datasetStore, staging, treeStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { entryHash, keyHash } from '#registry/content/hashes.ts'
@@ -109,7 +111,7 @@ describe('a proof where the stored tree cannot be used', () => {
         t.tenant_id,
       ]),
     )
-    const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
+    const scope = fullScope(t.tenant_id, 'operator:test')
     let reads = 0
     const read = <T>(body: (tx: Tx) => Promise<T>) => {
       reads++
@@ -231,7 +233,7 @@ describe('a search in a long list', () => {
 
   /** In small parts, so that a search has to merge several. */
   async function buildIndex() {
-    const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
+    const scope = fullScope(t.tenant_id, 'operator:test')
     const read = <T>(body: (tx: Tx) => Promise<T>) => w.runtime.database.read(scope, body)
     const write = <T>(body: (tx: Tx) => Promise<T>) => w.runtime.database.write(scope, body)
     const { dataset_id } = (await read((tx) => datasetStore.findDataset(tx, LIST))) as datasetStore.DatasetRow

@@ -1,5 +1,7 @@
 /** Overlays of a shared list: what each policy allows, and what happens when the shared list changes. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type Rating, SharedList } from '#test/support/shared-list.ts'
@@ -310,7 +312,7 @@ describe('with four eyes', () => {
     await approve((await w.call(`PUT ${path(list)}`, { token: author, body: request })).json.cr_id, checker)
     const { json } = await w.call(`DELETE ${path(list)}?reason=enough`, { token: author })
     expect(json).toMatchObject({ operation: 'deleteOverlay', query: { reason: 'enough' }, body: null })
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+    await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.run(`update app.change_request set query = '{"reason":"other"}' where tenant_id = $1 and cr_id = $2`, [
         tenant_id,
         json.cr_id,

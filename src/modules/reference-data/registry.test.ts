@@ -1,7 +1,9 @@
 /**
  * The life cycle of a list: type, versions, differences, activation, rollback, and resolution by valid time and known time.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
@@ -197,7 +199,7 @@ describe('an approval after the requested instant', () => {
     expect(status).toBe(201)
     if (requested_at) {
       const text = 'update app.change_request set created_at = $2 where cr_id = $1'
-      const scope = { tenant_id, actor: 'operator:test' }
+      const scope = fullScope(tenant_id, 'operator:test')
       expect(await w.runtime.database.write(scope, (tx) => tx.run(text, [json.cr_id, requested_at]))).toBe(1)
     }
     return json.cr_id
@@ -231,7 +233,7 @@ describe('a repeated request', () => {
       const reply = await w.call(`POST /reference-data/datasets/${list_key}/versions`, options)
       expect(reply).toMatchObject({ status: 201, json: { version: 1 } })
     }
-    const kept = await w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+    const kept = await w.runtime.database.read(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.query<{ fingerprint: string }>(`select fingerprint from app.idempotency where key = 'again'`),
     )
     expect(kept).toHaveLength(1)

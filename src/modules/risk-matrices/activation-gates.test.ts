@@ -1,5 +1,7 @@
 /** Gates refuse a change that would leave an invalid definition in force. */
+
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { activationStore } from '#modules/definitions/index.ts'
 
 import { buildPointsMatrix, PolicyFixture, pointsEntries } from '#test/support/policy-fixture.ts'
@@ -144,7 +146,7 @@ describe('a version of a definition', () => {
     })
     await g.make(`POST /risk-matrices/${matrix_key}/versions/draft/publish`, {})
     // Each change is valid alone, but not both together. The list has changed and is not committed yet.
-    const scope = { tenant_id: await g.w.tenant(), actor: 'operator:test' }
+    const scope = fullScope(await g.w.tenant(), 'operator:test')
     const [changed, committing] = [createDeferred(), createDeferred()]
     const list = g.w.runtime.database.write(scope, async (tx) => {
       await activationStore.activateVersion(tx, { list_key, version: 2, reason: 'next' }, g.w.kernel)

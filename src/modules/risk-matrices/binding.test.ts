@@ -2,7 +2,9 @@
  * Resolving, binding and deciding: one statement per resolution, consistent versions, replay from a receipt, large lists by
  * key.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
@@ -42,9 +44,9 @@ async function make(at: string, body: unknown) {
   return reply.json
 }
 const read = <T>(body: (tx: Tx) => Promise<T>): Promise<T> =>
-  w.runtime.database.read({ tenant_id, actor: 'operator:test' }, body)
+  w.runtime.database.read(fullScope(tenant_id, 'operator:test'), body)
 const write = <T>(body: (tx: Tx) => Promise<T>): Promise<T> =>
-  w.runtime.database.write({ tenant_id, actor: 'operator:test' }, body)
+  w.runtime.database.write(fullScope(tenant_id, 'operator:test'), body)
 
 let count = 0
 const points = (a: number) => [

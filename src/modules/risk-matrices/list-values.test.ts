@@ -1,8 +1,10 @@
 /**
  * Tables that compare with values of lists, through the API: validation per cell, gates for their lists, and exact replay.
  */
+
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { activationStore, seeding } from '#modules/definitions/index.ts'
 
 import { projectRoot } from '#test/support/database.ts'
@@ -196,7 +198,7 @@ describe('a list that a table in force compares with', () => {
 })
 
 describe('an installation with older seeds', () => {
-  const SYSTEM = { tenant_id: '00000000-0000-0000-0000-000000000000', actor: 'seed:test' }
+  const SYSTEM = fullScope('00000000-0000-0000-0000-000000000000', 'seed:test')
   const rules = ['cash-structuring', 'dormant-account', 'high-risk-country-transfer']
   /** The shipped seeds with other keys, so that they can be seeded again from the start. */
   const renamed = <T>(seeds: T): T =>

@@ -2,7 +2,9 @@
  * Expensive proofs run in a thread while no transaction is open, and are valid only for exactly the content they were
  * computed for.
  */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { createControlledAnalysis } from '#test/support/controlled-analysis.ts'
 import { SharedList } from '#test/support/shared-list.ts'
 import { smallMatrix } from '#test/support/small-definitions.ts'
@@ -106,7 +108,7 @@ async function startBlocked(begin: () => Promise<Reply>): Promise<{ readonly rep
 
 /** As seen in the database: locks, and idle open transactions. */
 const countOpenTransactions = async () =>
-  w.runtime.database.one({ tenant_id: await w.tenant(), actor: 'operator:test' }, (tx) =>
+  w.runtime.database.one(fullScope(await w.tenant(), 'operator:test'), (tx) =>
     tx.find<{ open: number }>(
       `select count(*)::int as open from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() and state like 'idle in transaction%'`,

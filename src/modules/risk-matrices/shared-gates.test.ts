@@ -1,5 +1,7 @@
 /** Changes of shared definitions by the operator: gates for a tenant's own changes, and findings where no gate applies. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { buildPointsMatrix, PolicyFixture, pointsEntries } from '#test/support/policy-fixture.ts'
 import { SharedList } from '#test/support/shared-list.ts'
@@ -90,7 +92,7 @@ describe('a shared matrix', () => {
       review_every_days: 365,
       stale_after_days: 400,
     } as const
-    await g.w.steward.write({ tenant_id: SYSTEM_TENANT, actor: 'operator:test' }, (tx) =>
+    await g.w.steward.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) =>
       seedDefinitions(tx, [{ ...seed, cases: [], versions }], () => {}),
     )
     return key

@@ -50,7 +50,7 @@ const ATTEMPTS = 5
  */
 export async function admitPayload(
   kernel: AdmissionCapabilities & Capabilities<'metrics'>,
-  scope: Pick<Scope, 'tenant_id' | 'actor'>,
+  scope: Scope,
   { payload_id, reprocess }: AdmitRequest,
 ): Promise<AdmissionRow> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -60,7 +60,7 @@ export interface RereadEvidence {
 /** Reads what a decision was made on from the stored bytes again. No transaction may be open. */
 export async function rereadEvidence(
   kernel: AdmissionCapabilities,
-  scope: Pick<Scope, 'tenant_id' | 'actor'>,
+  scope: Scope,
   consumer: { readonly consumer_kind: string; readonly consumer_id: string },
 ): Promise<RereadEvidence[]> {
   const opened = await kernel.transactions.read(scope, async (tx) => {

@@ -1,4 +1,5 @@
 /** Test fixtures of the source-contracts router: one valid call per operation. */
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -45,7 +46,7 @@ export async function createPayload(t: ExampleTenant, contract_key: string, payl
       received_at: '2026-01-20T00:00:00.000Z',
     }),
   )
-  await admitPayload(t.w.kernel, { tenant_id: t.tenant_id, actor: 'operator:test' }, { payload_id })
+  await admitPayload(t.w.kernel, fullScope(t.tenant_id, 'operator:test'), { payload_id })
   return payload_id
 }
 

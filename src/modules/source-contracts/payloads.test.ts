@@ -1,5 +1,7 @@
 /** Payloads of a contract: what is stored, what is admitted, and that a quarantined one never becomes evidence. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -68,7 +70,7 @@ test('storing the same source and admitting the same payload again changes nothi
   const store = () => t.write((tx) => storePayload(tx, w.kernel, payload))
   const payload_id = await store()
   expect(await store()).toBe(payload_id)
-  const scope = { tenant_id: t.tenant_id, actor: 'operator:test' }
+  const scope = fullScope(t.tenant_id, 'operator:test')
   const [one, two] = await Promise.all([1, 2].map(() => admitPayload(w.kernel, scope, { payload_id })))
   expect(two).toEqual(one)
 })

@@ -82,7 +82,7 @@ const MAX_ROUNDS = 5
 /** The contract in force with the smallest change that admits the payload. Fails with 409 when no such change is found. */
 export async function widenForPayload(
   kernel: AdmissionCapabilities,
-  scope: Pick<Scope, 'tenant_id' | 'actor'>,
+  scope: Scope,
   payload_id: string,
 ): Promise<{ readonly text: documentStore.DefinitionText; readonly based_on: number }> {
   const { transactions } = kernel
@@ -118,7 +118,7 @@ function getSizes({ bytes }: TaskPayload): PayloadSizes {
 
 async function judgeWith(
   kernel: AdmissionCapabilities,
-  scope: Pick<Scope, 'tenant_id' | 'actor'>,
+  scope: Scope,
   contract: Contract,
   { stored, payload }: { readonly stored: StoredPayload; readonly payload: TaskPayload },
 ): Promise<Admission> {

@@ -46,7 +46,7 @@ export async function findVerdicts(
   const known = payload_ids.map((payload_id) => cache.get(`${prefix} ${payload_id}`))
   const missing = payload_ids.filter((_, index) => !known[index])
   if (missing.length === 0) return known as Verdict[]
-  const scope = { tenant_id: tx.tenant_id, actor: tx.actor }
+  const scope = { tenant_id: tx.tenant_id, actor: tx.actor, sight: tx.sight }
   throw new NeedsPrecompute(async () => {
     for (let at = 0; at < missing.length; at += BATCH_PAYLOADS) {
       await computeVerdicts(kernel, scope, contract, missing.slice(at, at + BATCH_PAYLOADS))
@@ -56,7 +56,7 @@ export async function findVerdicts(
 
 async function computeVerdicts(
   kernel: documentStore.HookCapabilities,
-  scope: Pick<Scope, 'tenant_id' | 'actor'>,
+  scope: Scope,
   contract: LoadedContract,
   payload_ids: readonly string[],
 ): Promise<void> {

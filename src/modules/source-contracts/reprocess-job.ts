@@ -12,9 +12,8 @@ export const reprocessJob = defineJob({
   resumes: 'restart',
   visible_to: ['policy_editor', 'compliance_officer', 'auditor'],
   uses: ['transactions', 'caches', 'metrics', 'threads', 'encryption'],
-  run: async ({ payload, job_id, tenant_id, kernel, finish }) => {
+  run: async ({ payload, scope, kernel, finish }) => {
     const { payload_id, admission_id } = payload
-    const scope = { tenant_id, actor: `job:${job_id}` }
     const reprocess = { replaces_admission_id: admission_id }
     // Repeating it after a crash finds the admission that was made.
     const admission = await admitPayload(kernel, scope, { payload_id, reprocess })

@@ -1,4 +1,5 @@
 /** Routes of source contracts beside those of every kind of definition: the check of a payload, and the quarantine. */
+import { requestScope } from '#kernel/database/scope.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
@@ -136,7 +137,7 @@ export const payloadRoutes: readonly Route[] = [
     if (earlier) return earlier
     const before = assertFound(await read((tx) => findQuarantineView(tx, payload_id)))
     if (before.state === 'resolved') fail('transition_not_allowed', `It was resolved already: ${before.resolution}.`)
-    const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
+    const scope = requestScope(actor)
     const widened = body.action === 'widen' ? await widenForPayload(kernel, scope, payload_id) : null
     return settle(fingerprint, async (tx) => {
       const item = assertFound(await lockQuarantineItem(tx, payload_id))

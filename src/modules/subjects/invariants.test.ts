@@ -1,5 +1,7 @@
 /** Invariants of subjects that the database enforces, tested with SQL that violates each of them. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertCanaryRows } from './canary.ts'
@@ -10,7 +12,7 @@ let subject: string
 let foreign: string
 
 const inside = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
-  w.runtime.database.write({ tenant_id, actor: 'operator:test' }, body)
+  w.runtime.database.write(fullScope(tenant_id, 'operator:test'), body)
 async function planted(): Promise<[tenant_id: string, subject_id: string]> {
   const tenant_id = await w.makeTenant()
   await inside(tenant_id, insertCanaryRows)

@@ -1,6 +1,8 @@
 /** Query plans of searching ten thousand subjects of one tenant among others: every search uses indexes and reads few rows. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -25,7 +27,7 @@ let tenant: string
 let ids: string[]
 
 const inside = <T>(tenant_id: string, body: (tx: Tx) => Promise<T>) =>
-  w.runtime.database.write({ tenant_id, actor: 'operator:test' }, body)
+  w.runtime.database.write(fullScope(tenant_id, 'operator:test'), body)
 
 /** One in a hundred is rare: another type, an odd name, a high band, a small segment. */
 const isRare = (n: number): boolean => n % 100 === 7

@@ -3,6 +3,7 @@ import net from 'node:net'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { waitUntil } from '#test/support/job-test-app.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -31,10 +32,9 @@ const send = (payload: Buffer, headers: Record<string, string> = {}, query = '')
   w.call(`POST /uploads${query}`, { token, payload, headers: { ...octets, ...headers } })
 
 const inTenant = <T>(body: (tx: Tx) => Promise<T>) =>
-  w.kernel.transactions.write({ tenant_id: tenant, actor: 'operator:test' }, body)
+  w.kernel.transactions.write(fullScope(tenant, 'operator:test'), body)
 
-const read = <T>(body: (tx: Tx) => Promise<T>) =>
-  w.kernel.transactions.read({ tenant_id: tenant, actor: 'operator:test' }, body)
+const read = <T>(body: (tx: Tx) => Promise<T>) => w.kernel.transactions.read(fullScope(tenant, 'operator:test'), body)
 
 async function readBytes(upload_id: string): Promise<Buffer> {
   const pieces: Buffer[] = []

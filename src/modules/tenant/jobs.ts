@@ -17,6 +17,8 @@ export const housekeepingJob = defineJob({
   summary: 'Removes expired answers, uploads and revocations, and old records of each class in the retention policy.',
   payload: closed({}),
   resumes: 'restart',
+  // Retention applies to restricted rows too.
+  sees: 'all',
   uses: ['jobs'],
   run: async ({ read, step, finish, kernel }) => {
     const policy = await read(findRetentionPolicy)

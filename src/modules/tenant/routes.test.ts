@@ -1,7 +1,9 @@
 /** Settings of a tenant, retention, and the isolation self-test. */
+
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { CANARY_TENANT, HOUSEKEEPING } from './index.ts'
 import { removeOldImportRejects } from './queries.ts'
@@ -153,13 +155,13 @@ describe('the retention policy', () => {
 
 describe('retention of records', () => {
   const write = (text: string) =>
-    w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) => tx.run(text, [tenant_id]))
+    w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) => tx.run(text, [tenant_id]))
   const count = async (table: string) =>
-    w.runtime.database.one({ tenant_id, actor: 'operator:test' }, async (tx) => {
+    w.runtime.database.one(fullScope(tenant_id, 'operator:test'), async (tx) => {
       return (await tx.query(`select 1 from app.${table} where tenant_id = $1`, [tenant_id])).length
     })
   const runHousekeeping = async () => {
-    const { job_id } = await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, (tx) =>
+    const { job_id } = await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) =>
       w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {} }),
     )
     return (await w.ended(tenant_id, job_id)).result as Record<string, number>
@@ -191,7 +193,7 @@ describe('retention of records', () => {
 
   test('rejected rows are removed after their own period, and each removal is recorded', async () => {
     w.startRunner()
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+    await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), async (tx) => {
       for (const module of modules) await module.canary(tx)
     })
     const tables = ['dataset_import_reject', 'subject_bulk_reject'] as const
@@ -218,7 +220,7 @@ describe('retention of records', () => {
     await age(91)
     expect(await runHousekeeping()).toMatchObject({ 'import-rejects': 2 })
     expect(await kept()).toEqual([0, 0])
-    const events = await w.runtime.database.one({ tenant_id, actor: 'operator:test' }, (tx) =>
+    const events = await w.runtime.database.one(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.query<{ detail: string }>(`select detail from app.audit_event where operation = 'job:housekeeping'`),
     )
     const text = JSON.stringify(events)
@@ -230,7 +232,7 @@ describe('retention of records', () => {
   test('bytes of payloads and pages of answers are removed after their period, and their rows stay', async () => {
     w.startRunner()
     expect((await put([{ record_class: 'provider-payloads', keep_days: 30, basis: 'Decided.' }])).status).toBe(200)
-    await w.runtime.database.write({ tenant_id, actor: 'operator:test' }, async (tx) => {
+    await w.runtime.database.write(fullScope(tenant_id, 'operator:test'), async (tx) => {
       for (const module of modules) await module.canary(tx)
     })
     const kept = () => Promise.all(['source_payload', 'source_payload_content', 'provider_page'].map(count))
@@ -251,7 +253,7 @@ describe('retention of records', () => {
   })
 
   test('removes everything that expired in bounded batches', async () => {
-    const scope = { tenant_id, actor: 'operator:test' }
+    const scope = fullScope(tenant_id, 'operator:test')
     await w.runtime.database.write(scope, async (tx) => {
       for (const module of modules) await module.canary(tx)
     })
@@ -281,7 +283,7 @@ describe('the isolation self-test', () => {
       database_role: { name: 'app', superuser: false, bypasses_row_security: false, owns_tables: false },
       policies_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
-    const registered = await w.runtime.database.read({ tenant_id, actor: 'operator:test' }, (tx) =>
+    const registered = await w.runtime.database.read(fullScope(tenant_id, 'operator:test'), (tx) =>
       tx.query<{ table_name: string }>(`select table_name from app.wall_register where kind <> 'system' order by 1`),
     )
     expect(json.tables.map(({ table }: { table: string }) => table)).toEqual(

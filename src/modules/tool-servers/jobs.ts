@@ -34,10 +34,9 @@ export const discoverToolsJob = defineJob({
   max_attempts: 3,
   visible_to: ['tenant_admin', 'compliance_officer', 'policy_editor', 'auditor'],
   uses,
-  run: async ({ payload, tenant_id, job_id, kernel, signal, read, finish }) => {
+  run: async ({ payload, scope, kernel, signal, read, finish }) => {
     const { server_key } = payload
     const credential = await read((tx) => expectServerCredential(kernel, tx, server_key))
-    const scope = { tenant_id, actor: `job:${job_id}` }
     try {
       const result = await checkServer(kernel, { scope, signal }, { server_key, credential })
       await finish(async () => ({ server_key, ...result, quarantined: [...result.quarantined] }))
@@ -65,7 +64,7 @@ export const checkToolsJob = defineJob({
   visible_to: ['tenant_admin', 'compliance_officer', 'auditor'],
   uses,
   run: async (context: JobContext<object, unknown, CheckKernel & Capabilities<'caches' | 'forced_provider_mode'>>) => {
-    const { kernel, tenant_id, job_id, signal, read, finish } = context
+    const { kernel, scope, signal, read, finish } = context
     const due = kernel.forced_provider_mode ? [] : await read((tx) => listServersDue(tx, MAX_PER_RUN))
     const counts = { checked: 0, failed: 0, blocked: 0 }
     for (const { server_key } of due) {
@@ -77,7 +76,6 @@ export const checkToolsJob = defineJob({
         counts.blocked++
         continue
       }
-      const scope = { tenant_id, actor: `job:${job_id}` }
       try {
         await checkServer(kernel, { scope, signal }, { server_key, credential: ready.credential })
         counts.checked++

@@ -1,7 +1,9 @@
 /** The service inside the run's own process, as far as example tenants need it. */
+
 import { readBuildInfo, readProject } from '#app/project.ts'
 import { createRuntime } from '#app/runtime.ts'
 import { roles as allRoles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { createSilentLog } from '#kernel/log.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -41,7 +43,7 @@ export async function startInProcessApp(database: DurableDatabase) {
     token,
     makeTenant,
     setApprovalRules: (tenant_id, rules) =>
-      runtime.database.write({ tenant_id, actor: 'operator:acceptance' }, (tx) =>
+      runtime.database.write(fullScope(tenant_id, 'operator:acceptance'), (tx) =>
         updateApprovalRules(tx, tenant_id, rules),
       ),
   }

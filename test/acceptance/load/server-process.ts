@@ -2,12 +2,14 @@
  * The server under load: the product's own runtime with its job runner and audit chain writer, as in `npm start`, and its
  * log in a file. It reports how long its event loop was blocked, and seeds tenants for the generator.
  */
+
 import type { AddressInfo } from 'node:net'
 import type pg from 'pg'
 import { readBuildInfo, readProject } from '#app/project.ts'
 import { createRuntime, type Runtime } from '#app/runtime.ts'
 import type { Bucket } from '#kernel/auth/queries.ts'
 import { roles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { createLog } from '#kernel/log.ts'
 import { serveMetrics } from '#kernel/metrics.ts'
@@ -94,7 +96,7 @@ export async function createServerHandlers() {
 async function seedTenant(runtime: Runtime, tenant_id: string, request: SeedTenantsRequest): Promise<SeededTenant> {
   const { kernel, database } = runtime
   const marker = `zq${tenant_id.slice(-8)}`
-  const job_id = await database.write({ tenant_id, actor: 'operator:acceptance' }, async (tx) => {
+  const job_id = await database.write(fullScope(tenant_id, 'operator:acceptance'), async (tx) => {
     for (const [bucket, count] of Object.entries(request.limits ?? {})) {
       await tx.run('insert into app.tenant_limit (tenant_id, bucket, per_second, burst) values ($1, $2, $3, $3)', [
         tenant_id,
@@ -109,7 +111,7 @@ async function seedTenant(runtime: Runtime, tenant_id: string, request: SeedTena
     ])
     return job.job_id
   })
-  const user_ids = await database.write({ tenant_id, actor: 'operator:acceptance' }, async (tx) => {
+  const user_ids = await database.write(fullScope(tenant_id, 'operator:acceptance'), async (tx) => {
     const made: string[] = []
     for (let n = 0; n < request.users; n++) {
       const user_id = uuidv7()

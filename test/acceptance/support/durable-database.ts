@@ -1,4 +1,5 @@
 /** The setup of job runs: a durable embedded PostgreSQL of their own, migrated and seeded, with the table of the demo jobs. */
+
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
@@ -8,6 +9,7 @@ import { modules } from '#app/modules.ts'
 import { readProject, readProjectMigrations } from '#app/project.ts'
 import { createTenant, type SeedContext, seed } from '#app/seed.ts'
 import { migrate } from '#kernel/database/migrations.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { createKeyring, type FileKeyring } from '#kernel/encryption/keyring.ts'
 import { JobQueue } from '#kernel/job/queue.ts'
@@ -76,7 +78,7 @@ export async function startDurableDatabase(): Promise<DurableDatabase> {
         return tenants
       },
       enqueue: (tenant_id, kind, payloads) =>
-        app.write({ tenant_id, actor: 'operator:acceptance' }, async (tx) => {
+        app.write(fullScope(tenant_id, 'operator:acceptance'), async (tx) => {
           const ids: string[] = []
           for (const payload of payloads) ids.push((await queue.enqueue(tx, { kind, payload })).job_id)
           return ids

@@ -2,6 +2,7 @@
  * The setup of registry runs: a durable PostgreSQL of their own, an API in this process, worker processes that can be
  * killed, and a tenant that may call as fast as it likes. The parts other processes run are built beside the run itself.
  */
+
 import { randomInt } from 'node:crypto'
 import fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +11,7 @@ import esbuild from 'esbuild'
 import { readBuildInfo, readProject } from '#app/project.ts'
 import { createRuntime, type Runtime } from '#app/runtime.ts'
 import { roles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
 import { createLog } from '#kernel/log.ts'
@@ -88,7 +90,7 @@ export const createTestRuntime = (database: Pick<DurableDatabase, 'connection'>)
 
 async function serveApi(ground: DurableDatabase, tenant_id: string, runtime: Runtime): Promise<RunningApi> {
   // A run calls faster than any client should.
-  await runtime.database.write({ tenant_id, actor: 'operator:acceptance' }, (tx) =>
+  await runtime.database.write(fullScope(tenant_id, 'operator:acceptance'), (tx) =>
     tx.run(
       `insert into app.tenant_limit (tenant_id, bucket, per_second, burst)
        select $1, bucket, 1000000, 10000000 from unnest(array['principal', 'tenant', 'in_flight', 'heavy']) bucket`,
@@ -115,7 +117,7 @@ async function serveApi(ground: DurableDatabase, tenant_id: string, runtime: Run
     token,
     url,
     call: ask,
-    asTenant: (body) => runtime.database.read({ tenant_id, actor: who.principal }, body),
+    asTenant: (body) => runtime.database.read(fullScope(tenant_id, who.principal), body),
     upload: async (file_name, pieces) => {
       const bytes = (async function* () {
         for (const piece of pieces) yield Buffer.from(piece)

@@ -1,5 +1,7 @@
 /** Change requests, tenant settings and jobs. */
+
 import { describe, expect } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { takeScreenshot } from '../page-session.ts'
@@ -56,7 +58,7 @@ describe('change requests', () => {
 
 browserTest('emergency changes can be acknowledged on the home page by a possible approver', async () => {
   const review = { action: 'rollback', operation: 'rollBackRule', params: { rule_key: 'large-cash' }, body: {} }
-  await w.runtime.database.write({ tenant_id, actor: `user:${till.user_id}` }, (tx) =>
+  await w.runtime.database.write(fullScope(tenant_id, `user:${till.user_id}`), (tx) =>
     insertBreakGlassReview(tx, {
       ...review,
       review_id: uuidv7(),
@@ -109,7 +111,7 @@ describe('tenant settings', () => {
 
 describe('jobs', () => {
   const start = () =>
-    w.runtime.database.write({ tenant_id, actor: `user:${tara.user_id}` }, (tx) =>
+    w.runtime.database.write(fullScope(tenant_id, `user:${tara.user_id}`), (tx) =>
       w.kernel.jobs.enqueue(tx, { kind: 'slow-work', payload: {}, total: 3, unit: 'parts' }),
     )
 

@@ -1,5 +1,7 @@
 /** Source contracts: a draft from samples to a version in force, and payloads from quarantine to a wider contract. */
+
 import { describe, expect } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { admitPayload, storePayload } from '#modules/source-contracts/index.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
@@ -11,7 +13,7 @@ const received_at = '2026-01-20T00:00:00.000Z'
 
 /** A payload as a provider would have sent it. */
 async function receivePayload(contract_key: string, record: Record<string, unknown>): Promise<string> {
-  const scope = { tenant_id, actor: 'operator:test' }
+  const scope = fullScope(tenant_id, 'operator:test')
   const payload_id = await w.kernel.transactions.write(scope, (tx) =>
     storePayload(tx, w.kernel, {
       contract_key,

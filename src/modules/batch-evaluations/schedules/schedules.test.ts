@@ -1,5 +1,7 @@
 /** Recurring batches: each due time starts one batch, however late and by however many workers, or records why not. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { buildMatrix, newPolicy, publishMatrix } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -67,9 +69,7 @@ async function runWorkers(schedule_id: string, runs: number, workers = 1): Promi
 
 /** Handles one due time in its own transaction. */
 const handleDueTime = (schedule_id: string) =>
-  w.kernel.transactions.write({ tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }, (tx) =>
-    runIfDue(w.kernel, tx, schedule_id),
-  )
+  w.kernel.transactions.write(fullScope(t.tenant_id, `job:${uuidv7()}`), (tx) => runIfDue(w.kernel, tx, schedule_id))
 
 describe('a schedule', () => {
   test('is created, read with its next run, listed, changed and deleted', async () => {
@@ -204,7 +204,7 @@ describe('a due time', () => {
   test('is handled once by another worker when the first one dies before its commit', async () => {
     const schedule_id = await newSchedule(t)
     const due = await makeDue(schedule_id)
-    const scope = { tenant_id: t.tenant_id, actor: `job:${uuidv7()}` }
+    const scope = fullScope(t.tenant_id, `job:${uuidv7()}`)
     const died = w.kernel.transactions.write(scope, async (tx) => {
       await runIfDue(w.kernel, tx, schedule_id)
       throw new Error('killed')
@@ -270,7 +270,7 @@ describe('a due time', () => {
       await tx.run(`update app.batch_schedule set next_run_at = now() where tenant_id = $1`, [tx.tenant_id])
       await w.kernel.jobs.enqueue(tx, { kind: 'batch-evaluation', payload: { batch_id: uuidv7() } })
     })
-    const scope = { tenant_id: busy.tenant_id, actor: `job:${uuidv7()}` }
+    const scope = fullScope(busy.tenant_id, `job:${uuidv7()}`)
     const outcome = await w.kernel.transactions.write(scope, (tx) => runIfDue(w.kernel, tx, schedule_id))
     expect(outcome).toMatchObject({ skipped: null, batch_id: expect.any(String) })
   })

@@ -1,5 +1,7 @@
 /** Cached pointers are used only while they are valid, whatever is activated and however the clock moves. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -69,7 +71,7 @@ const activate = async (list_key: string, version: number, more: object = {}) =>
 const readVersion = async (list_key: string): Promise<number> =>
   (await w.call(`GET /reference-data/resolve/${list_key}`, { token: maker })).json.version
 const readCachedPointer = (list_key: string) =>
-  replica.kernel.transactions.one({ tenant_id, actor: 'user:test' }, (tx) =>
+  replica.kernel.transactions.one(fullScope(tenant_id, 'user:test'), (tx) =>
     getCachedPointers(replica.kernel, tx, [{ family: 'list', key: list_key }]),
   )
 
@@ -155,7 +157,7 @@ test('two tenants with the same key have separate cache entries', async () => {
 
 test('a pointer resolved in a rolled-back transaction is not valid later', async () => {
   const list_key = await newList(3)
-  const scope = { tenant_id, actor: 'user:test' }
+  const scope = fullScope(tenant_id, 'user:test')
   await w.runtime.database
     .write(scope, async (tx) => {
       await activateVersion(tx, { list_key, version: 2, reason: 'rolled back' })
@@ -169,7 +171,7 @@ test('a pointer resolved in a rolled-back transaction is not valid later', async
 
 test('only activations increase the epoch', async () => {
   await newList(1)
-  const scope = { tenant_id, actor: 'user:test' }
+  const scope = fullScope(tenant_id, 'user:test')
   const attempt = (text: string, values: unknown[] = [tenant_id]) =>
     w.runtime.database.write(scope, (tx) => tx.run(text, values)).catch(() => 'refused')
   expect(await attempt('update app.activation_epoch set epoch = epoch + 1 where tenant_id = $1')).toBe('refused')

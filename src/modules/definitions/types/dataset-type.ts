@@ -2,9 +2,11 @@
  * Checks and compiles dataset types in a limited worker thread: tenants define them, and a bad one must not block the
  * process.
  */
+
 import { createHash } from 'node:crypto'
 import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Scope } from '#kernel/database/scope.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail, type ProblemError } from '#kernel/problem.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -111,7 +113,7 @@ const MAX_BREAKS = 200
 /** What a new type version would break: the key, and every version in force with entries that no longer validate. */
 export async function findTypeBreaks(
   kernel: Capabilities<'transactions' | 'threads'>,
-  scope: { tenant_id: string; actor: string },
+  scope: Scope,
   next: TypeDefinition,
   signal: AbortSignal,
 ): Promise<TypeBreak[]> {

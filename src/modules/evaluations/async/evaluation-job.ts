@@ -44,10 +44,9 @@ export const evaluationJob = defineJob({
     const { request, pending } = job.payload
     const skipped = [...job.payload.skipped]
     const answered: string[] = []
-    const scope = { tenant_id: job.tenant_id, actor: `job:${job.job_id}` }
     for (const [index, asked] of pending.entries()) {
       const { call_id, contract_key, provider_key } = asked
-      const step = await advanceCall({ kernel: job.kernel, scope, signal: job.signal }, call_id)
+      const step = await advanceCall({ kernel: job.kernel, scope: job.scope, signal: job.signal }, call_id)
       if (step.kind === 'wait') return job.defer(step.until, step.problem)
       if (step.kind === 'failed') throw step.problem
       if (step.end.outcome === 'quarantined') {

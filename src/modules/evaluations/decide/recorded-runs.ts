@@ -1,15 +1,18 @@
 /** Runs the plugins of one stored decision and records that they ran, also where the decision fails because of them. */
-import type { Tx } from '#kernel/database/tx.ts'
+import type { Scope } from '#kernel/database/scope.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 
 export const createRecordedRuns = (
   kernel: binding.RunCapabilities & Capabilities<'transactions'>,
-  { tenant_id, actor }: Pick<Tx, 'tenant_id' | 'actor'>,
+  { tenant_id, actor, sight }: Scope,
 ): binding.PluginRuns =>
   binding.createCachedRuns(kernel, {
     caller: tenant_id,
     record: (bound, results) =>
-      recordFailure(kernel, { tenant_id, actor }, bound, { results, caused_by: { kind: 'evaluation', id: null } }),
+      recordFailure(kernel, { tenant_id, actor, sight }, bound, {
+        results,
+        caused_by: { kind: 'evaluation', id: null },
+      }),
   })

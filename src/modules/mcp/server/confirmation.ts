@@ -75,7 +75,13 @@ async function decline(call: ToolCall, tool: Tool, state: string) {
   await call.session.kernel.transactions.write(toScope(call.session), async (tx) => {
     if (!(await tryLockIdempotencyKey(tx, scope))) fail('idempotency_in_progress', { retry_after_s: 1 })
     if (!(await findStoredResponse(tx, scope))) {
-      await insertStoredResponse(tx, scope, { fingerprint: DECLINED, status: problem.status, headers: {}, body: null })
+      await insertStoredResponse(tx, scope, {
+        fingerprint: DECLINED,
+        status: problem.status,
+        headers: {},
+        body: null,
+        restriction_id: null,
+      })
     }
     recordCall(tx, call, { operation: tool.route.id, problem: problem.code })
   })

@@ -3,6 +3,7 @@ import { CLIENT_INFO_META_KEY, ProtocolError, type ServerContext } from '@modelc
 import { toAlarmReason } from '#kernel/alarm.ts'
 import { isPlainText } from '#kernel/auth/token-verifier.ts'
 import type { ToolRule } from '#kernel/auth/tool-policy.ts'
+import { requestScope } from '#kernel/database/scope.ts'
 import { toProblem } from '#kernel/http/problem-reply.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem, problems } from '#kernel/problem.ts'
@@ -53,7 +54,7 @@ export function getClientName({ user_agent }: Session, ctx: ServerContext): stri
   return isPlainText(named) ? named.slice(0, MAX_CLIENT_LENGTH).replaceAll(/\p{Cf}/gu, '\ufffd') : null
 }
 
-export const toScope = ({ actor }: Session) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
+export const toScope = ({ actor }: Session) => requestScope(actor)
 
 export const toProblemObject = (error: unknown, { request }: Pick<Session, 'request'>): Record<string, unknown> => {
   const problem = toProblem(error)

@@ -62,13 +62,14 @@ export function callOperation(
       idempotency_key,
       recorded: {
         detail: { ...toEventDetail(call), ...approved },
-        onEvent: (tx, { event_id, problem, value }) =>
+        onEvent: (tx, { event_id, problem, value, restriction_id }) =>
           deferCallRow(tx, call, {
             event_id,
             operation: tool.route.id,
             problem,
             value,
             approval_id: approved?.approval_id ?? null,
+            restriction_id,
           }),
       },
     },
@@ -123,8 +124,9 @@ export function recordCall(
       ...(problem !== null && { problem }),
       ...(approval_id !== null && { approval_id }),
     },
+    restriction_id: null,
   })
-  deferCallRow(tx, call, { event_id, operation, problem, value, approval_id })
+  deferCallRow(tx, call, { event_id, operation, problem, value, approval_id, restriction_id: null })
 }
 
 const toEventDetail = ({ name, arguments_hash, client, resource }: ToolCall) => ({
@@ -144,6 +146,7 @@ function deferCallRow(
     problem: string | null
     value: unknown
     approval_id: string | null
+    restriction_id: string | null
   },
 ): void {
   const { session, name, arguments_hash, client, started_ms } = call
@@ -159,6 +162,7 @@ function deferCallRow(
     approval_id: facts.approval_id,
     request_id: session.request.id,
     duration_ms: Math.round(performance.now() - started_ms),
+    restriction_id: facts.restriction_id,
   })
 }
 

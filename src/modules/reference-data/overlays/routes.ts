@@ -1,5 +1,7 @@
 /** Routes of overlays: a tenant's changes of a shared list, and their rebase when the shared list changes. */
+
 import { everyone } from '#kernel/auth/roles.ts'
+import { requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
@@ -104,13 +106,10 @@ export const overlayRoutes = [
     ],
     beforeTransaction: async ({ params, body, kernel, actor, request }) => {
       const operations = body.entries as OverlayOperation[]
-      const { applied, overlay_base } = await kernel.transactions.read(
-        { tenant_id: actor.tenant_id, actor: actor.principal },
-        async (tx) => {
-          const found = await getOverlayBase(kernel, tx, params.list_key)
-          return { overlay_base: found, applied: await applyChanges(kernel, tx, found.base, operations) }
-        },
-      )
+      const { applied, overlay_base } = await kernel.transactions.read(requestScope(actor), async (tx) => {
+        const found = await getOverlayBase(kernel, tx, params.list_key)
+        return { overlay_base: found, applied: await applyChanges(kernel, tx, found.base, operations) }
+      })
       await assertValidChanges(
         kernel,
         overlay_base,

@@ -2,9 +2,11 @@
  * Routes of the resolver: which version of a list is in force for this tenant at a valid time, as known at another, and its
  * entries.
  */
+
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import { everyone } from '#kernel/auth/roles.ts'
+import { requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -31,7 +33,7 @@ const toHashedEtag = (...parts: readonly unknown[]): Record<string, string> => (
   etag: `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`,
 })
 
-const toTxScope = (actor: Actor) => ({ tenant_id: actor.tenant_id, actor: actor.principal })
+const toTxScope = (actor: Actor) => requestScope(actor)
 
 /** One statement in one round trip, unless `known_at` is so recent that activations may still be in progress. */
 async function getPointer(

@@ -1,5 +1,7 @@
 /** Routes of dataset types: the shape and key of list entries, and which data a new version would break. */
+
 import { everyone } from '#kernel/auth/roles.ts'
+import { requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
@@ -137,7 +139,7 @@ export const typeRoutes = [
     beforeTransaction: async ({ params, body, kernel, actor, request }) => {
       const next = { type_key: params.type_key, type_version: 1, ...typeStore.toTypeContent(body) } as TypeDefinition
       await typeStore.assertUsableType(kernel, next, { caller: actor.tenant_id, signal: request.signal })
-      const scope = { tenant_id: actor.tenant_id, actor: actor.principal }
+      const scope = requestScope(actor)
       const breaks = await typeStore.findTypeBreaks(kernel, scope, next, request.signal).catch(typeStore.failUnusable)
       const isKeyChange = breaks.some(({ what }) => what === 'key_changed')
       if (breaks.length > 0 && (isKeyChange || body.compatibility !== 'none')) {

@@ -1,5 +1,7 @@
 /** Drift and lineage over stored payloads, and the proposal of a contract from them. */
+
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -25,11 +27,12 @@ afterAll(() => w.close())
 /** Runs the job with windows of two payloads; each payload has 20 records. */
 async function collectDrift() {
   const job = createDriftJob({ window_payloads: 2, batch_payloads: 2 })
-  const scope = { tenant_id: t.tenant_id, actor: 'job:test' }
+  const scope = fullScope(t.tenant_id, 'job:test')
   let result: Record<string, unknown> | null = null
   await job.run({
     job_id: uuidv7(),
     tenant_id: t.tenant_id,
+    scope,
     payload: {},
     checkpoint: null,
     attempt: 1,

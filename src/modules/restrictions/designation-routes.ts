@@ -1,0 +1,111 @@
+/** The designation of the MLRO: one person proposes it, another confirms it. */
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import {
+  countOtherMlros,
+  type DesignationRow,
+  insertDesignation,
+  listDesignations,
+  lockDesignation,
+  lockPerson,
+  updateDesignationDecided,
+  updateMlro,
+} from './queries.ts'
+import {
+  DesignationParams,
+  DesignationQuery,
+  DesignationRequest,
+  MlroDesignation,
+  MlroDesignationPage,
+} from './schema.ts'
+
+const administrators = ['compliance_officer', 'tenant_admin'] as const
+
+const assertPerson = (principal: string): void => {
+  if (!principal.startsWith('user:')) fail('person_required', 'Only a person decides about the MLRO, not an API key.')
+}
+
+function assertWaiting({ state }: DesignationRow): void {
+  if (state !== 'waiting') fail('transition_not_allowed', `The designation is ${state}.`)
+}
+
+export const designationRoutes = [
+  tenantRoute('GET /mlro-designations', {
+    id: 'listMlroDesignations',
+    summary: 'Who was designated as MLRO and who no longer is, newest first',
+    roles: [...administrators, 'auditor'],
+    tx: 'one',
+    uses: ['cursors'],
+    query: DesignationQuery,
+    reply: [200, MlroDesignationPage],
+  }).handle((input) =>
+    paginate(input, 'listMlroDesignations', ['proposed_at', 'designation_id'], (after, count) =>
+      listDesignations(input.tx, input.query.state ?? null, after, count),
+    ),
+  ),
+
+  tenantRoute('POST /mlro-designations', {
+    id: 'createMlroDesignation',
+    summary: 'Propose to designate a person as MLRO, or to end the designation',
+    description:
+      'Has no effect until another person confirms it. The MLRO sees every restriction that does not exclude them.',
+    roles: administrators,
+    tx: 'write',
+    body: DesignationRequest,
+    reply: [201, MlroDesignation],
+    problems: ['not_found', 'duplicate', 'transition_not_allowed', 'person_required'],
+  }).handle(async ({ tx, body, actor, audit }) => {
+    assertPerson(actor.principal)
+    const person = assertFound(await lockPerson(tx, body.user_id))
+    if (person.is_mlro === (body.effect === 'designate'))
+      fail(
+        'transition_not_allowed',
+        person.is_mlro ? 'The person is designated already.' : 'The person is not designated.',
+      )
+    const { user_id } = person
+    const { effect, reason } = body
+    const proposed = assertFound(await insertDesignation(tx, { designation_id: uuidv7(), user_id, effect, reason }))
+    audit.recordDiff(null, { user_id, effect })
+    return proposed
+  }),
+
+  tenantRoute('POST /mlro-designations/:designation_id/confirm', {
+    id: 'confirmMlroDesignation',
+    summary: 'Confirm a designation that another person proposed',
+    roles: administrators,
+    tx: 'write',
+    params: DesignationParams,
+    reply: [200, MlroDesignation],
+    problems: ['not_found', 'transition_not_allowed', 'approval_own_request', 'person_required'],
+  }).handle(async ({ tx, params, actor, audit }) => {
+    assertPerson(actor.principal)
+    const designation = assertFound(await lockDesignation(tx, params.designation_id))
+    assertWaiting(designation)
+    if (designation.proposed_by === actor.principal)
+      fail('approval_own_request', 'Nobody confirms their own proposal; another person must.')
+    const { user_id, effect } = designation
+    const person = await lockPerson(tx, user_id)
+    if (effect === 'designate' && !person) fail('transition_not_allowed', 'The person is not active.')
+    if (effect === 'end' && (await countOtherMlros(tx, user_id)) === 0)
+      fail('transition_not_allowed', 'Designate another MLRO first: somebody must be able to see every restriction.')
+    await updateMlro(tx, user_id, effect === 'designate')
+    audit.recordDiff({ is_mlro: effect === 'end' }, { user_id, is_mlro: effect === 'designate' })
+    return assertFound(await updateDesignationDecided(tx, designation.designation_id, 'confirmed'))
+  }),
+
+  tenantRoute('POST /mlro-designations/:designation_id/withdraw', {
+    id: 'withdrawMlroDesignation',
+    summary: 'Withdraw a designation that waits to be confirmed',
+    roles: administrators,
+    tx: 'write',
+    params: DesignationParams,
+    reply: [200, MlroDesignation],
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params }) => {
+    const designation = assertFound(await lockDesignation(tx, params.designation_id))
+    assertWaiting(designation)
+    return assertFound(await updateDesignationDecided(tx, designation.designation_id, 'withdrawn'))
+  }),
+]

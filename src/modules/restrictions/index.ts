@@ -1,0 +1,49 @@
+/** Public interface of the restrictions router. */
+import type { Module } from '#kernel/module.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { designationRoutes } from './designation-routes.ts'
+import {
+  insertCanaryDesignation,
+  insertCanaryEvent,
+  insertCanaryPerson,
+  insertRestriction,
+  updateImposed,
+  upsertAccess,
+} from './queries.ts'
+import { restrictionRoutes } from './routes.ts'
+
+export const restrictions: Module = {
+  name: 'restrictions',
+  segments: ['restrictions', 'mlro-designations'],
+  tier: 'foundation',
+  summary: 'Restrictions that hide an object and all that belongs to it from everybody without access.',
+  routes: [...restrictionRoutes, ...designationRoutes],
+  jobs: [],
+  constraints: {
+    mlro_designation_waiting_key: ['duplicate', 'A designation of this person waits to be confirmed already.'],
+    mlro_designation_four_eyes_ck: ['approval_own_request', 'Another person confirms it.'],
+  },
+  search: {
+    sources: [],
+    unsearched: {
+      getRestriction:
+        'A restriction is opened from the object that it protects; its purpose must not appear beside ordinary results.',
+    },
+  },
+  canary_table: 'restriction',
+  canary: async (tx) => {
+    const [restriction_id, user_id] = [uuidv7(), uuidv7()]
+    await insertCanaryPerson(tx, user_id)
+    await insertCanaryDesignation(tx, uuidv7(), user_id)
+    await insertRestriction(tx, restriction_id, 'canary')
+    await upsertAccess(tx, restriction_id, {
+      user_id,
+      effect: 'grant',
+      break_glass: false,
+      until: null,
+      reason: 'canary',
+    })
+    await updateImposed(tx, restriction_id)
+    await insertCanaryEvent(tx, restriction_id, uuidv7())
+  },
+}

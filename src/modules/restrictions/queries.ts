@@ -1,0 +1,260 @@
+/** SQL of restrictions, their access lists and log, and the designation of the MLRO. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
+
+export interface RestrictionRow {
+  readonly restriction_id: string
+  readonly purpose: string
+  readonly is_in_force: boolean
+  readonly people: { readonly granted: number; readonly excluded: number }
+  readonly imposed_at: string | null
+  readonly imposed_by: string | null
+  readonly lifted_at: string | null
+  readonly lifted_by: string | null
+  readonly lift_reason: string | null
+  readonly created_at: string
+  readonly created_by: string
+  readonly updated_at: string
+  readonly revision: number
+}
+
+const columns = `r.restriction_id, r.purpose, r.is_in_force, r.imposed_at, r.imposed_by, r.lifted_at, r.lifted_by, r.lift_reason, r.created_at,
+  r.created_by, r.updated_at, r.revision,
+  (select jsonb_build_object('granted', count(*) filter (where a.effect = 'grant' and (a.until is null or a.until > now())),
+            'excluded', count(*) filter (where a.effect = 'exclude'))
+     from app.restriction_access a where a.tenant_id = r.tenant_id and a.restriction_id = r.restriction_id) as people`
+
+/** Newest first. */
+export const listRestrictions = (tx: Tx, is_in_force: boolean | null, after: PagePosition, count: number) =>
+  tx.query<RestrictionRow>(
+    `select ${columns} from app.restriction r
+      where r.tenant_id = $1 and ($2::boolean is null or r.is_in_force = $2)
+        and ($3::timestamptz is null or (r.created_at, r.restriction_id) < ($3, $4::uuid))
+      order by r.created_at desc, r.restriction_id desc limit $5`,
+    [tx.tenant_id, is_in_force, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export const findRestriction = (tx: Tx, restriction_id: string) =>
+  tx.find<RestrictionRow>(`select ${columns} from app.restriction r where r.tenant_id = $1 and r.restriction_id = $2`, [
+    tx.tenant_id,
+    restriction_id,
+  ])
+
+export const lockRestriction = (tx: Tx, restriction_id: string) =>
+  tx.find<RestrictionRow>(
+    `select ${columns} from app.restriction r where r.tenant_id = $1 and r.restriction_id = $2 for update`,
+    [tx.tenant_id, restriction_id],
+  )
+
+/** Not in force yet: whoever inserts it could not give anybody access otherwise. */
+export const insertRestriction = (tx: Tx, restriction_id: string, purpose: string) =>
+  tx.run(
+    `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, created_by) values ($1, $2, $3, false, $4)`,
+    [tx.tenant_id, restriction_id, purpose, tx.actor],
+  )
+
+export const updateImposed = (tx: Tx, restriction_id: string) =>
+  tx.run(
+    `update app.restriction set is_in_force = true, imposed_at = now(), imposed_by = $3, lifted_at = null, lifted_by = null,
+            lift_reason = null, updated_at = now(), revision = revision + 1
+      where tenant_id = $1 and restriction_id = $2`,
+    [tx.tenant_id, restriction_id, tx.actor],
+  )
+
+export const updateLifted = (tx: Tx, restriction_id: string, reason: string) =>
+  tx.run(
+    `update app.restriction set is_in_force = false, lifted_at = now(), lifted_by = $3, lift_reason = $4, updated_at = now(),
+            revision = revision + 1
+      where tenant_id = $1 and restriction_id = $2`,
+    [tx.tenant_id, restriction_id, tx.actor, reason],
+  )
+
+export interface AccessRow {
+  readonly user_id: string
+  readonly effect: 'grant' | 'exclude'
+  readonly break_glass: boolean
+  readonly until: string | null
+  readonly reason: string | null
+  readonly granted_at: string
+  readonly granted_by: string
+}
+export type NewAccess = Pick<AccessRow, 'user_id' | 'effect' | 'break_glass' | 'reason'> & {
+  readonly until: string | null
+}
+
+const accessColumns = 'substr(principal, 6) as user_id, effect, break_glass, until, reason, granted_at, granted_by'
+
+/** Oldest first; grants that have ended are kept. */
+export const listAccess = (tx: Tx, restriction_id: string, after: PagePosition, count: number) =>
+  tx.query<AccessRow>(
+    `select ${accessColumns} from app.restriction_access
+      where tenant_id = $1 and restriction_id = $2
+        and ($3::timestamptz is null or (granted_at, principal) > ($3, 'user:' || $4::text))
+      order by granted_at, principal limit $5`,
+    [tx.tenant_id, restriction_id, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export const findAccess = (tx: Tx, restriction_id: string, user_id: string) =>
+  tx.find<AccessRow & { readonly has_ended: boolean }>(
+    `select ${accessColumns}, coalesce(until <= now(), false) as has_ended from app.restriction_access
+      where tenant_id = $1 and restriction_id = $2 and principal = 'user:' || $3::text`,
+    [tx.tenant_id, restriction_id, user_id],
+  )
+
+/** Replaces what the person had. */
+export const upsertAccess = (tx: Tx, restriction_id: string, access: NewAccess) =>
+  tx.find<AccessRow>(
+    `insert into app.restriction_access (tenant_id, restriction_id, principal, effect, break_glass, until, reason, granted_by)
+     values ($1, $2, 'user:' || $3::text, $4, $5, $6, $7, $8)
+     on conflict on constraint restriction_access_pkey do update set effect = excluded.effect, break_glass = excluded.break_glass,
+       until = excluded.until, reason = excluded.reason, granted_at = now(), granted_by = excluded.granted_by
+     returning ${accessColumns}`,
+    [
+      tx.tenant_id,
+      restriction_id,
+      access.user_id,
+      access.effect,
+      access.break_glass,
+      access.until,
+      access.reason,
+      tx.actor,
+    ],
+  )
+
+export const removeAccess = (tx: Tx, restriction_id: string, user_id: string) =>
+  tx.run(
+    `delete from app.restriction_access where tenant_id = $1 and restriction_id = $2 and principal = 'user:' || $3::text`,
+    [tx.tenant_id, restriction_id, user_id],
+  )
+
+export interface AccessLogRow {
+  readonly event_id: string
+  readonly recorded_at: string
+  readonly actor: string
+  readonly operation: string
+  readonly object_type: string
+  readonly object_id: string
+}
+
+/** Newest first: ids of events are in order of time. */
+export const listAccessLog = (tx: Tx, restriction_id: string, after: PagePosition, count: number) =>
+  tx.query<AccessLogRow>(
+    `select e.event_id, e.recorded_at, e.actor, e.operation, e.object_type, e.object_id
+       from app.restriction_event r join app.audit_event e on e.tenant_id = r.tenant_id and e.event_id = r.event_id
+      where r.tenant_id = $1 and r.restriction_id = $2 and ($3::uuid is null or r.event_id < $3)
+      order by r.event_id desc limit $4`,
+    [tx.tenant_id, restriction_id, after?.[0] ?? null, count],
+  )
+
+export interface PersonRow {
+  readonly user_id: string
+  readonly roles: readonly string[]
+  readonly origin: 'built_in' | 'external'
+  readonly is_mlro: boolean
+}
+
+/** Locked, so that a designation and the flag change together. */
+export const lockPerson = (tx: Tx, user_id: string) =>
+  tx.find<PersonRow>(
+    `select user_id, roles, origin, is_mlro from app.user_account
+      where tenant_id = $1 and user_id = $2 and state <> 'inactive' for update`,
+    [tx.tenant_id, user_id],
+  )
+
+export const isMlro = async (tx: Tx, principal: string): Promise<boolean> =>
+  (await tx.find(
+    `select 1 as found from app.user_account
+      where tenant_id = $1 and is_mlro and state <> 'inactive' and 'user:' || user_id = $2`,
+    [tx.tenant_id, principal],
+  )) !== undefined
+
+export const countOtherMlros = async (tx: Tx, user_id: string): Promise<number> =>
+  (
+    await tx.find<{ others: number }>(
+      `select count(*) as others from app.user_account where tenant_id = $1 and is_mlro and state <> 'inactive' and user_id <> $2`,
+      [tx.tenant_id, user_id],
+    )
+  )?.others ?? 0
+
+export const updateMlro = (tx: Tx, user_id: string, is_mlro: boolean) =>
+  tx.run(
+    `update app.user_account set is_mlro = $3, updated_at = now(), revision = revision + 1 where tenant_id = $1 and user_id = $2`,
+    [tx.tenant_id, user_id, is_mlro],
+  )
+
+export interface DesignationRow {
+  readonly designation_id: string
+  readonly user_id: string
+  readonly effect: 'designate' | 'end'
+  readonly reason: string
+  readonly state: 'waiting' | 'confirmed' | 'withdrawn'
+  readonly proposed_at: string
+  readonly proposed_by: string
+  readonly decided_at: string | null
+  readonly decided_by: string | null
+}
+
+const designationColumns =
+  'designation_id, user_id, effect, reason, state, proposed_at, proposed_by, decided_at, decided_by'
+
+/** Newest first. */
+export const listDesignations = (tx: Tx, state: string | null, after: PagePosition, count: number) =>
+  tx.query<DesignationRow>(
+    `select ${designationColumns} from app.mlro_designation
+      where tenant_id = $1 and ($2::text is null or state = $2)
+        and ($3::timestamptz is null or (proposed_at, designation_id) < ($3, $4::uuid))
+      order by proposed_at desc, designation_id desc limit $5`,
+    [tx.tenant_id, state, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export const lockDesignation = (tx: Tx, designation_id: string) =>
+  tx.find<DesignationRow>(
+    `select ${designationColumns} from app.mlro_designation where tenant_id = $1 and designation_id = $2 for update`,
+    [tx.tenant_id, designation_id],
+  )
+
+export const insertDesignation = (
+  tx: Tx,
+  row: Pick<DesignationRow, 'designation_id' | 'user_id' | 'effect' | 'reason'>,
+) =>
+  tx.find<DesignationRow>(
+    `insert into app.mlro_designation (tenant_id, designation_id, user_id, effect, reason, proposed_by)
+     values ($1, $2, $3, $4, $5, $6) returning ${designationColumns}`,
+    [tx.tenant_id, row.designation_id, row.user_id, row.effect, row.reason, tx.actor],
+  )
+
+export const updateDesignationDecided = (tx: Tx, designation_id: string, state: 'confirmed' | 'withdrawn') =>
+  tx.find<DesignationRow>(
+    `update app.mlro_designation set state = $3, decided_at = now(), decided_by = $4
+      where tenant_id = $1 and designation_id = $2 returning ${designationColumns}`,
+    [tx.tenant_id, designation_id, state, tx.actor],
+  )
+
+/** For the isolation canary: a person who exists in this tenant only, with a designation and access to a restriction. */
+export const insertCanaryPerson = (tx: Tx, user_id: string) =>
+  tx.run(
+    `insert into app.user_account (tenant_id, user_id, issuer, subject, name, origin, state, created_by)
+     values ($1, $2, 'canary', $3, 'canary', 'external', 'inactive', 'user:canary')`,
+    [tx.tenant_id, user_id, `restriction canary ${user_id}`],
+  )
+
+export const insertCanaryDesignation = (tx: Tx, designation_id: string, user_id: string) =>
+  tx.run(
+    `insert into app.mlro_designation (tenant_id, designation_id, user_id, effect, reason, proposed_by)
+     values ($1, $2, $3, 'designate', 'canary', 'user:canary')`,
+    [tx.tenant_id, designation_id, user_id],
+  )
+
+/** An event that the chain writer of the canary never links. */
+export const insertCanaryEvent = (tx: Tx, restriction_id: string, event_id: string) =>
+  tx.queryAll([
+    {
+      text: `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac, restriction_id)
+             values ($1, $2, now(), 'seed:canary', 'canary', 'canary', 'canary', 'canary', '{"note":"canary"}', 'canary', $3)`,
+      values: [tx.tenant_id, event_id, restriction_id],
+    },
+    {
+      text: 'insert into app.restriction_event (tenant_id, restriction_id, event_id) values ($1, $2, $3)',
+      values: [tx.tenant_id, restriction_id, event_id],
+    },
+  ])

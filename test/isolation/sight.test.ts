@@ -1,0 +1,360 @@
+/**
+ * Restrictions: for a person without access every operation answers as for a random id, and everything that lists, counts or finds
+ * answers as in a tenant that does not have the object. What differs nevertheless is listed here with its reason.
+ */
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyExport } from '#kernel/audit/export-verifier.ts'
+import { roles as allRoles } from '#kernel/auth/roles.ts'
+import { fullScope, requestScope, type Scope, unrestrictedScope } from '#kernel/database/scope.ts'
+import { Database } from '#kernel/database/tx.ts'
+import type { Route } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { HOUSEKEEPING } from '#modules/tenant/index.ts'
+import { chainAllEvents } from '../support/audit-chain.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
+import type { Example } from '../support/operation-fixture.ts'
+import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
+import { connect, getExample, sendAs, tenantRoutes } from './support.ts'
+
+let w: TestApp
+let superuser: pg.Client
+/** Changes rows without the triggers that keep history. */
+const rewrite = (text: string, values: readonly unknown[] = []) => superuser.query(text, [...values])
+
+type Someone = Awaited<ReturnType<TestApp['person']>>
+
+beforeAll(async () => {
+  w = await startTestApp()
+  superuser = await connect(w.clone.postgres)
+  await superuser.query('set session_replication_role = replica')
+})
+afterAll(async () => {
+  await superuser.end()
+  await w.close()
+})
+
+const designate = (tenant_id: string, { user_id }: Someone) =>
+  rewrite('update app.user_account set is_mlro = true where tenant_id = $1 and user_id = $2', [tenant_id, user_id])
+
+const VOLATILE_HEADERS = ['x-request-id', 'ratelimit', 'ratelimit-policy', 'date', 'content-length', 'link']
+/** Times, of which some are those of the answer, and cursors, which contain one. */
+const VOLATILE_TEXTS = /"\d{4}-\d\d-\d\dT[^"]*"|"next_cursor":"[^"]*"|"(last_seen_at|last_used_at|latency_ms)":[^,}]*/g
+
+/** What a caller can tell apart: everything but what names this one request, and the time of the answer. */
+function toVisible({ status, headers, json, text }: Reply): string {
+  const kept = Object.entries(headers).filter(([name]) => !VOLATILE_HEADERS.includes(name))
+  const { instance: _, request_id: __, ...body } = json ?? { text }
+  return JSON.stringify({ status, headers: Object.fromEntries(kept), body }).replace(VOLATILE_TEXTS, '~')
+}
+
+const isPaged = ({ query }: Route): boolean =>
+  'limit' in ((query as { properties?: object } | undefined)?.properties ?? {})
+
+/** Operations whose answer may differ, each with the reason. */
+const exceptions: Readonly<Record<string, string>> = {
+  listAuditCheckpoints: 'positions and hashes of the chain prove that it is complete, to everybody who may see it',
+  listAuditVerifications: 'a verification covers the whole chain, and its totals say so',
+  getAuditVerification: 'a verification covers the whole chain, and its totals say so',
+}
+
+describe('a person without access', () => {
+  let t: ExampleTenant
+  let outsider: Someone
+  let mlro: Someone
+  /** Ids of hidden rows by the name of the path parameter. */
+  const hidden: Record<string, string> = {}
+  let tables: string[]
+
+  beforeAll(async () => {
+    t = await ExampleTenant.create(w)
+    outsider = await w.person(t.tenant_id, allRoles)
+    mlro = await w.person(t.tenant_id, allRoles)
+    await t.insertCanaryRows()
+    await designate(t.tenant_id, mlro)
+    const { rows } = await superuser.query(
+      `select c.relname::text as name from pg_attribute a join pg_class c on c.oid = a.attrelid
+        where c.relnamespace = 'app'::regnamespace and c.relkind = 'r' and a.attname = 'restriction_id' order by 1`,
+    )
+    tables = rows.map(({ name }) => name)
+    const own = tables.filter((name) => !name.startsWith('restriction'))
+    const restriction = 'select restriction_id from app.restriction where tenant_id = $1'
+    for (const name of own)
+      await rewrite(`update app.${name} set restriction_id = (${restriction}) where tenant_id = $1`, [t.tenant_id])
+    const find = async (table: string, column: string) =>
+      (
+        await superuser.query(`select ${column}::text as id from app.${table} where tenant_id = $1 limit 1`, [
+          t.tenant_id,
+        ])
+      ).rows[0].id as string
+    hidden['restriction_id'] = await find('restriction', 'restriction_id')
+    hidden['job_id'] = await find('job', 'job_id')
+    hidden['event_id'] = await find('audit_event', 'event_id')
+    hidden['cr_id'] = await find('change_request', 'cr_id')
+    hidden['call_id'] = await find('provider_call', 'call_id')
+    hidden['payload_id'] = await find('source_payload', 'payload_id')
+  })
+
+  const findHiddenParameter = ({ path }: Route): string | undefined =>
+    Object.keys(hidden).find((name) => path.includes(`:${name}`))
+  const named = tenantRoutes.filter(({ path }) =>
+    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id)\b/.test(path),
+  )
+
+  test('meets operations of every kind', () => {
+    expect(tables.length).toBeGreaterThan(15)
+    expect(named.length).toBeGreaterThan(20)
+  })
+
+  test.for(named)('gets the answer for a random id from $id', async (route) => {
+    const parameter = findHiddenParameter(route) as string
+    const example = await getExample(route, t)
+    const send = (id: string, who: Someone) => {
+      const placed: Example = { ...example, params: { ...example.params, [parameter]: id } }
+      return sendAs(w, who.token, route, placed)
+    }
+    const answer = await send(hidden[parameter] as string, outsider)
+    expect(toVisible(answer)).toBe(toVisible(await send(uuidv7(), outsider)))
+    expect(answer.status).toBe(404)
+  })
+
+  test('lists, counts and finds what a tenant without the object has', async () => {
+    const readable = tenantRoutes.filter(({ method, path }) => method === 'GET' && !path.includes(':'))
+    const examples = new Map<Route, Example>()
+    for (const route of readable) {
+      // A fixture may make things; only operations that need parameters use one.
+      const plain: Example = isPaged(route) ? { query: { limit: '200' } } : {}
+      const { status } = await sendAs(w, outsider.token, route, plain)
+      examples.set(route, status === 422 ? await getExample(route, t) : plain)
+    }
+    const search = tenantRoutes.find(({ id }) => id === 'listSearchResults') as Route
+    const requests: [string, Route, Example][] = [...examples].map(([route, example]) => [route.id, route, example])
+    for (const [name, id] of Object.entries(hidden)) requests.push([`search ${name}`, search, { query: { q: id } }])
+    const read = async (who: Someone) => {
+      const answers = new Map<string, string>()
+      for (const [name, route, example] of requests)
+        answers.set(name, toVisible(await sendAs(w, who.token, route, example)))
+      return answers
+    }
+    const withObject = await read(outsider)
+    const asOfficer = await read(mlro)
+    const inForce = await rewrite('select restriction_id from app.restriction_force where tenant_id = $1', [
+      t.tenant_id,
+    ])
+    const removed = inForce.rows.map(({ restriction_id }) => restriction_id)
+    for (const name of tables)
+      await rewrite(`delete from app.${name} where tenant_id = $1 and restriction_id = any($2)`, [t.tenant_id, removed])
+    const without = await read(outsider)
+    const steady = await read(outsider)
+    const isSteady = (name: string) => without.get(name) === steady.get(name)
+    const differing = requests.map(([name]) => name).filter((name) => withObject.get(name) !== without.get(name))
+    const unexplained = differing.filter((name) => !(name in exceptions) && isSteady(name))
+    expect(unexplained.map((name) => [name, withObject.get(name)])).toEqual(
+      unexplained.map((name) => [name, without.get(name)]),
+    )
+    // The answers that change by themselves say nothing here, so they must be few.
+    expect(requests.map(([name]) => name).filter((name) => !isSteady(name))).toEqual([])
+    // And the rows were there: whoever may see them does.
+    const seen = requests.map(([name]) => name).filter((name) => asOfficer.get(name) !== withObject.get(name))
+    expect(seen).toEqual(
+      expect.arrayContaining([
+        'listRestrictions',
+        'listJobs',
+        'listAuditEvents',
+        'listChangeRequests',
+        'listProviderCalls',
+        'listQuarantinedPayloads',
+        'listToolCalls',
+        'search job_id',
+      ]),
+    )
+  })
+})
+
+/** A restriction in force that two people of one role may see, and a third may not. */
+async function createCase() {
+  const t = await ExampleTenant.create(w)
+  const people = await Promise.all([1, 2, 3].map(() => w.person(t.tenant_id, ['compliance_officer', 'auditor'])))
+  const [owner, member, outsider] = people as [Someone, Someone, Someone]
+  const made = await w.call('POST /restrictions', { token: owner.token, body: { purpose: 'Case 17' } })
+  const { restriction_id } = made.json
+  const access = `/restrictions/${restriction_id}/access/${member.user_id}`
+  const grant = () => w.call(`PUT ${access}`, { token: owner.token, body: { effect: 'grant' } })
+  const revoke = async () => expect((await w.call(`DELETE ${access}`, { token: owner.token })).status).toBe(204)
+  expect((await grant()).status).toBe(200)
+  const enqueue = () => t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {}, restriction_id }))
+  return { t, owner, member, outsider, restriction_id, grant, revoke, enqueue }
+}
+
+describe('revoking access', () => {
+  test('ends a long poll of that person, and not one of a colleague with the same role', async () => {
+    const { t, owner, member, outsider, revoke, enqueue } = await createCase()
+    const { job_id } = await enqueue()
+    const poll = (who: Someone, wait: number) => w.call(`GET /jobs/${job_id}?wait=${wait}`, { token: who.token })
+    expect((await poll(outsider, 0)).status).toBe(404)
+    const [first, second] = [poll(owner, 8), poll(member, 8)]
+    // Begun after the two and recorded before its answer: by then they wait.
+    expect((await poll(member, 0)).status).toBe(200)
+    await revoke()
+    expect((await second).status).toBe(404)
+    await t.write((tx) => tx.run('update app.job set revision = revision + 1 where job_id = $1', [job_id]))
+    const answer = await first
+    expect([answer.status, answer.json.revision]).toEqual([200, 2])
+  })
+
+  test('ends an event stream', async () => {
+    const { t, member, revoke, enqueue } = await createCase()
+    const { job_id } = await enqueue()
+    const stream = w.call(`GET /jobs/${job_id}/events`, { token: member.token })
+    await revoke()
+    await t.write((tx) => tx.run('update app.job set revision = revision + 1 where job_id = $1', [job_id]))
+    const { status, text } = await stream
+    // Either the stream had begun, and ended without news, or it never began.
+    if (status === 200) expect(text.match(/^event: job$/gm)).toHaveLength(1)
+    else expect(status).toBe(404)
+    expect(text).not.toContain('"revision":2')
+  })
+
+  test('hides the stored response of an Idempotency-Key', async () => {
+    const { t, owner, member } = await createCase()
+    await designate(t.tenant_id, owner)
+    const create = () =>
+      w.call('POST /restrictions', {
+        token: member.token,
+        body: { purpose: 'Case 18' },
+        headers: { 'idempotency-key': 'case-18' },
+      })
+    const made = await create()
+    expect(made.status).toBe(201)
+    expect((await create()).headers['idempotency-replayed']).toBe('true')
+    const access = `/restrictions/${made.json.restriction_id}/access/${member.user_id}`
+    await w.call(`PUT ${access}`, { token: owner.token, body: { effect: 'exclude' } })
+    const hidden = await create()
+    expect([hidden.status, hidden.json.code]).toEqual([404, 'not_found'])
+    expect(hidden.text).not.toContain(made.json.restriction_id)
+  })
+})
+
+describe('imposing a restriction later', () => {
+  test('hides what was stored before, and lifting it shows it again', async () => {
+    const t = await ExampleTenant.create(w)
+    const [owner, outsider] = [
+      await w.person(t.tenant_id, ['compliance_officer']),
+      await w.person(t.tenant_id, ['compliance_officer']),
+    ]
+    const made = await w.call('POST /restrictions', {
+      token: owner.token,
+      body: { purpose: 'Alert 4', is_in_force: false },
+    })
+    const { restriction_id } = made.json
+    const { job_id } = await t.write((tx) =>
+      w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {}, restriction_id }),
+    )
+    const read = async () => (await w.call(`GET /jobs/${job_id}`, { token: outsider.token })).status
+    expect(await read()).toBe(200)
+    await w.call(`POST /restrictions/${restriction_id}/impose`, { token: owner.token })
+    expect(await read()).toBe(404)
+    const lifted = await w.call(`POST /restrictions/${restriction_id}/lift`, {
+      token: owner.token,
+      body: { reason: 'Not confirmed' },
+    })
+    expect([lifted.status, await read()]).toEqual([200, 200])
+  })
+})
+
+describe('the audit record', () => {
+  async function exportAs(t: ExampleTenant, who: Someone) {
+    const job = (await w.call('POST /audit/exports', { token: who.token, body: {} })).json
+    const export_id = job.resource.split('/').at(-1)
+    const runner = w.runtime.createRunner(1)
+    runner.start()
+    await expect
+      .poll(async () => (await w.call(`GET /jobs/${job.job_id}`, { token: who.token })).json.state, { timeout: 60_000 })
+      .toBe('succeeded')
+    await runner.stop(1000)
+    const { text } = await w.call(`GET /audit/exports/${export_id}/content`, { token: who.token })
+    const report = await verifyExport(
+      (async function* () {
+        yield* text.split('\n')
+      })(),
+      w.kernel.auditKeys.public_key,
+    )
+    return { export_id, text, report, tenant_id: t.tenant_id }
+  }
+
+  test('is chained, verified and exported with hidden events, whose content only people with access get', async () => {
+    const { t, owner, member, outsider, restriction_id, grant, revoke } = await createCase()
+    await t.newUser()
+    await chainAllEvents(w, t)
+    const full = await exportAs(t, owner)
+    expect([full.report.intact, full.report.withheld]).toEqual([true, 0])
+    expect(full.text).toContain(restriction_id)
+    const cut = await exportAs(t, outsider)
+    expect(cut.report).toMatchObject({ intact: true, faults: [] })
+    expect(cut.report.withheld).toBeGreaterThan(1)
+    expect(cut.text).not.toContain(restriction_id)
+    // Its proof is no formality: another hash is noticed.
+    const altered = cut.text.replace(/"event_hash":"[0-9a-f]/, '"event_hash":"')
+    const lines = async function* () {
+      yield* altered.split('\n')
+    }
+    expect((await verifyExport(lines())).faults[0]).toMatchObject({ fault: 'link_altered' })
+    // The file of somebody who could see it is found only by people who can.
+    const read = async (who: Someone) =>
+      (await w.call(`GET /audit/exports/${full.export_id}`, { token: who.token })).status
+    expect([await read(outsider), await read(member)]).toEqual([404, 200])
+    await revoke()
+    expect(await read(member)).toBe(404)
+    await grant()
+    const job = (await w.call('POST /audit/verify', { token: outsider.token, body: {} })).json
+    const runner = w.runtime.createRunner(1)
+    runner.start()
+    await expect
+      .poll(async () => (await w.call(`GET /jobs/${job.job_id}`, { token: outsider.token })).json.state, {
+        timeout: 60_000,
+      })
+      .toBe('succeeded')
+    await runner.stop(1000)
+    const { report } = (await w.call(`GET ${job.resource.replace('/api', '')}`, { token: outsider.token })).json
+    expect(report).toMatchObject({ intact: true, faults: [] })
+  })
+})
+
+describe('a transaction', () => {
+  test('sees what its sight says, also when reads of one tenant share a connection', async () => {
+    const { t, owner, outsider, restriction_id, enqueue } = await createCase()
+    await enqueue()
+    const { tenant_id } = t
+    const options = { max: 1, prepared: true, statement_timeout_ms: 60_000, wait_ms: 60_000 }
+    const database = new Database({ connection: w.clone.app, ...options })
+    const count = (scope: Scope) =>
+      database.one(
+        scope,
+        async (tx) => (await tx.query('select 1 from app.job where tenant_id = $1', [tenant_id])).length,
+      )
+    const job: Scope = { ...fullScope(tenant_id, 'job:x'), sight: `restriction:${restriction_id}` }
+    const other: Scope = { ...fullScope(tenant_id, 'job:x'), sight: `restriction:${uuidv7()}` }
+    const unset = { ...fullScope(tenant_id, 'job:x'), sight: '' } as unknown as Scope
+    const scopes: readonly Scope[] = [
+      requestScope({ tenant_id, principal: owner.principal }),
+      requestScope({ tenant_id, principal: outsider.principal }),
+      job,
+      other,
+      fullScope(tenant_id, 'operator:test'),
+      unrestrictedScope(tenant_id, 'job:x'),
+      unset,
+    ]
+    const seen = await Promise.all(scopes.map(count))
+    await database.end()
+    expect(seen).toEqual([1, 0, 1, 0, 1, 0, 0])
+  })
+
+  test('cannot store what belongs to a hidden row', async () => {
+    const { t, outsider, restriction_id } = await createCase()
+    const scope = requestScope({ tenant_id: t.tenant_id, principal: outsider.principal })
+    const store = w.runtime.database.write(scope, (tx) =>
+      w.kernel.jobs.enqueue(tx, { kind: HOUSEKEEPING, payload: {}, restriction_id }),
+    )
+    await expect(store).rejects.toMatchObject({ code: '42501' })
+  })
+})
