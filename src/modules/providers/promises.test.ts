@@ -181,7 +181,7 @@ describe('promises', () => {
           [tx.tenant_id, id, credential_id, credential_id && 1],
         ),
       )
-    await expect(insertAttempt(call_id, null)).rejects.toThrow(/provider_attempt_call_fkey/)
+    await expect(insertAttempt(call_id, null)).rejects.toThrow(/a row of provider_attempt belongs to does not exist/)
     await expect(insertAttempt(own_call_id, theirs)).rejects.toThrow(/provider_attempt_credential_fkey/)
     const otherPromise = `insert into app.provider_attempt (tenant_id, call_id, attempt_no, token, promise, provider_key)
                           values ($1, $2, 1, gen_random_uuid(), 'once', 'x')`
