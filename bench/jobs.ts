@@ -2,7 +2,6 @@
  * The job engine under measurement: a process that works off a queue of small jobs, or one that runs long jobs until it
  * is killed. Both are the product's own runner with its own timing.
  */
-
 import { Type } from 'typebox'
 import { fullScope } from '#kernel/database/scope.ts'
 import { defineJob } from '#kernel/job/define-job.ts'

@@ -2,7 +2,6 @@
  * A provider call from the stored request to the admitted answer, beside bare undici requests to the same server on the loopback: with
  * address check, encrypted input and answer, attempt, cost, limits, access log and source contract. The queue is not part of it.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, request } from 'undici'
 import { roles } from '#kernel/auth/roles.ts'

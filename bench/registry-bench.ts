@@ -1,5 +1,4 @@
 /** What measures of the registry share: a list to import into, an import as a job does it, and lines of the table. */
-
 import fs from 'node:fs'
 import path from 'node:path'
 import type pg from 'pg'

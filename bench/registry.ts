@@ -2,7 +2,6 @@
  * The registry beside what one would use instead: an import beside a plain COPY of the same rows, a difference beside an
  * indexed count and beside two libraries, one entry by key beside an index read, resolution beside a one-row tenant read.
  */
-
 import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'

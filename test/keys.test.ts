@@ -1,5 +1,4 @@
 /** A master key is replaced and taken away, and nothing that was made before it changes or stops verifying. */
-
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

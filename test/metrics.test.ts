@@ -1,5 +1,4 @@
 /** Metrics of what waits: the job queue, and audit events that are not chained yet. */
-
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,5 +1,4 @@
 /** The operator's tool on a real database: its acts are in the tenants' audit records, and what is broken off leaves no trace. */
-
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'

@@ -1,5 +1,4 @@
 /** Tenant keys behind files and a key command: outages, moving from one to the other, rotation that is interrupted, lost keys. */
-
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

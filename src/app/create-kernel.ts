@@ -1,5 +1,4 @@
 /** Assembles the kernel. The only place that knows all of its members. */
-
 import { createAlarmReporter } from '#kernel/alarm.ts'
 import { createAuditKeys } from '#kernel/audit/chain.ts'
 import { createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'

@@ -1,5 +1,4 @@
 /** The integrity keys of an installation: created at the first start, renewed by the operator. */
-
 import { type AuditKeys, createAuditKeys } from '#kernel/audit/chain.ts'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
 import { fullScope } from '#kernel/database/scope.ts'

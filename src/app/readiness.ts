@@ -2,7 +2,6 @@
  * The readiness checks of a serving process: database, schema, tenant isolation, seed, plugins, tool protocol, and whether it is
  * draining.
  */
-
 import { findIsolationFaults, findRoleFault } from '#kernel/database/isolation.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Database } from '#kernel/database/tx.ts'

@@ -2,7 +2,6 @@
  * Metrics of a process: connections, threads, and the backlogs of jobs and of the audit chain. The backlogs are read from the database
  * as the worker role, so every process that runs jobs reports the same values; none of them names a tenant.
  */
-
 import type { AuditChainWriter } from '#kernel/audit/chain-writer.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Database, Transactions } from '#kernel/database/tx.ts'

@@ -1,5 +1,4 @@
 /** The parts of a running process, put together from configuration and connections. */
-
 import { AuditChainWriter, SCAN_EVERY_MS } from '#kernel/audit/chain-writer.ts'
 import { getToolResource } from '#kernel/auth/protected-resource.ts'
 import { roles } from '#kernel/auth/roles.ts'

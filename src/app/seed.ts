@@ -1,5 +1,4 @@
 /** The idempotent initial data: signing key, canary tenant and, for evaluation, two demo tenants with one user per role. */
-
 import fs from 'node:fs'
 import path from 'node:path'
 import type { AuditKeys } from '#kernel/audit/chain.ts'

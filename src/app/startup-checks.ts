@@ -2,7 +2,6 @@
  * The start-up checks: what must be true of a database before a process may serve from it, each with what to do when it is not.
  * The doctor shows the same checks. Nothing here changes the database.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '#kernel/auth/queries.ts'

@@ -1,5 +1,4 @@
 /** Detects that the embedded PostgreSQL died, and starts it again. Requests in between are answered 503 by the kernel. */
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionFailure } from '#kernel/database/failures.ts'
 import { fullScope } from '#kernel/database/scope.ts'

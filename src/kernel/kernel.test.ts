@@ -1,5 +1,4 @@
 /** A handler, job or review gets the capabilities that its declaration names, and no others, also at run time. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'

@@ -3,7 +3,6 @@
  * a real, durable PostgreSQL; then thousands of random tamperings by a superuser, each of which must be found where it was done.
  * Prints one line of JSON.
  */
-
 import { randomInt } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'

@@ -1,5 +1,4 @@
 /** A process of the run key-rotation: does one of the operator's commands on keys, and may be killed at any moment. */
-
 import type pg from 'pg'
 import { rewrapAll } from '#app/keys/rewrap.ts'
 import { rotateTenantKey } from '#app/keys/rotate-tenant.ts'

@@ -3,7 +3,6 @@
  * read and written all the time: none may fail. Then the key command hangs: a tenant whose key is in memory goes on, others are refused
  * within 6 s. Prints one line of JSON.
  */
-
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'

@@ -1,5 +1,4 @@
 /** Chains whose positions were counted by another cluster, as after a dump and restore: nothing is left out, nothing is accused. */
-
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { evaluateChains } from '#app/cli/database-checks.ts'

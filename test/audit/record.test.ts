@@ -1,5 +1,4 @@
 /** Every change writes exactly one event in its own transaction; failed and repeated requests write none. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chainTenantEvents } from '#kernel/audit/chain-writer.ts'
 import { deferEvent } from '#kernel/audit/queries.ts'

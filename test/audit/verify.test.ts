@@ -1,5 +1,4 @@
 /** The chain in the database: what a superuser does to it behind the service's back is found, with its place. */
-
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

@@ -1,5 +1,4 @@
 /** jobs.wait with real jobs and a real worker. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '#client/index.ts'
 import { fullScope } from '#kernel/database/scope.ts'

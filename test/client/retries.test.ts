@@ -1,5 +1,4 @@
 /** Retries against the real server through a faulty proxy. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient, type ProbityClient } from '#client/index.ts'
 import { fullScope } from '#kernel/database/scope.ts'

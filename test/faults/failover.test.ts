@@ -2,7 +2,6 @@
  * Servers of their own, with PostgreSQL's own tools: a dump into another cluster, a standby, and a failover that loses what the
  * standby had not received. Skipped, and said so, where the tools are not installed.
  */
-
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

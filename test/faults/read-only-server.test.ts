@@ -1,5 +1,4 @@
 /** A server that takes no writes, as after a switch-over: reads continue, writes get a retryable error, and no restart is needed. */
-
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** The fixed order of evaluation: of two faults the earlier one is always reported. */
-
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

@@ -1,5 +1,4 @@
 /** Listings are read page by page without gaps or repetitions, and a cursor continues only the listing it came from. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CURSOR_TTL_MS, createCursorCodec } from '#kernel/cursor.ts'
 import { fullScope } from '#kernel/database/scope.ts'

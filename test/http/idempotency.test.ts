@@ -1,5 +1,4 @@
 /** Safe retries: one effect per key, the same answer byte for byte, and nothing kept of what failed. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import type { Role } from '#kernel/auth/roles.ts'

@@ -1,5 +1,4 @@
 /** A caller over its limit gets 429 with Retry-After, and no other caller is affected. The clock is stopped, so buckets do not refill. */
-
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, type MockInstance, test, vi } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -2,7 +2,6 @@
  * A process whose database queue is full refuses requests before routing, as it does for callers far beyond their limit: the
  * same answer as ever, for a fraction of the work.
  */
-
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { Problem } from '#kernel/problem.ts'

@@ -2,7 +2,6 @@
  * Every code of the catalogue is provoked here by a real request, and every answer has the one shape. A code that no request can
  * provoke yet is listed with its reason; both lists together are exactly the catalogue.
  */
-
 import net from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { modules } from '#app/modules.ts'

@@ -1,5 +1,4 @@
 /** Which tokens the running server accepts, and how fast a revoked one is refused: forgeries, issuers, the deny list. */
-
 import { generateKeyPairSync } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'

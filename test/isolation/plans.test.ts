@@ -2,7 +2,6 @@
  * Suite 8: every statement the service sends is planned on a large, lopsided database, as the role that sends it and behind
  * row-level security: none scans a large table.
  */
-
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -2,7 +2,6 @@
  * Suite 7: tenants take turns on one or two connections while statements fail, are swallowed, cancelled, or lose their
  * backend. Nobody ever sees a foreign row, nothing half-done is committed, and the pool is whole again afterwards.
  */
-
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** People and API keys that propose and decide change requests in tests. */
-
 import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'

@@ -2,7 +2,6 @@
  * Flips single bits of what is stored, as a failing disk or a superuser would, and asks whatever depends on it. Each flip is
  * undone. An answer that passes off altered bytes as right is `unnoticed`.
  */
-
 import pg from 'pg'
 import { createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import { fullScope } from '#kernel/database/scope.ts'

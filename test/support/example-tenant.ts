@@ -2,7 +2,6 @@
  * A tenant that can make one of everything, for tests that call every operation. `user()` is made once and shared;
  * `newUser()` is a fresh one for calls that use it up. Things are made through the API wherever it can make them.
  */
-
 import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'

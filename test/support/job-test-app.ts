@@ -1,5 +1,4 @@
 /** What the job suites share: putting jobs in the queue, looking at them, and waiting for what a runner does in its own time. */
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { updateTenantState } from '#app/queries.ts'

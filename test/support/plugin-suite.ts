@@ -1,5 +1,4 @@
 /** What the suites of plugins share: an app whose operator allows hosts, and the operations on plugins in short. */
-
 import pg from 'pg'
 import { expect } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** A running Probity for one test file: its own database cloned from the template, the real server, fresh tenants, real tokens. */
-
 import { randomUUID } from 'node:crypto'
 import path from 'node:path'
 import pg from 'pg'

@@ -1,5 +1,4 @@
 /** The public client of the tool protocol over real HTTP, what a tenant's calls leave behind, and messages that must be refused. */
-
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'

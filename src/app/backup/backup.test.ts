@@ -1,5 +1,4 @@
 /** Backup and restore on real databases: everything is restored as of one instant, and no row reaches another tenant. */
-
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

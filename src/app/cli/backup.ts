@@ -2,7 +2,6 @@
  * `backup`: all data in one file, as of one instant. Reads under row-level security, and records an event in every tenant's
  * audit trail.
  */
-
 import fs from 'node:fs'
 import path from 'node:path'
 import { fullScope } from '#kernel/database/scope.ts'

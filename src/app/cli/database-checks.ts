@@ -1,5 +1,4 @@
 /** Checks of the doctor beyond the start-up checks: the servers of a URL, and whether audit chains belong to this cluster. */
-
 import { countMovedChains } from '#kernel/audit/queries.ts'
 import { parseDatabaseUrl } from '#kernel/database/database-url.ts'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** `doctor`: checks everything that could keep Probity from running, with a remedy for each fault. Changes nothing. */
-
 import type pg from 'pg'
 import { fullScope } from '#kernel/database/scope.ts'
 import { type ConnectionConfig, openClient } from '#kernel/database/servers.ts'

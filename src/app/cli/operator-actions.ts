@@ -2,7 +2,6 @@
  * Records what the operator does to a tenant in that tenant's audit trail, in the transaction of the action: both happen or
  * neither.
  */
-
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { type AuditEventInput, recordEvent } from '#kernel/audit/record.ts'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -2,7 +2,6 @@
  * Shared parts of the commands on shared lists: operator, list, time of effect, and the operator's audit event in the
  * transaction of the change. Shared lists belong to the system tenant and are written as the steward.
  */
-
 import os from 'node:os'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** `keys list` and `keys rotate`: the signing keys of the built-in issuer. Private keys are never shown. */
-
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { BUILT_IN_ISSUER } from '#kernel/auth/built-in-issuer.ts'
 import { listSigningKeys } from '#kernel/auth/queries.ts'

@@ -1,5 +1,4 @@
 /** `tenant create`: a tenant with its defaults and its first API key. */
-
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { mintApiKey } from '#kernel/auth/api-key.ts'
 import { isTenantId } from '#kernel/auth/token-verifier.ts'

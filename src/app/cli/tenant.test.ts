@@ -1,5 +1,4 @@
 /** `tenant create` on a real database: all of a tenant or nothing that anybody could use, wherever it is broken off. */
-
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** `token`: prints a token of the built-in issuer for one tenant, and nothing else, so that a script can use it. */
-
 import { BUILT_IN_ISSUER, createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -2,7 +2,6 @@
  * `user add|reactivate`: for a tenant with too few people to approve its own changes. Everything else about users is done by the
  * tenant.
  */
-
 import { BUILT_IN_ISSUER } from '#kernel/auth/built-in-issuer.ts'
 import { isRole, type Role, roles } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'

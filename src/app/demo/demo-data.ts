@@ -2,7 +2,6 @@
  * Adds realistic data to the demo tenant through the API, as people of that tenant. Repeatable: a session lock admits one process
  * at a time, the seed ledger says whether the data is complete, and each step continues where an interrupted run stopped.
  */
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -2,7 +2,6 @@
  * Everything that a master key wraps: which keys still need which master key, and wrapping them again with the current one.
  * The wrapped keys themselves do not change, so processes may keep running.
  */
-
 import { signingKeyContext } from '#kernel/auth/built-in-issuer.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Scope, Tx } from '#kernel/database/tx.ts'

@@ -2,7 +2,6 @@
  * The built-in issuer: mints short-lived tokens for API keys and people, and publishes its public keys. Its private key is
  * encrypted at rest.
  */
-
 import type { JWK } from 'jose'
 import { fullScope } from '../database/scope.ts'
 import type { Transactions } from '../database/tx.ts'

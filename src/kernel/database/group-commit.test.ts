@@ -1,5 +1,4 @@
 /** Writes of one principal share commits, and each caller learns what became of its own. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { recordEvent } from '../audit/record.ts'

@@ -1,5 +1,4 @@
 /** Work that must not be waited for inside a transaction is done between two runs of it, while nothing of the first remains. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { mapWithPrecompute, NeedsPrecompute } from './precompute.ts'

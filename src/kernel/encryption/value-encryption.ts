@@ -2,7 +2,6 @@
  * Encrypts values under the key of their owner: master key, tenant key, owner key, value. An owner key is a row, wrapped by the
  * tenant key; it is read in the transaction of its value, so a key that was destroyed is never used from memory.
  */
-
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { RaiseAlarm } from '../alarm.ts'
 import { NeedsPrecompute } from '../database/precompute.ts'

@@ -3,7 +3,6 @@
  * the master key can be replaced without invalidating anything. The first ones are derived from the master key files, as all
  * were before there were rows; where the master key is behind a command, they are random.
  */
-
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { type Cache, declareCache } from '../cache/caches.ts'
 import { fullScope } from '../database/scope.ts'

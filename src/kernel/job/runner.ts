@@ -2,7 +2,6 @@
  * The worker: claims jobs, tenants in turn, extends their leases, runs their bodies as app inside the tenant, and requeues jobs
  * of dead workers. Any number may run, in any process; the lease token decides who may write.
  */
-
 import { randomUUID } from 'node:crypto'
 import os from 'node:os'
 import { fullScope } from '../database/scope.ts'

@@ -1,5 +1,4 @@
 /** Giving roles needs approval where the policy of the tenant requires it, in every way that roles can be given. */
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** Counting approvers reads few rows, however many users a tenant has. */
-
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -2,7 +2,6 @@
  * Who may give roles without approval, which roles a principal holds now, provisioning of users from external issuers, and
  * use of API keys and accounts.
  */
-
 import type { Role } from '#kernel/auth/roles.ts'
 import type { VerifiedToken } from '#kernel/auth/token-verifier.ts'
 import { requestScope, unrestrictedScope } from '#kernel/database/scope.ts'

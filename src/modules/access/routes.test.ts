@@ -1,5 +1,4 @@
 /** Users, roles and API keys, as an administrator uses them. */
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { conflictingRoles, roles } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'

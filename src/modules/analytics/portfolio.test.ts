@@ -1,5 +1,4 @@
 /** Daily counts by band: equal to a recount, corrected by late decisions, written once by several workers, resumable. */
-
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** Reads a tenant's audit chain: to verify it, and to export it as a file that can be verified without this service. */
-
 import type { AuditEvent, AuditKeys, Checkpoint } from '#kernel/audit/chain.ts'
 import { type ChainVerification, ChainVerifier } from '#kernel/audit/chain-verifier.ts'
 import { formatNow } from '#kernel/audit/chain-writer.ts'

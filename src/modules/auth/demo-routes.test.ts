@@ -1,5 +1,4 @@
 /** Demo sign-in on a server. Which settings and callers allow it is tested beside demo-sign-in.ts and demo-caller.ts. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateTenantState } from '#app/queries.ts'
 import { demoTenants } from '#app/seed.ts'

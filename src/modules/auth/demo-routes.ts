@@ -1,5 +1,4 @@
 /** Signing in to a demo tenant without a credential. Which callers are accepted is decided in kernel/http/demo-caller.ts. */
-
 import { recordEvent } from '#kernel/audit/record.ts'
 import type { DemoTenant } from '#kernel/auth/demo-sign-in.ts'
 import { unrestrictedScope } from '#kernel/database/scope.ts'

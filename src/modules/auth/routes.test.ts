@@ -1,5 +1,4 @@
 /** Exchanging keys for tokens, reading permissions, revoking tokens. Verification of tokens is in test/http/tokens.test.ts. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { updateTenantState } from '#app/queries.ts'
 import { mintApiKey } from '#kernel/auth/api-key.ts'

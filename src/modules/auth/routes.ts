@@ -1,5 +1,4 @@
 /** Exchanging API keys for tokens, reading the own token, and revoking tokens. */
-
 import { parseApiKey, secretMatches } from '#kernel/auth/api-key.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { unrestrictedScope } from '#kernel/database/scope.ts'

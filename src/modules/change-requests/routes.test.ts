@@ -1,5 +1,4 @@
 /** Change requests: a governed change waits for approval by somebody else and is executed exactly as proposed, or not at all. */
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,7 +1,6 @@
 /**
  * A kind of definition that only this test declares gets drafts, versions, activation, rollback and bitemporal resolution.
  */
-
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'

@@ -1,5 +1,4 @@
 /** Examining a decision: replay, re-evaluation, what-if, comparison, certificate, examiner's pack, and override. */
-
 import { toComparableContent } from '#decision/document.ts'
 import { withoutCaches } from '#kernel/cache/caches.ts'
 import { requestScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** The end of a job is when it ended, not when the transaction that ended it began: that transaction may have waited. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'

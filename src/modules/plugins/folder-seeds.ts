@@ -2,7 +2,6 @@
  * Plugins of the operator's folder, seeded for all tenants under the system tenant. A package that cannot be used is reported and
  * does not keep the service from starting; a version in force is never replaced by a deployment.
  */
-
 import fs from 'node:fs'
 import path from 'node:path'
 import { CacheSlots } from '#kernel/cache/caches.ts'

@@ -1,5 +1,4 @@
 /** Changes that undo or weaken an approved change need approval too, and another person reviews an emergency. */
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

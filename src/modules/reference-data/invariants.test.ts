@@ -1,5 +1,4 @@
 /** The database enforces the invariants of the registry: SQL of a tenant tries to break each of them. */
-
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

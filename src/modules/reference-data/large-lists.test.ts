@@ -1,5 +1,4 @@
 /** Lists long enough for a stored tree: proofs, differences, exports and searches use what is stored with the version. */
-
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -1,5 +1,4 @@
 /** Overlays of a shared list: what each policy allows, and what happens when the shared list changes. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

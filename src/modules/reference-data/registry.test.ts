@@ -1,7 +1,6 @@
 /**
  * The life cycle of a list: type, versions, differences, activation, rollback, and resolution by valid time and known time.
  */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'

@@ -1,5 +1,4 @@
 /** Gates refuse a change that would leave an invalid definition in force. */
-
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { activationStore } from '#modules/definitions/index.ts'

@@ -2,7 +2,6 @@
  * Resolving, binding and deciding: one statement per resolution, consistent versions, replay from a receipt, large lists by
  * key.
  */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'

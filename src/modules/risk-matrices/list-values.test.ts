@@ -1,7 +1,6 @@
 /**
  * Tables that compare with values of lists, through the API: validation per cell, gates for their lists, and exact replay.
  */
-
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

@@ -2,7 +2,6 @@
  * Expensive proofs run in a thread while no transaction is open, and are valid only for exactly the content they were
  * computed for.
  */
-
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { createControlledAnalysis } from '#test/support/controlled-analysis.ts'

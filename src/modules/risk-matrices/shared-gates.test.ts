@@ -1,5 +1,4 @@
 /** Changes of shared definitions by the operator: gates for a tenant's own changes, and findings where no gate applies. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'

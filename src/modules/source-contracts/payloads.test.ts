@@ -1,5 +1,4 @@
 /** Payloads of a contract: what is stored, what is admitted, and that a quarantined one never becomes evidence. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

@@ -1,5 +1,4 @@
 /** Payloads in quarantine: what people see of them, and how they are resolved. */
-
 import type { TaskPayload } from '#contract/contract-runner.ts'
 import { compileContract } from '#contract/judge-payload.ts'
 import type { Admission, Contract } from '#contract/model.ts'

@@ -1,5 +1,4 @@
 /** Invariants of subjects that the database enforces, tested with SQL that violates each of them. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'

@@ -1,5 +1,4 @@
 /** Query plans of searching ten thousand subjects of one tenant among others: every search uses indexes and reads few rows. */
-
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'

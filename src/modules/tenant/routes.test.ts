@@ -1,5 +1,4 @@
 /** Settings of a tenant, retention, and the isolation self-test. */
-
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'

@@ -1,5 +1,4 @@
 /** The service inside the run's own process, as far as example tenants need it. */
-
 import { readBuildInfo, readProject } from '#app/project.ts'
 import { createRuntime } from '#app/runtime.ts'
 import { roles as allRoles } from '#kernel/auth/roles.ts'

@@ -2,7 +2,6 @@
  * The server under load: the product's own runtime with its job runner and audit chain writer, as in `npm start`, and its
  * log in a file. It reports how long its event loop was blocked, and seeds tenants for the generator.
  */
-
 import type { AddressInfo } from 'node:net'
 import type pg from 'pg'
 import { readBuildInfo, readProject } from '#app/project.ts'

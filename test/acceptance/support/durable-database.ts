@@ -1,5 +1,4 @@
 /** The setup of job runs: a durable embedded PostgreSQL of their own, migrated and seeded, with the table of the demo jobs. */
-
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

@@ -2,7 +2,6 @@
  * The setup of registry runs: a durable PostgreSQL of their own, an API in this process, worker processes that can be
  * killed, and a tenant that may call as fast as it likes. The parts other processes run are built beside the run itself.
  */
-
 import { randomInt } from 'node:crypto'
 import fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,4 @@
 /** Change requests, tenant settings and jobs. */
-
 import { describe, expect } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'

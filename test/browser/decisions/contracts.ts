@@ -1,5 +1,4 @@
 /** Source contracts: a draft from samples to a version in force, and payloads from quarantine to a wider contract. */
-
 import { describe, expect } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

@@ -1,5 +1,4 @@
 /** Recurring batches: each due time starts one batch, however late and by however many workers, or records why not. */
-
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'

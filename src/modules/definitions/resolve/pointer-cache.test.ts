@@ -1,5 +1,4 @@
 /** Cached pointers are used only while they are valid, whatever is activated and however the clock moves. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'

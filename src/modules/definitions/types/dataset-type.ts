@@ -2,7 +2,6 @@
  * Checks and compiles dataset types in a limited worker thread: tenants define them, and a bad one must not block the
  * process.
  */
-
 import { createHash } from 'node:crypto'
 import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'

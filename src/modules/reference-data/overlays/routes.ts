@@ -1,5 +1,4 @@
 /** Routes of overlays: a tenant's changes of a shared list, and their rebase when the shared list changes. */
-
 import { everyone } from '#kernel/auth/roles.ts'
 import { requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'

@@ -2,7 +2,6 @@
  * Routes of the resolver: which version of a list is in force for this tenant at a valid time, as known at another, and its
  * entries.
  */
-
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import { everyone } from '#kernel/auth/roles.ts'

@@ -1,5 +1,4 @@
 /** Routes of dataset types: the shape and key of list entries, and which data a new version would break. */
-
 import { everyone } from '#kernel/auth/roles.ts'
 import { requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'

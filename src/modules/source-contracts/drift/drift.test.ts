@@ -1,5 +1,4 @@
 /** Drift and lineage over stored payloads, and the proposal of a contract from them. */
-
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
