@@ -193,7 +193,7 @@ describe('a tool server', () => {
     ])
     expect(refused.headers['retry-after']).toBeUndefined()
     expect((await t.make(`GET /providers/${provider_key}/status`)).refused).toMatchObject([
-      { capability: 'company.lookup', server_key, tool: 'lookup_company' },
+      { capability: 'company.lookup', code: 'tool_changed', tool: { server_key, tool: 'lookup_company' } },
     ])
     expect((await send(`POST /providers/${provider_key}/test`, {})).json.code).toBe('plugin_invalid')
     expect((await startCall('no-such-provider')).status).toBe(404)

@@ -27,14 +27,14 @@ export function WaitingToolCalls() {
         key: one.approval_id,
         link: (
           <PageLink to="/tools/approvals" size="sm" fw={500}>
-            {formatOperation(one.operation)}
+            <span className="mono">{one.tool}</span>
             {hasTargets(one.arguments) && ': '}
             <CallTargets of={one.arguments} hasLinks={false} />
           </PageLink>
         ),
         detail: (
           <>
-            <span className="mono">{one.tool}</span>, asked for <Principal of={one.requested_by} />{' '}
+            {formatOperation(one.operation)}, asked for <Principal of={one.requested_by} />{' '}
             <RelativeTime at={one.requested_at} />, expires <RelativeTime at={one.expires_at} />
           </>
         ),
