@@ -29,6 +29,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   'audit_event.mac': 'keyed',
   'audit_head.hash': 'beside its content',
   'audit_head.mac': 'keyed',
+  'audit_link.event_hash': 'beside its content',
   'audit_link.hash': 'beside its content',
   'audit_link.prev_hash': 'beside its content',
   'batch_evaluation.receipt_hash': 'not personal',

@@ -142,7 +142,7 @@ describe('returns 404 for a cursor', () => {
     for (const route of others) {
       const example = await getExample(route, t)
       const at = getRequestLine(route, { ...example, query: { ...example.query, cursor: await first() } })
-      await refused(at.replace('GET ', ''))
+      await refused(at.replace('GET ', ''), await t.token(undefined, example.principal ?? t.caller))
     }
   })
 

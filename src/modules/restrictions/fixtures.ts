@@ -55,7 +55,7 @@ export const fixtures: Fixtures = {
     params: { restriction_id: await newRestriction(t), user_id: await t.newUser() },
     body: { effect: 'grant', reason: 'Works on the case' },
   }),
-  removeRestrictionAccess: async (t) => ({ params: await newAccess(t) }),
+  deleteRestrictionAccess: async (t) => ({ params: await newAccess(t) }),
   createBreakGlassAccess: async (t) => {
     await insertPerson(t, t.caller, true)
     const email = `${uuidv7()}@example.com`

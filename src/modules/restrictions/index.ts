@@ -43,7 +43,7 @@ export const restrictions: Module = {
       until: null,
       reason: 'canary',
     })
-    await updateImposed(tx, restriction_id)
+    await updateImposed(tx, { restriction_id, revision: 1 })
     await insertCanaryEvent(tx, restriction_id, uuidv7())
   },
 }

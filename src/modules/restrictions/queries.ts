@@ -53,12 +53,12 @@ export const insertRestriction = (tx: Tx, restriction_id: string, purpose: strin
     [tx.tenant_id, restriction_id, purpose, tx.actor],
   )
 
-export const updateImposed = (tx: Tx, restriction_id: string) =>
+export const updateImposed = (tx: Tx, { restriction_id, revision }: { restriction_id: string; revision: number }) =>
   tx.run(
     `update app.restriction set is_in_force = true, imposed_at = now(), imposed_by = $3, lifted_at = null, lifted_by = null,
-            lift_reason = null, updated_at = now(), revision = revision + 1
+            lift_reason = null, updated_at = now(), revision = $4
       where tenant_id = $1 and restriction_id = $2`,
-    [tx.tenant_id, restriction_id, tx.actor],
+    [tx.tenant_id, restriction_id, tx.actor, revision],
   )
 
 export const updateLifted = (tx: Tx, restriction_id: string, reason: string) =>

@@ -81,7 +81,7 @@ export const restrictionRoutes = [
     const user_id = getUserId(actor.principal)
     await insertRestriction(tx, restriction_id, body.purpose)
     await upsertAccess(tx, restriction_id, ownAccess(user_id))
-    if (is_in_force) await updateImposed(tx, restriction_id)
+    if (is_in_force) await updateImposed(tx, { restriction_id, revision: 1 })
     audit.belongsTo({ restriction_id, is_in_force })
     audit.recordDiff(null, { is_in_force })
     return assertFound(await findRestriction(tx, restriction_id))
@@ -105,9 +105,9 @@ export const restrictionRoutes = [
 
   tenantRoute('POST /restrictions/:restriction_id/impose', {
     id: 'imposeRestriction',
-    summary:
-      'Put a restriction in force: what belongs to it, past rows included, is hidden from everybody without access',
-    description: 'Whoever imposes it gets access.',
+    summary: 'Put a restriction in force',
+    description:
+      'What belongs to it, past rows included, is hidden from everybody without access. Whoever imposes it gets access.',
     roles: officers,
     tx: 'write',
     params: RestrictionParams,
@@ -124,7 +124,7 @@ export const restrictionRoutes = [
     const held = await findAccess(tx, restriction_id, user_id)
     if (held?.effect === 'exclude') fail('transition_not_allowed', 'You are excluded from this restriction.')
     if (!held || held.until !== null) await upsertAccess(tx, restriction_id, ownAccess(user_id))
-    await updateImposed(tx, restriction_id)
+    await updateImposed(tx, { restriction_id, revision: restriction.revision + 1 })
     audit.belongsTo({ restriction_id, is_in_force: true })
     audit.recordDiff({ is_in_force: false }, { is_in_force: true })
     return assertFound(await findRestriction(tx, restriction_id))
@@ -206,7 +206,7 @@ export const restrictionRoutes = [
   }),
 
   tenantRoute('DELETE /restrictions/:restriction_id/access/:user_id', {
-    id: 'removeRestrictionAccess',
+    id: 'deleteRestrictionAccess',
     summary: 'Revoke the access, or the exclusion, of a person',
     description: 'Takes effect at once, also for requests that wait.',
     roles: officers,

@@ -9,12 +9,13 @@ import {
   pageOf,
   pageQuery,
   Revision,
+  reasonText,
   Timestamp,
   Type,
   text,
 } from '#kernel/schema.ts'
 
-const Reason = text(2000, { minLength: 1 })
+const Reason = reasonText(2000)
 
 export const Restriction = closed(
   {

@@ -89,7 +89,7 @@ describe('a plugin', () => {
     await dialog.getByRole('button', { name: 'Disable now' }).click()
     const state = page.getByRole('region', { name: 'State' })
     const stopped = state.getByRole('list', { name: 'What is refused now' })
-    await stopped.getByText(/Evaluate a subject/).waitFor()
+    await stopped.getByText(/evaluate a subject/i).waitFor()
     await expectFitsScreens(page, 'decisions-plugin-disabled')
     await page.goto(`${base}/`)
     await page.getByRole('region', { name: 'Plugins that cannot run' }).getByText('Scores look wrong').waitFor()
