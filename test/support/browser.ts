@@ -9,8 +9,6 @@ const ARGUMENTS = [
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
   // Pages of one context share a process: starting one costs more than loading a page.
   '--renderer-process-limit=1',
-  // A page lives for seconds: optimising its code takes longer than the optimised code saves.
-  '--js-flags=--no-turbofan',
 ]
 
 let shared: Promise<Browser> | undefined
