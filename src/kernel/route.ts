@@ -86,7 +86,7 @@ export interface ToolMark {
   readonly omit?: readonly string[]
   /** What a caller of a `propose` tool repeats to confirm it, with arguments in braces: `{list_key}@{version}`. */
   readonly confirm?: string
-  /** operationId that reads what would be confirmed, by the same path: nobody is asked about something that does not exist. */
+  /** operationId of the read with the same path: the object must exist before a person is asked to confirm. */
   readonly confirm_reads?: string
 }
 

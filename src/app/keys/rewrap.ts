@@ -97,8 +97,8 @@ async function rewrapSystem(
     rows: await listKeysToRewrap(tx, [SYSTEM_TENANT], keyring.key_id),
     signing: (await listSealedSigningKeys(tx)).filter((key) => needsRewrap(keyring, key.sealed_private)),
   }))
-  const keys = await rewrapEach(keyring, rows, toContext)
-  const signingKeys = await rewrapEach(keyring, signing, ({ kid }) => signingKeyContext(kid), getSealedPrivate)
+  const keys = await rewrapEach(keyring, rows, readKeyRow)
+  const signingKeys = await rewrapEach(keyring, signing, readSigningKey)
   const rewrapped = await steward.write(SYSTEM, async (tx) => {
     let changed = (await updateWrappings(tx, keys.changes, keyring.key_id)).length
     for (const { row, wrapped } of signingKeys.changes) changed += await updateSigningKeySeal(tx, row, wrapped)
@@ -112,7 +112,16 @@ async function rewrapSystem(
   }
 }
 
-const getSealedPrivate = ({ sealed_private }: SealedSigningKey): string => sealed_private
+/** A wrapped key, and the context that it is bound to. */
+interface Wrapping {
+  readonly wrapped: string
+  readonly context: string
+}
+
+const readSigningKey = ({ kid, sealed_private }: SealedSigningKey): Wrapping => ({
+  wrapped: sealed_private,
+  context: signingKeyContext(kid),
+})
 
 async function rewrapTenants(
   { steward, keyring }: Omit<KeyContext, 'app'>,
@@ -121,7 +130,7 @@ async function rewrapTenants(
 ): Promise<RewrapResult> {
   const rows = await steward.write(SYSTEM, (tx) => listKeysToRewrap(tx, tenant_ids, keyring.key_id))
   if (rows.length === 0) return { rewrapped: 0, unopened: 0, damaged: 0 }
-  const { changes, unopened, damaged } = await rewrapEach(keyring, rows, toContext)
+  const { changes, unopened, damaged } = await rewrapEach(keyring, rows, readKeyRow)
   const rewrapped = await steward.write(SYSTEM, async (tx) => {
     const changed = await updateWrappings(tx, changes, keyring.key_id)
     for (const tenant_id of new Set(changed)) {
@@ -133,22 +142,23 @@ async function rewrapTenants(
   return { rewrapped, unopened, damaged }
 }
 
-const toContext = ({ tenant_id, purpose, key_no }: WrappedKeyRow): string =>
-  purpose === null ? toTenantKeyContext(tenant_id, key_no) : toWrapContext({ tenant_id, purpose, key_no })
+const readKeyRow = ({ tenant_id, purpose, key_no, wrapped }: WrappedKeyRow): Wrapping => ({
+  wrapped,
+  context: purpose === null ? toTenantKeyContext(tenant_id, key_no) : toWrapContext({ tenant_id, purpose, key_no }),
+})
 
 /** Outside a transaction: a key command may be asked for each of them. */
-async function rewrapEach<R extends object>(
+async function rewrapEach<R>(
   keyring: KeyWrapper,
   rows: readonly R[],
-  getContext: (row: R) => string,
-  getWrapped: (row: R) => string = (row) => (row as unknown as WrappedKeyRow).wrapped,
+  read: (row: R) => Wrapping,
 ): Promise<{ changes: { row: R; wrapped: string }[] } & Omit<RewrapResult, 'rewrapped'>> {
   const changes: { row: R; wrapped: string }[] = []
   let [unopened, damaged] = [0, 0]
   const waiting = rows.values()
   const work = async () => {
     for (const row of waiting) {
-      const wrapped = await rewrap(keyring, getWrapped(row), getContext(row))
+      const wrapped = await rewrap(keyring, read(row))
       if (typeof wrapped === 'string') changes.push({ row, wrapped })
       else if (wrapped instanceof MasterKeyMissing) unopened++
       else damaged++
@@ -159,7 +169,7 @@ async function rewrapEach<R extends object>(
 }
 
 /** The new text, or why the old one cannot be unwrapped. */
-async function rewrap(keyring: KeyWrapper, wrapped: string, context: string): Promise<string | DecryptionFailed> {
+async function rewrap(keyring: KeyWrapper, { wrapped, context }: Wrapping): Promise<string | DecryptionFailed> {
   let key: Buffer
   try {
     key = await keyring.unwrap(wrapped, context)

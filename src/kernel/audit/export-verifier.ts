@@ -42,7 +42,7 @@ export interface ExportVerification extends ChainVerification {
   readonly last_seq: number
   /** When the end was signed. A file that was cut back to an earlier checkpoint has the time of that checkpoint. */
   readonly signed_at: string
-  /** Events that are proven by their hash only: whoever requested the file may not see them. */
+  /** Number of events that the requester may not see: only their hashes are in the file. */
   readonly withheld: number
 }
 

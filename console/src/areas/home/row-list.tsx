@@ -57,7 +57,7 @@ interface WaitingRowsProps {
 
 export const MAX_WAITING = 5
 
-/** A section with the first of what waits for somebody. Shown only where something waits. */
+/** A section with the first pending items. Not rendered where there are none. */
 export function WaitingRows({ title, link, rows }: WaitingRowsProps) {
   if (rows.length === 0) return null
   return (

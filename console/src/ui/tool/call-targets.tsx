@@ -1,4 +1,4 @@
-/** What the arguments of a tool call name by key or id, as people know it: an id says nothing to whoever decides. */
+/** The objects that the arguments of a tool call refer to by key or id, shown by name for the person who approves it. */
 import { listTargets } from '../change-request/describe-change.ts'
 import { getTargetPage, useTargetName } from '../change-request/use-target-name.ts'
 import { PageLink } from '../link.tsx'
