@@ -57,9 +57,8 @@ describe('subjects', () => {
     const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) }
     await page.getByLabel('File with one subject per row').setInputFiles(file)
     await page.getByText('people.csv uploaded').waitFor()
-    // Named a second time, as read by no matrix, until the inputs of all matrices are loaded.
     const columns = page.getByRole('region', { name: 'How the columns are read' })
-    await columns.getByText('residence_country').first().waitFor()
+    await columns.getByText('residence_country').waitFor()
     await page.getByRole('button', { name: 'Upload', exact: true }).click()
     await pageHeading(page, 'Upload: people.csv').waitFor()
     const counts = page.getByRole('status', { name: 'Result of the upload' })

@@ -97,7 +97,9 @@ export default function NewUploadPage() {
 /** How the columns are read, before anything is stored. */
 function Columns({ columns }: { readonly columns: readonly string[] }) {
   const { record, attributes, missing } = sortColumns(columns)
-  const declared = [...useDeclaredInputs('person'), ...useDeclaredInputs('company')].map(({ name }) => name)
+  const ofPersons = useDeclaredInputs('person')
+  const ofCompanies = useDeclaredInputs('company')
+  const declared = ofPersons && ofCompanies ? [...ofPersons, ...ofCompanies].map(({ name }) => name) : []
   const unread = declared.length === 0 ? [] : attributes.filter((name) => !declared.includes(name))
   return (
     <Section title="How the columns are read">

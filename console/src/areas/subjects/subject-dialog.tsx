@@ -110,8 +110,9 @@ function AttributeFields({ subject_type, json, fault, onChange }: AttributeField
   const [isAdvanced, advanced] = useDisclosure(false)
   const isValid = isJson(json)
   const values = isValid ? (JSON.parse(json) as Inputs) : {}
-  const hasForm = inputs.length > 0
-  const isOpen = isAdvanced || !hasForm || !isValid || fault !== undefined
+  const hasForm = inputs !== null && inputs.length > 0
+  // Not while the inputs load: the form would move what is being typed.
+  const isOpen = isAdvanced || inputs?.length === 0 || !isValid || fault !== undefined
   return (
     <>
       <Divider />

@@ -210,7 +210,7 @@ function DecisionLink({ of }: { readonly of: Rating }) {
 function SubjectRecord({ subject }: { readonly subject: Subject }) {
   const inputs = useDeclaredInputs(subject.subject_type)
   const toFact = ([name, value]: [string, unknown]): Fact => {
-    const input = inputs.find((one) => one.name === name)
+    const input = inputs?.find((one) => one.name === name)
     return input
       ? [input.title, <DeclaredValue key={name} input={input} value={value} />]
       : [toSentence(name), formatEntryValue(value)]

@@ -74,7 +74,7 @@ export function InputField(props: InputFieldProps) {
 
 /** Values from a list, offered with their names if the list is short enough to load. */
 function ChosenFromList({ list_key, ...props }: InputFieldProps & { readonly list_key: string }) {
-  const { data } = useQuery(listContentQuery(list_key))
+  const { data, isPending } = useQuery(listContentQuery(list_key))
   const field = props.input.one_of?.field
   const choices = (data?.entries ?? []).map(({ key, entry }) => {
     const value = field === undefined ? key : String(entry[field])
@@ -82,7 +82,8 @@ function ChosenFromList({ list_key, ...props }: InputFieldProps & { readonly lis
     return { value, label: name === null || name === value ? value : `${value} · ${name}` }
   })
   const distinct = [...new Map(choices.map((choice) => [choice.value, choice])).values()]
-  return <PlainField {...props} choices={distinct} isOpen={data?.isWhole !== true} />
+  // The control is not replaced while the list loads: a menu that is open would close.
+  return <PlainField {...props} choices={distinct} isOpen={!isPending && data?.isWhole !== true} />
 }
 
 interface Choice {

@@ -29,15 +29,16 @@ export function chooseMatrix(matrices: readonly InForce[], type: string, last_ke
   return keys.length === 1 ? (keys[0] ?? null) : null
 }
 
-/** The inputs that the matrices for this type declare, each once. */
-export function useDeclaredInputs(type: string): readonly Input[] {
-  const { data: matrices = [] } = useQuery({ ...definitionsQuery(matrixKind), throwOnError: false })
+/** The inputs that the matrices for this type declare, each once; null until all of them are loaded. */
+export function useDeclaredInputs(type: string): readonly Input[] | null {
+  const { data: matrices = [], isPending } = useQuery({ ...definitionsQuery(matrixKind), throwOnError: false })
   const texts = useQueries({
     queries: listFittingMatrices(matrices, type).map((one) => ({
       ...textQuery(matrixKind, getDefinitionKey(one), one.active?.version ?? 1, one.origin),
       throwOnError: false,
     })),
   })
+  if (isPending || texts.some((text) => text.isPending)) return null
   const inputs = texts.flatMap(({ data }) => (data ? (parseDefinition(data.definition).inputs ?? []) : []))
   return [...new Map(inputs.map((input) => [input.name, input])).values()]
 }
