@@ -2,6 +2,7 @@
  * Checks that an approval rule can be met: neither the author nor an API key may approve, so there must be enough other active
  * people with the role. A policy that cannot be met is refused, and so is a change that nobody could approve.
  */
+import { isPerson } from '../auth/principal.ts'
 import type { Tx } from '../database/tx.ts'
 import { fail } from '../problem.ts'
 import type { Route } from '../route.ts'
@@ -39,7 +40,7 @@ export function findUnmetRules(
   }
   const active = principals.filter(({ is_active }) => is_active)
   return rules.flatMap(({ action, role, approvers: needed }) => {
-    const approvers = active.filter(({ principal, roles }) => principal.startsWith('user:') && roles.includes(role))
+    const approvers = active.filter(({ principal, roles }) => isPerson(principal) && roles.includes(role))
     const allowed = makerRoles(action)
     const authors = active.filter(({ roles }) => roles.some((held) => allowed.has(held)))
     const others = authors.map(({ principal }) => {

@@ -2,8 +2,8 @@
  * Break glass: a person makes a change immediately, without the approval that the policy requires. Everybody who could have
  * approved it has a review in their inbox until one of them acknowledges it.
  */
+import { expectPerson } from '../auth/principal.ts'
 import type { Tx } from '../database/tx.ts'
-import { fail } from '../problem.ts'
 import type { GovernedChange, Route } from '../route.ts'
 import { uuidv7 } from '../uuid.ts'
 import { findApplicableRule } from './approval.ts'
@@ -20,7 +20,7 @@ export async function findBreakGlass(tx: Tx, route: Route, change: GovernedChang
   const { governed } = route
   const reason = governed?.breakGlass?.(change.body)
   if (!governed || reason === undefined) return undefined
-  if (!tx.actor.startsWith('user:')) fail('person_required', 'Only a person may use break_glass, not an API key.')
+  expectPerson(tx.actor, 'Only a person may use break_glass, not an API key.')
   return { reason, rule: await findApplicableRule(tx, governed, change) }
 }
 

@@ -1,4 +1,5 @@
 /** Reviews of emergency changes: lists, an inbox for those who could have approved them, and acknowledgement. */
+import { isPerson } from '#kernel/auth/principal.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -71,8 +72,7 @@ export const breakGlassRoutes = [
     if (actor.principal === review.created_by) {
       fail('approval_own_request', 'Nobody acknowledges an emergency change of their own; somebody else must.')
     }
-    if (!actor.principal.startsWith('user:'))
-      fail('approval_own_request', 'Only a person acknowledges; API keys never do.')
+    if (!isPerson(actor.principal)) fail('approval_own_request', 'Only a person acknowledges; API keys never do.')
     if (!(actor.roles as readonly string[]).includes(review.required_role)) {
       fail('role_required', `Acknowledging this needs the role ${review.required_role}.`)
     }

@@ -1,4 +1,5 @@
 /** The approval queue of all governed changes. The last approval executes the stored request exactly as it was proposed. */
+import { isPerson } from '#kernel/auth/principal.ts'
 import { everyone, type Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
@@ -49,7 +50,7 @@ async function lockOpenRequest(tx: Tx, cr_id: string, facts: RequestMetadata): P
 
 /** The approver must be another person and hold the role that the policy named when the change was proposed. */
 async function assertMayApprove(tx: Tx, request: ChangeRequestRow, roles: readonly Role[]): Promise<void> {
-  if (!tx.actor.startsWith('user:') || tx.actor === request.created_by) fail('approval_own_request')
+  if (!isPerson(tx.actor) || tx.actor === request.created_by) fail('approval_own_request')
   if (tx.actor === (await findRequester(tx, request.created_by))) {
     fail('approval_own_request', 'A key that you asked for proposed this change.')
   }

@@ -1,5 +1,7 @@
 /** Runs a tool call that a person approved: exactly the stored arguments, in the name of who asked for it. */
+
 import type { ServerContext } from '@modelcontextprotocol/server'
+import { isPerson } from '#kernel/auth/principal.ts'
 import { isRole } from '#kernel/auth/roles.ts'
 import { decideTool, mayCallTool } from '#kernel/auth/tool-policy.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -15,7 +17,7 @@ import { getCatalogue } from './tools/catalogue.ts'
 /** The row, if this person may decide it. */
 export async function lockDecidable(tx: Tx, approval_id: string): Promise<ApprovalRow> {
   const approval = assertFound(await lockApproval(tx, approval_id))
-  if (!tx.actor.startsWith('user:') || tx.actor === approval.requested_by) fail('approval_own_request')
+  if (!isPerson(tx.actor) || tx.actor === approval.requested_by) fail('approval_own_request')
   if (tx.actor === (await findRequester(tx, approval.requested_by))) {
     fail('approval_own_request', 'A key that you asked for made this call.')
   }

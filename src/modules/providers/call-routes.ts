@@ -1,4 +1,5 @@
 /** Calls of providers: made as jobs, listed, read, and settled by a person where the outcome is unknown. */
+import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
@@ -206,7 +207,7 @@ export const callRoutes: readonly Route[] = [
     starts: PROVIDER_CALL,
     problems: ['not_found', 'transition_not_allowed', 'person_required', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, actor, audit }) => {
-    if (!actor.principal.startsWith('user:')) fail('person_required')
+    expectPerson(actor.principal)
     const { call, attempts, capability } = await expectUnknownOutcome(kernel, tx, params.call_id)
     const { result, media_type, content, reason } = body
     const attempt = assertFound(attempts.at(-1))

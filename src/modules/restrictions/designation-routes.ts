@@ -1,14 +1,15 @@
 /** The designation of the MLRO: one person proposes it, another confirms it. */
+import { expectPerson } from '#kernel/auth/principal.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
-  countOtherMlros,
   type DesignationRow,
   insertDesignation,
   listDesignations,
   lockDesignation,
+  lockMlros,
   lockPerson,
   updateDesignationDecided,
   updateMlro,
@@ -23,9 +24,8 @@ import {
 
 const administrators = ['compliance_officer', 'tenant_admin'] as const
 
-const assertPerson = (principal: string): void => {
-  if (!principal.startsWith('user:')) fail('person_required', 'Only a person decides about the MLRO, not an API key.')
-}
+const expectDecider = (principal: string): string =>
+  expectPerson(principal, 'Only a person decides about the MLRO, not an API key.')
 
 function assertWaiting({ state }: DesignationRow): void {
   if (state !== 'waiting') fail('transition_not_allowed', `The designation is ${state}.`)
@@ -57,7 +57,7 @@ export const designationRoutes = [
     reply: [201, MlroDesignation],
     problems: ['not_found', 'duplicate', 'transition_not_allowed', 'person_required'],
   }).handle(async ({ tx, body, actor, audit }) => {
-    assertPerson(actor.principal)
+    expectDecider(actor.principal)
     const person = assertFound(await lockPerson(tx, body.user_id))
     if (person.is_mlro === (body.effect === 'designate'))
       fail(
@@ -80,15 +80,15 @@ export const designationRoutes = [
     reply: [200, MlroDesignation],
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request', 'person_required'],
   }).handle(async ({ tx, params, actor, audit }) => {
-    assertPerson(actor.principal)
+    expectDecider(actor.principal)
     const designation = assertFound(await lockDesignation(tx, params.designation_id))
     assertWaiting(designation)
     if (designation.proposed_by === actor.principal)
       fail('approval_own_request', 'Nobody confirms their own proposal; another person must.')
     const { user_id, effect } = designation
-    const person = await lockPerson(tx, user_id)
-    if (effect === 'designate' && !person) fail('transition_not_allowed', 'The person is not active.')
-    if (effect === 'end' && (await countOtherMlros(tx, user_id)) === 0)
+    if (effect === 'designate' && !(await lockPerson(tx, user_id)))
+      fail('transition_not_allowed', 'The person is not active.')
+    if (effect === 'end' && (await lockMlros(tx)).every((mlro) => mlro.user_id === user_id))
       fail('transition_not_allowed', 'Designate another MLRO first: somebody must be able to see every restriction.')
     await updateMlro(tx, user_id, effect === 'designate')
     audit.recordDiff({ is_mlro: effect === 'end' }, { user_id, is_mlro: effect === 'designate' })

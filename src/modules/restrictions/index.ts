@@ -20,6 +20,7 @@ export const restrictions: Module = {
   routes: [...restrictionRoutes, ...designationRoutes],
   jobs: [],
   constraints: {
+    restriction_access_until_ck: ['conflict', 'The end of a grant must be in the future.'],
     mlro_designation_waiting_key: ['duplicate', 'A designation of this person waits to be confirmed already.'],
     mlro_designation_four_eyes_ck: ['approval_own_request', 'Another person confirms it.'],
   },
@@ -39,7 +40,6 @@ export const restrictions: Module = {
     await upsertAccess(tx, restriction_id, {
       user_id,
       effect: 'grant',
-      break_glass: false,
       until: null,
       reason: 'canary',
     })

@@ -46,7 +46,7 @@ export const lockRestriction = (tx: Tx, restriction_id: string) =>
     [tx.tenant_id, restriction_id],
   )
 
-/** Not in force yet: whoever inserts it could not give anybody access otherwise. */
+/** Inserted as not in force: once it is, only people with access may write its access list, and at first there are none. */
 export const insertRestriction = (tx: Tx, restriction_id: string, purpose: string) =>
   tx.run(
     `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, created_by) values ($1, $2, $3, false, $4)`,
@@ -78,9 +78,7 @@ export interface AccessRow {
   readonly granted_at: string
   readonly granted_by: string
 }
-export type NewAccess = Pick<AccessRow, 'user_id' | 'effect' | 'break_glass' | 'reason'> & {
-  readonly until: string | null
-}
+type NewAccess = Pick<AccessRow, 'user_id' | 'effect' | 'until' | 'reason'>
 
 const accessColumns = 'substr(principal, 6) as user_id, effect, break_glass, until, reason, granted_at, granted_by'
 
@@ -101,24 +99,31 @@ export const findAccess = (tx: Tx, restriction_id: string, user_id: string) =>
     [tx.tenant_id, restriction_id, user_id],
   )
 
+const replaceAccess = `on conflict on constraint restriction_access_pkey do update set effect = excluded.effect,
+       break_glass = excluded.break_glass, until = excluded.until, reason = excluded.reason, granted_at = now(),
+       granted_by = excluded.granted_by
+     returning ${accessColumns}`
+
 /** Replaces what the person had. */
 export const upsertAccess = (tx: Tx, restriction_id: string, access: NewAccess) =>
   tx.find<AccessRow>(
+    `insert into app.restriction_access (tenant_id, restriction_id, principal, effect, until, reason, granted_by)
+     values ($1, $2, 'user:' || $3::text, $4, $5, $6, $7)
+     ${replaceAccess}`,
+    [tx.tenant_id, restriction_id, access.user_id, access.effect, access.until, access.reason, tx.actor],
+  )
+
+/** Ends by the clock of the database, by which the constraint measures eight hours. */
+export const upsertBreakGlass = (
+  tx: Tx,
+  restriction_id: string,
+  access: { user_id: string; hours: number; reason: string },
+) =>
+  tx.find<AccessRow>(
     `insert into app.restriction_access (tenant_id, restriction_id, principal, effect, break_glass, until, reason, granted_by)
-     values ($1, $2, 'user:' || $3::text, $4, $5, $6, $7, $8)
-     on conflict on constraint restriction_access_pkey do update set effect = excluded.effect, break_glass = excluded.break_glass,
-       until = excluded.until, reason = excluded.reason, granted_at = now(), granted_by = excluded.granted_by
-     returning ${accessColumns}`,
-    [
-      tx.tenant_id,
-      restriction_id,
-      access.user_id,
-      access.effect,
-      access.break_glass,
-      access.until,
-      access.reason,
-      tx.actor,
-    ],
+     values ($1, $2, 'user:' || $3::text, 'grant', true, now() + $4::int * interval '1 hour', $5, $6)
+     ${replaceAccess}`,
+    [tx.tenant_id, restriction_id, access.user_id, access.hours, access.reason, tx.actor],
   )
 
 export const removeAccess = (tx: Tx, restriction_id: string, user_id: string) =>
@@ -168,13 +173,12 @@ export const isMlro = async (tx: Tx, principal: string): Promise<boolean> =>
     [tx.tenant_id, principal],
   )) !== undefined
 
-export const countOtherMlros = async (tx: Tx, user_id: string): Promise<number> =>
-  (
-    await tx.find<{ others: number }>(
-      `select count(*) as others from app.user_account where tenant_id = $1 and is_mlro and state <> 'inactive' and user_id <> $2`,
-      [tx.tenant_id, user_id],
-    )
-  )?.others ?? 0
+/** Locked in one order, so that of two designations that end at the same time the second finds the first. */
+export const lockMlros = (tx: Tx) =>
+  tx.query<{ user_id: string }>(
+    `select user_id from app.user_account where tenant_id = $1 and is_mlro and state <> 'inactive' order by user_id for update`,
+    [tx.tenant_id],
+  )
 
 export const updateMlro = (tx: Tx, user_id: string, is_mlro: boolean) =>
   tx.run(

@@ -48,6 +48,16 @@ describe('the designation of the MLRO', () => {
     expect([ended.status, ended.json.code]).toEqual([409, 'transition_not_allowed'])
   })
 
+  test('of both cannot be ended at the same time', async () => {
+    await designate(officer)
+    await designate(auditor)
+    const proposals = await Promise.all([officer, auditor].map((person) => propose(officer, person, 'end')))
+    const ended = await Promise.all(
+      proposals.map(({ json }) => call(owner, `POST /mlro-designations/${json.designation_id}/confirm`)),
+    )
+    expect(ended.map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
   test('does not show a restriction that excludes the person', async () => {
     const restriction_id = await create()
     await designate(officer)
@@ -59,6 +69,20 @@ describe('the designation of the MLRO', () => {
 })
 
 describe('access', () => {
+  test('ends in the future, and only a grant ends', async () => {
+    const restriction_id = await create()
+    const put = (body: object) => call(owner, `PUT /restrictions/${restriction_id}/access/${officer.user_id}`, body)
+    const until = (from_now_ms: number) => new Date(Date.now() + from_now_ms).toISOString()
+    const past = await put({ effect: 'grant', until: until(-60_000) })
+    expect([past.status, past.json.code, past.json.detail]).toEqual([
+      409,
+      'transition_not_allowed',
+      'The end is in the past.',
+    ])
+    expect((await put({ effect: 'exclude', until: until(60_000) })).json.detail).toBe('Only a grant can end by itself.')
+    expect((await put({ effect: 'grant', until: until(60_000) })).status).toBe(200)
+  })
+
   test('is never changed by the person who has it', async () => {
     const restriction_id = await create()
     const removed = await call(owner, `DELETE /restrictions/${restriction_id}/access/${owner.user_id}`)

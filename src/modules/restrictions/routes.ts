@@ -1,4 +1,5 @@
 /** Restrictions: who may see what belongs to an object, who read it, and for how long. */
+import { expectPerson } from '#kernel/auth/principal.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -18,6 +19,7 @@ import {
   updateImposed,
   updateLifted,
   upsertAccess,
+  upsertBreakGlass,
 } from './queries.ts'
 import {
   AccessLogPage,
@@ -37,16 +39,12 @@ import {
 
 const readers = ['analyst', 'compliance_officer', 'auditor'] as const
 const officers = ['compliance_officer'] as const
-const HOUR_MS = 3_600_000
 
-const ownAccess = (user_id: string) =>
-  ({ user_id, effect: 'grant', break_glass: false, until: null, reason: null }) as const
+const ownAccess = (user_id: string) => ({ user_id, effect: 'grant', until: null, reason: null }) as const
 
-/** The user of a principal; keys are never on an access list. */
-function getUserId(principal: string): string {
-  if (!principal.startsWith('user:')) fail('person_required', 'Only a person may restrict access, not an API key.')
-  return principal.slice('user:'.length)
-}
+/** Keys are never on an access list. */
+const expectImposer = (principal: string): string =>
+  expectPerson(principal, 'Only a person may restrict access, not an API key.')
 
 export const restrictionRoutes = [
   tenantRoute('GET /restrictions', {
@@ -78,7 +76,7 @@ export const restrictionRoutes = [
   }).handle(async ({ tx, body, actor, audit }) => {
     const restriction_id = uuidv7()
     const is_in_force = body.is_in_force ?? true
-    const user_id = getUserId(actor.principal)
+    const user_id = expectImposer(actor.principal)
     await insertRestriction(tx, restriction_id, body.purpose)
     await upsertAccess(tx, restriction_id, ownAccess(user_id))
     if (is_in_force) await updateImposed(tx, { restriction_id, revision: 1 })
@@ -120,7 +118,7 @@ export const restrictionRoutes = [
     assertRevision(restriction.revision, input)
     if (restriction.is_in_force) fail('transition_not_allowed', 'The restriction is in force already.')
     const { restriction_id } = restriction
-    const user_id = getUserId(actor.principal)
+    const user_id = expectImposer(actor.principal)
     const held = await findAccess(tx, restriction_id, user_id)
     if (held?.effect === 'exclude') fail('transition_not_allowed', 'You are excluded from this restriction.')
     if (!held || held.until !== null) await upsertAccess(tx, restriction_id, ownAccess(user_id))
@@ -195,7 +193,6 @@ export const restrictionRoutes = [
       await upsertAccess(tx, restriction.restriction_id, {
         user_id: person.user_id,
         effect,
-        break_glass: false,
         until,
         reason,
       }),
@@ -243,13 +240,10 @@ export const restrictionRoutes = [
     const held = await findAccess(tx, restriction.restriction_id, person.user_id)
     if (held?.effect === 'exclude') fail('transition_not_allowed', 'The person is excluded from this restriction.')
     if (held && !held.has_ended) fail('transition_not_allowed', 'The person has access already.')
-    // Counted by the clock of the database, in which the grant begins.
-    const until = new Date(Date.now() + body.hours * HOUR_MS - 1000).toISOString()
     const { user_id } = person
-    const access = { user_id, effect: 'grant', break_glass: true, until, reason: body.reason } as const
-    const granted = assertFound(await upsertAccess(tx, restriction.restriction_id, access))
+    const granted = assertFound(await upsertBreakGlass(tx, restriction.restriction_id, { ...body, user_id }))
     audit.belongsTo(restriction)
-    audit.recordDiff(null, { user_id, break_glass: true, until })
+    audit.recordDiff(null, { user_id, break_glass: true, until: granted.until })
     return granted
   }),
 
