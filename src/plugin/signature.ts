@@ -9,7 +9,7 @@ export interface Publisher {
   readonly public_key: string
 }
 
-/** Null: the signature is correct, or there is none and none is needed. A signature that nobody can verify counts as wrong. */
+/** Null when the signature is valid, or absent and not required. A signature of an unknown publisher is invalid. */
 export function checkSignature(
   plugin: PluginPackage,
   publishers: readonly Publisher[],

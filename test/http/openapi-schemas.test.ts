@@ -9,7 +9,8 @@ import { isStreamReply } from '#kernel/route.ts'
 import type { TSchema } from '#kernel/schema.ts'
 import { type ApiDocument, createSchemaCompiler, listOperations } from '../support/api-document.ts'
 
-const document = (await describeApi(modules, '0', null)) as unknown as ApiDocument
+const described: object = await describeApi(modules, '0', null)
+const document = described as ApiDocument
 const operations = listOperations(document)
 const routes = modules.flatMap((module) => module.routes)
 const compile = createSchemaCompiler(document)

@@ -150,7 +150,7 @@ function listen(): () => void {
     const known =
       roles.get(database) ??
       (originals[0] as Database['one'])
-        .call(database, fullScope(SYSTEM_TENANT, 'operator:test'), ask as never)
+        .call(database, fullScope(SYSTEM_TENANT, 'operator:test'), ask)
         .then((row) => (row as { name: 'app' | 'worker' }).name)
     roles.set(database, known)
     return known

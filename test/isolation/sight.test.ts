@@ -154,7 +154,7 @@ describe('a person without access', () => {
     )
     // The answers that change by themselves say nothing here, so they must be few.
     expect(requests.map(([name]) => name).filter((name) => !isSteady(name))).toEqual([])
-    // And the rows were there: whoever may see them does.
+    // The comparison is not of nothing with nothing: a person with access gets other answers.
     const seen = requests.map(([name]) => name).filter((name) => asOfficer.get(name) !== withObject.get(name))
     expect(seen).toEqual(
       expect.arrayContaining([
@@ -293,13 +293,13 @@ describe('the audit record', () => {
     expect(cut.report).toMatchObject({ intact: true, faults: [] })
     expect(cut.report.withheld).toBeGreaterThan(1)
     expect(cut.text).not.toContain(restriction_id)
-    // Its proof is no formality: another hash is noticed.
+    // The hash of a withheld event is verified: changing it is detected.
     const altered = cut.text.replace(/"event_hash":"[0-9a-f]/, '"event_hash":"')
     const lines = async function* () {
       yield* altered.split('\n')
     }
     expect((await verifyExport(lines())).faults[0]).toMatchObject({ fault: 'link_altered' })
-    // The file of somebody who could see it is found only by people who can.
+    // An export that contains restricted events is itself restricted.
     const read = async (who: Someone) =>
       (await w.call(`GET /audit/exports/${full.export_id}`, { token: who.token })).status
     expect([await read(outsider), await read(member)]).toEqual([404, 200])
@@ -334,6 +334,7 @@ describe('a transaction', () => {
       )
     const job: Scope = { ...fullScope(tenant_id, 'job:x'), sight: `restriction:${restriction_id}` }
     const other: Scope = { ...fullScope(tenant_id, 'job:x'), sight: `restriction:${uuidv7()}` }
+    // The type forbids an empty sight; the policy must give it nothing too.
     const unset = { ...fullScope(tenant_id, 'job:x'), sight: '' } as unknown as Scope
     const scopes: readonly Scope[] = [
       requestScope({ tenant_id, principal: owner.principal }),

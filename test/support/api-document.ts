@@ -56,7 +56,7 @@ export function listOperations({ paths, components }: ApiDocument): ListedOperat
 /** In strict mode, each distinct schema once: compiling takes most of the time of its tests. */
 export function createSchemaCompiler({ components }: ApiDocument): (schema: object) => ValidateFunction {
   const validator = new Ajv2020({ strict: true, allowUnionTypes: true, code: { optimize: false } })
-  ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(validator)
+  addFormats.default(validator)
   validator.addFormat('binary', true)
   addComponents(validator, components.schemas)
   const compiled = new Map<string, ValidateFunction>()

@@ -82,7 +82,7 @@ export class ApiContract {
   constructor(document: object) {
     this.#document = document as Document
     this.components = this.#document.components.schemas
-    ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(this.#ajv)
+    addFormats.default(this.#ajv)
     addComponents(this.#ajv, this.components)
     this.operations = Object.entries(this.#document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, described]) => toOperation(path, method.toUpperCase(), described)),

@@ -68,7 +68,7 @@ export async function startPluginSuite() {
       const job = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: PLUGIN_CHECK, payload: {} }))
       expect(await t.runToEnd(job)).toMatchObject({ state: 'succeeded' })
     },
-    /** As somebody who writes to the database past the service: no trigger runs. */
+    /** Runs SQL as the owner of the tables with triggers disabled, as tampering in the database would. */
     asOwner: async (sql: string, values: readonly unknown[]): Promise<void> => {
       await owner.query('set session_replication_role = replica')
       const { rowCount } = await owner.query(sql, [...values])

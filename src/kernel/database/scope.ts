@@ -1,6 +1,6 @@
 /**
- * Whose eyes a transaction sees with. Scopes are made here and nowhere else: a handler gets a transaction, and cannot choose what it
- * may see.
+ * Scopes of transactions: tenant, actor and sight. They are made here and nowhere else: a handler gets a transaction, and cannot
+ * choose what it may see.
  */
 
 /**

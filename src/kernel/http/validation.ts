@@ -23,8 +23,7 @@ function createAjv({ useDefaults, optimize }: { useDefaults: boolean; optimize: 
     validateSchema: false,
     code: { optimize },
   })
-  // The published package exports its function under `default` when imported from an ES module.
-  ;(addFormats as unknown as { default: (ajv: Ajv2020) => void }).default(ajv)
+  addFormats.default(ajv)
   return ajv
 }
 
