@@ -1,6 +1,7 @@
 /** The console and the API documentation page in a real browser: no external requests, no errors, working requests. */
 import type { Browser, FrameLocator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ApiDocument, listOperations, type Operation } from '../support/api-document.ts'
 import { checkBrowser, getBrowser } from '../support/browser.ts'
 import { buildConsole } from '../support/console-build.ts'
 import { announceSampling, sample } from '../support/sampling.ts'
@@ -10,17 +11,6 @@ import { closeSharedContext, DESKTOP, getOverflow, openPage, PHONE, takeScreensh
 const availability = await checkBrowser()
 if (!availability.ok) console.warn(`The tests of pages in a browser are skipped: ${availability.reason}`)
 const inBrowser = test.skipIf(!availability.ok)
-
-interface Operation {
-  readonly operationId: string
-  readonly summary: string
-  readonly tags: readonly [string]
-}
-
-interface OpenApiDocument {
-  readonly tags: readonly { readonly name: string; readonly 'x-displayName': string }[]
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>
-}
 
 /** A resource timing entry of the browser. */
 interface Loaded {
@@ -90,8 +80,8 @@ async function expectCompressed(page: Page): Promise<void> {
 const CALLER = 'getMe'
 
 async function readDocument() {
-  const document = (await (await fetch(`${base}/api/openapi.json`)).json()) as OpenApiDocument
-  return { ...document, operations: Object.values(document.paths).flatMap((operations) => Object.values(operations)) }
+  const document = (await (await fetch(`${base}/api/openapi.json`)).json()) as ApiDocument
+  return { tags: document.tags, operations: listOperations(document).map(({ operation }) => operation) }
 }
 
 /** Opens GET /api/auth/me as a reader would: its group in the side bar, its entry, the button below its example. */
@@ -120,7 +110,7 @@ async function send(page: Page, docs: FrameLocator) {
 async function serveOperations(page: Page, ids: readonly string[]): Promise<void> {
   await page.route(`${base}/api/openapi.json`, async (route) => {
     const response = await route.fetch()
-    const document = (await response.json()) as OpenApiDocument
+    const document = (await response.json()) as ApiDocument
     const paths = Object.entries(document.paths)
       .map(([path, operations]) => {
         const kept = Object.entries(operations).filter(([, { operationId }]) => ids.includes(operationId))

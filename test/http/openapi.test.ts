@@ -96,7 +96,8 @@ describe('the document', () => {
   })
 
   test('describes the problems that are answered', async () => {
-    const { json } = await w.call('GET /users?limit=0')
+    const { status, json } = await w.call('GET /users?limit=0', { token: await w.token() })
+    expect([status, json.errors.length]).toEqual([422, 1])
     expect(compile({ $ref: '#/components/schemas/Problem' })(json)).toBe(true)
   })
 

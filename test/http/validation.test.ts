@@ -1,7 +1,7 @@
 /** Input is taken as the schemas say or not at all: nothing is coerced, clamped, dropped or guessed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { describedElsewhere, type InputSchema, inputs, is } from '../support/declared-inputs.ts'
+import { describedElsewhere, hasType, type InputSchema, inputs } from '../support/declared-inputs.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 let w: TestApp
@@ -28,7 +28,7 @@ describe('every declared input', () => {
     // A map says what its values are; only one that does not is open.
     const open = inputs.filter(
       ([, schema]) =>
-        is(schema, 'object') &&
+        hasType(schema, 'object') &&
         schema.additionalProperties !== false &&
         typeof schema.additionalProperties !== 'object',
     )
@@ -37,7 +37,7 @@ describe('every declared input', () => {
 
   test('strings have a maximum and refuse U+0000', () => {
     const loose = inputs.filter(([, schema]) => {
-      if (!is(schema, 'string') || schema.enum) return false
+      if (!hasType(schema, 'string') || schema.enum) return false
       const refused = schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test('a\u0000b')
       return schema.maxLength === undefined || !refused
     })
@@ -45,7 +45,7 @@ describe('every declared input', () => {
   })
 
   test('reasons need at least one visible character', () => {
-    const reasons = inputs.filter(([at, schema]) => /[/_]reason$/.test(at) && is(schema, 'string') && !schema.enum)
+    const reasons = inputs.filter(([at, schema]) => /[/_]reason$/.test(at) && hasType(schema, 'string') && !schema.enum)
     expect(reasons.length).toBeGreaterThan(10)
     const takes = ({ pattern }: InputSchema, value: string) => new RegExp(pattern as string, 'u').test(value)
     const blanks = [' ', '\n', '\t\r\n', '\u200b', '\u00a0\u2060', '\u3164', '\ufe0f', '\u2800', '\u0001']
@@ -58,9 +58,9 @@ describe('every declared input', () => {
   test('numbers have bounds and lists a maximum length', () => {
     const loose = inputs.filter(
       ([, schema]) =>
-        ((is(schema, 'integer') || is(schema, 'number')) &&
+        ((hasType(schema, 'integer') || hasType(schema, 'number')) &&
           (schema.minimum === undefined || schema.maximum === undefined)) ||
-        (is(schema, 'array') && schema.maxItems === undefined),
+        (hasType(schema, 'array') && schema.maxItems === undefined),
     )
     expect(loose.map(([at]) => at)).toEqual([])
   })

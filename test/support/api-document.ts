@@ -40,7 +40,7 @@ export interface ListedOperation {
   readonly operation: Operation
 }
 
-/** With the responses that operations refer to: those they share stand in the components. */
+/** Every operation, with the responses that it shares with others resolved from the components. */
 export function listOperations({ paths, components }: ApiDocument): ListedOperation[] {
   const resolve = (response: Response & { $ref?: string }): Response =>
     response.$ref ? (components.responses[response.$ref.split('/').at(-1) as string] as Response) : response

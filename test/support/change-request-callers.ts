@@ -11,7 +11,7 @@ export interface Caller {
   readonly token: string
 }
 
-export async function createCaller(
+export async function createPrincipal(
   w: TestApp,
   tenant_id: string,
   roles: Role[] = ['tenant_admin'],
@@ -21,20 +21,20 @@ export async function createCaller(
   return { principal, token: await w.token({ tenant_id, principal, roles }) }
 }
 
-/** A key with a row, which `createCaller` does not give it. */
+/** An API key that is stored; `createPrincipal` stores none. */
 export async function createKeyCaller(
   w: TestApp,
   tenant_id: string,
   actor: string,
 ): Promise<Caller & { readonly key_id: string }> {
-  const key_id = uuidv7()
+  const caller = await createPrincipal(w, tenant_id, ['tenant_admin'], 'key')
+  const key_id = caller.principal.slice('key:'.length)
   const key = { key_id, name: 'machine', roles: ['tenant_admin' as const], secret_hash: 'unused', expires_in_days: 30 }
   await w.runtime.database.write(fullScope(tenant_id, actor), (tx) => insertApiKey(tx, key))
-  const principal = `key:${key_id}` as const
-  return { key_id, principal, token: await w.token({ tenant_id, principal, roles: ['tenant_admin'] }) }
+  return { ...caller, key_id }
 }
 
-/** Past the service, for what the database itself refuses. */
+/** Inserts directly, to test what the database refuses. */
 export const insertApprovalRow = (
   tx: Tx,
   { cr_id, created_by, approved_by }: Readonly<Record<'cr_id' | 'created_by' | 'approved_by', string>>,

@@ -35,7 +35,7 @@ const servingRoles: readonly RoleName[] = ['app', 'worker', 'steward']
 /**
  * PostgreSQL plans a named statement five times with its values before it considers one plan for all values, and most test
  * files send a statement less often than that. One plan from the start saves about 30 percent of the server's CPU; a whole run
- * of the matrices keeps the default. The other settings end background work for servers that live longer than a test run.
+ * of the matrices keeps the default. The other settings turn off background work that only a long-running server needs.
  */
 const serverSettings: Readonly<Record<string, string>> = {
   ...(process.env['PROBITY_TEST_WHOLE'] !== '1' && { plan_cache_mode: 'force_generic_plan' }),

@@ -34,9 +34,9 @@ export const inputs = modules
       route[part] ? [...parts(route[part] as InputSchema, `${route.id} ${part}`)] : [],
     ),
   )
-export const is = (schema: InputSchema, type: string) => [schema.type].flat().includes(type)
+export const hasType = (schema: InputSchema, type: string) => [schema.type].flat().includes(type)
 
-/** Their shape is stated elsewhere: by a stored type, by an adapter, by a matrix, or by what JSON InputSchema itself is. */
+/** Inputs whose shape something else describes: a stored type, an adapter, a matrix, or JSON Schema itself. */
 export const describedElsewhere = [
   'convertOdcsContract body/document',
   'createSourceContract body/definition',

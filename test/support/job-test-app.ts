@@ -84,7 +84,7 @@ export async function startJobTestApp(options: TestAppOptions = {}) {
         ]),
       ),
     /** What the reaper does for a dead worker, without waiting for the lease to run out. */
-    takeAway: (tenant_id: string, job_id: string) =>
+    requeue: (tenant_id: string, job_id: string) =>
       inTenant(tenant_id, (tx) =>
         tx.run(
           `update app.job set state = 'queued', run_at = now(), lease_token = null, lease_until = null
@@ -92,8 +92,8 @@ export async function startJobTestApp(options: TestAppOptions = {}) {
           [tenant_id, job_id],
         ),
       ),
-    /** As a worker leaves a job that it no longer runs: its lease is over. */
-    abandon: (tenant_id: string, job_id: string, attempts: number) =>
+    /** Leaves a job as a dead worker does: running, with an expired lease. */
+    expireLease: (tenant_id: string, job_id: string, attempts: number) =>
       inTenant(tenant_id, (tx) =>
         tx.run(
           `update app.job set state = 'running', attempts = $3, lease_token = gen_random_uuid(), lease_until = now() - interval '1 s'
@@ -101,7 +101,7 @@ export async function startJobTestApp(options: TestAppOptions = {}) {
           [tenant_id, job_id, attempts],
         ),
       ),
-    leaseOf: async (tenant_id: string, job_id: string): Promise<string | null> =>
+    getLeaseEnd: async (tenant_id: string, job_id: string): Promise<string | null> =>
       (
         await inTenant(tenant_id, (tx) =>
           tx.find<{ lease_until: string | null }>(

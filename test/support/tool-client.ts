@@ -1,4 +1,4 @@
-/** The public client of the tool protocol over real HTTP, what a tenant's calls leave behind, and messages that must be refused. */
+/** For tests of the tool protocol: its public client over real HTTP, the recorded calls of a tenant, and messages that must be refused. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
@@ -15,8 +15,8 @@ export interface Connection {
 
 export async function connectClient(
   url: string,
-  tenant: ExampleTenant,
-  { roles, mode = 'auto', principal, answer }: Connection,
+  token: string,
+  { mode = 'auto', answer }: Pick<Connection, 'mode' | 'answer'> = {},
 ): Promise<Client> {
   const client = new Client(
     { name: 'Desk assistant', version: '1.4' },
@@ -28,7 +28,7 @@ export async function connectClient(
       return confirm === null ? { action: 'decline' } : { action: 'accept', content: { confirm } }
     })
   }
-  const headers = { authorization: `Bearer ${await tenant.token(roles, principal ?? tenant.caller)}` }
+  const headers = { authorization: `Bearer ${token}` }
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/api/mcp`), { requestInit: { headers } }))
   return client
 }
@@ -62,7 +62,7 @@ export const listRecordedCalls = (w: TestApp, tenant: ExampleTenant) =>
     ),
   }))
 
-/** By which a message says that it is of the current revision. */
+/** Metadata that marks a message as one of the current protocol revision. */
 export const MODERN_META = {
   'io.modelcontextprotocol/protocolVersion': '2026-07-28',
   'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },

@@ -165,10 +165,7 @@ test('a job whose worker died before it could defer is retried, and a deferred o
   const first = w.startRunner(1)
   await deferred(job_id)
   await first.stop(0)
-  await setJob(
-    job_id,
-    `state = 'running', attempts = 1, lease_token = gen_random_uuid(), lease_until = now() - interval '1 s'`,
-  )
+  await w.expireLease(tenant, job_id, 1)
   w.startRunner(1)
   await waitUntil('the lease is reaped', async () => (await w.look(tenant, job_id)).attempts === 1)
   await w.aborted(tenant, job_id)

@@ -318,10 +318,10 @@ describe('leases', () => {
     const job_id = await w.enqueue(tenant, 'test-restart')
     w.startRunner(1)
     await started.opened
-    const first = await w.leaseOf(tenant, job_id)
-    await waitUntil('the lease has been extended', async () => (await w.leaseOf(tenant, job_id)) !== first)
+    const first = await w.getLeaseEnd(tenant, job_id)
+    await waitUntil('the lease has been extended', async () => (await w.getLeaseEnd(tenant, job_id)) !== first)
     expect(reported).toBe(false)
-    await w.takeAway(tenant, job_id)
+    await w.requeue(tenant, job_id)
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', attempts: 2 })
     expect(reported).toBe(true)
   })
@@ -346,14 +346,14 @@ describe('leases', () => {
     const job_id = await w.enqueue(tenant, 'test-restart')
     const runner = w.startRunner(3)
     await first.opened
-    await w.takeAway(tenant, job_id)
+    await w.requeue(tenant, job_id)
     await second.opened
     expect(runner.running).toBe(2)
     endFirst.open()
     await firstEnded.opened
     await waitUntil('the first body is gone', () => runner.running === 1)
-    const lease = await w.leaseOf(tenant, job_id)
-    await waitUntil('the second lease is extended', async () => (await w.leaseOf(tenant, job_id)) !== lease)
+    const lease = await w.getLeaseEnd(tenant, job_id)
+    await waitUntil('the second lease is extended', async () => (await w.getLeaseEnd(tenant, job_id)) !== lease)
     endSecond.open()
     expect(await w.ended(tenant, job_id)).toMatchObject({ state: 'succeeded', result: { attempt: 2 } })
   })
@@ -378,7 +378,7 @@ describe('leases', () => {
     const job_id = await w.enqueue(tenant, `test-${resumes}`)
     w.startRunner(1)
     await stuck.opened
-    await w.takeAway(tenant, job_id)
+    await w.requeue(tenant, job_id)
     await w.ended(tenant, job_id)
     expect(checkpoints).toEqual(seen)
     expect(await w.effects(tenant, job_id)).toEqual(effects)
@@ -387,7 +387,7 @@ describe('leases', () => {
   test('a job whose workers keep dying fails after its last attempt, with the reason', async () => {
     const job_id = await w.enqueue(tenant, 'test-restart')
     body = async () => fail('internal', 'must not run')
-    await w.abandon(tenant, job_id, 5)
+    await w.expireLease(tenant, job_id, 5)
     w.startRunner(1)
     expect(await w.ended(tenant, job_id)).toMatchObject({
       state: 'failed',

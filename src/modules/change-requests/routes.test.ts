@@ -3,7 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { type Caller, createCaller, createKeyCaller, insertApprovalRow } from '#test/support/change-request-callers.ts'
+import {
+  type Caller,
+  createKeyCaller,
+  createPrincipal,
+  insertApprovalRow,
+} from '#test/support/change-request-callers.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
@@ -24,7 +29,7 @@ beforeEach(async () => {
   user_id = (await w.call('POST /users', { token: author.token, body })).json.user_id
 })
 
-const caller = (roles?: Role[], kind?: 'user' | 'key'): Promise<Caller> => createCaller(w, tenant_id, roles, kind)
+const caller = (roles?: Role[], kind?: 'user' | 'key'): Promise<Caller> => createPrincipal(w, tenant_id, roles, kind)
 const createKey = () => createKeyCaller(w, tenant_id, author.principal)
 
 const setRoles = (roles: unknown, by = author, headers: Record<string, string> = {}) =>

@@ -37,10 +37,7 @@ test('a cancelled job ends after its last attempt started', async () => {
 
 test('an abandoned job ends after a cancellation that was requested meanwhile', async () => {
   const job_id = await newJob()
-  await update(
-    job_id,
-    `state = 'running', attempts = 1, lease_token = gen_random_uuid(), lease_until = now() - interval '1 s'`,
-  )
+  await w.expireLease(tenant_id, job_id, 1)
   const options = { connection: w.clone.worker, max: 1, prepared: false, statement_timeout_ms: 60_000, wait_ms: 60_000 }
   const worker = new Database(options)
   await worker.write(fullScope(SYSTEM_TENANT, 'job:worker'), async (tx) => {

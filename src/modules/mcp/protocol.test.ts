@@ -39,7 +39,8 @@ async function connect({
   tenant = t,
   ...connection
 }: Connection & { readonly tenant?: ExampleTenant }): Promise<Client> {
-  const client = await connectClient(url, tenant, connection)
+  const token = await tenant.token(connection.roles, connection.principal ?? tenant.caller)
+  const client = await connectClient(url, token, connection)
   clients.push(client)
   return client
 }

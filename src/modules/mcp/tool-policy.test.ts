@@ -19,7 +19,8 @@ const clients: Client[] = []
 afterAll(() => Promise.all(clients.map((client) => client.close())))
 
 async function connect({ tenant, ...connection }: Connection & { readonly tenant: ExampleTenant }): Promise<Client> {
-  const client = await connectClient(url, tenant, connection)
+  const token = await tenant.token(connection.roles, connection.principal ?? tenant.caller)
+  const client = await connectClient(url, token, connection)
   clients.push(client)
   return client
 }

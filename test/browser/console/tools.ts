@@ -1,6 +1,6 @@
 /** AI tools: a call that waits for a person, and a tool of another server that changed after its review. */
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { describe, expect } from 'vitest'
+import { callTool, connectClient } from '#test/support/tool-client.ts'
 import { lookupTool } from '#test/support/tool-server.ts'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import {
@@ -16,13 +16,11 @@ import {
   w,
 } from './setup.ts'
 
-async function callTool(caller: Person, name: string, given: Record<string, unknown>) {
-  const client = new Client({ name: 'Desk assistant', version: '1.4' }, { versionNegotiation: { mode: 'auto' } })
-  const headers = { authorization: `Bearer ${caller.token}` }
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${base}/api/mcp`), { requestInit: { headers } }))
-  const { structuredContent } = await client.callTool({ name, arguments: given })
+async function callOnce(caller: Person, name: string, given: Record<string, unknown>) {
+  const client = await connectClient(base, caller.token)
+  const { value } = await callTool(client, name, given)
   await client.close()
-  return structuredContent as Record<string, unknown>
+  return value
 }
 
 describe('a tool call', () => {
@@ -41,7 +39,7 @@ describe('a tool call', () => {
     await takeScreenshot(page, 'console-tools')
 
     const given = { type_key: 'country-risk' }
-    expect(await callTool(anton, 'search_lists', given)).toMatchObject({ code: 'tool_approval_required' })
+    expect(await callOnce(anton, 'search_lists', given)).toMatchObject({ code: 'tool_approval_required' })
     await navigation(page).getByRole('link', { name: 'Home' }).click()
     const waiting = page.getByRole('list', { name: 'Tool calls waiting for a person' })
     await waiting.getByRole('link', { name: 'search_lists' }).click()
@@ -54,7 +52,7 @@ describe('a tool call', () => {
     await dialog.getByLabel('Reason').fill('Only names of lists')
     await dialog.getByRole('button', { name: 'Approve and run' }).click()
     await page.getByText('No call waits for a person').waitFor()
-    expect(await callTool(anton, 'search_lists', given)).toMatchObject({ items: [] })
+    expect(await callOnce(anton, 'search_lists', given)).toMatchObject({ items: [] })
 
     await page.getByRole('tab', { name: 'Calls' }).click()
     await page

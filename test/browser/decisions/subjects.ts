@@ -57,8 +57,7 @@ describe('subjects', () => {
     const file = { name: 'people.csv', mimeType: 'text/csv', buffer: Buffer.from(rows.join('\n')) }
     await page.getByLabel('File with one subject per row').setInputFiles(file)
     await page.getByText('people.csv uploaded').waitFor()
-    const columns = page.getByRole('region', { name: 'How the columns are read' })
-    await columns.getByText('residence_country').waitFor()
+    await page.getByRole('region', { name: 'How the columns are read' }).getByText('residence_country').waitFor()
     await page.getByRole('button', { name: 'Upload', exact: true }).click()
     await pageHeading(page, 'Upload: people.csv').waitFor()
     const counts = page.getByRole('status', { name: 'Result of the upload' })

@@ -5,38 +5,31 @@ import { PluginStateBadge } from '#console/ui/plugin/plugin-badges.tsx'
 import { pluginsQuery } from '#console/ui/plugin/plugin-queries.ts'
 import { describeReason } from '#console/ui/plugin/plugin-texts.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
-import { Section } from '#console/ui/section.tsx'
-import { RowList } from './row-list.tsx'
+import { WaitingRows } from './row-list.tsx'
 
 export function StoppedPlugins() {
   const { data } = useQuery({ ...pluginsQuery, throwOnError: false })
   const stopped = (data ?? []).filter(({ active, runs }) => active !== null && !runs)
-  if (stopped.length === 0) return null
   return (
-    <Section
+    <WaitingRows
       title="Plugins that cannot run"
-      actions={
+      link={
         <PageLink to="/plugins" size="sm">
           All plugins
         </PageLink>
       }
-    >
-      <RowList
-        label="Plugins that cannot run"
-        rows={stopped.map((plugin) => ({
-          key: `${plugin.origin} ${plugin.plugin_key}`,
-          link: (
-            <SearchLink to={`/plugins/${plugin.plugin_key}`} search={{ origin: plugin.origin }} size="sm" fw={500}>
-              {plugin.title}
-            </SearchLink>
-          ),
-          detail: plugin.disabled
-            ? `Disabled: ${plugin.disabled_reason ?? 'no reason given'}`
-            : `${[...new Set(plugin.reasons.map(({ code }) => describeReason(code)))].join('. ')}. What needs it is refused.`,
-          mark: <PluginStateBadge of={plugin} />,
-        }))}
-        empty="Every plugin in force runs."
-      />
-    </Section>
+      rows={stopped.map((plugin) => ({
+        key: `${plugin.origin} ${plugin.plugin_key}`,
+        link: (
+          <SearchLink to={`/plugins/${plugin.plugin_key}`} search={{ origin: plugin.origin }} size="sm" fw={500}>
+            {plugin.title}
+          </SearchLink>
+        ),
+        detail: plugin.disabled
+          ? `Disabled: ${plugin.disabled_reason ?? 'no reason given'}`
+          : `${[...new Set(plugin.reasons.map(({ code }) => describeReason(code)))].join('. ')}. What needs it is refused.`,
+        mark: <PluginStateBadge of={plugin} />,
+      }))}
+    />
   )
 }

@@ -1,28 +1,11 @@
 /** Polls the readiness of the server and shows each check. */
 import { Alert, Badge, Group, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { probe } from '#console/session/client.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { toSentence, toWords } from '#console/ui/format.ts'
-
-interface Check {
-  readonly status: string
-  readonly [detail: string]: unknown
-}
-interface Readiness {
-  readonly status: string
-  readonly checks: Readonly<Record<string, Check>>
-}
+import { loadReadiness, type ReadinessCheck } from '#console/ui/load-readiness.ts'
 
 const interval_ms = 5_000
-
-async function loadReadiness(signal: AbortSignal): Promise<Readiness> {
-  const { data, error } = await probe.raw.GET('/api/health/ready', { signal })
-  const body = (data ?? error ?? {}) as Partial<Readiness>
-  // A server that is shutting down returns a problem without checks.
-  const status = typeof body.status === 'string' ? body.status : 'not_ready'
-  return { status, checks: body.checks ?? {} }
-}
 
 export function ReadinessChecks() {
   const { data, isError, dataUpdatedAt } = useQuery({
@@ -70,7 +53,7 @@ export function ReadinessChecks() {
 /** Checks whose wire name is not what users call them. */
 const checkLabels: Readonly<Record<string, string>> = { tenant_isolation: 'Tenant isolation', seed: 'Seed data' }
 
-function details({ status: _status, latency_ms, ...rest }: Check): string {
+function details({ status: _status, latency_ms, ...rest }: ReadinessCheck): string {
   const parts = Object.entries(rest)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
     .map(([name, value]) => (name === 'detail' ? `${value}` : `${toWords(name)} ${value}`))

@@ -60,22 +60,20 @@ function ActivationActions({ plugin }: { readonly plugin: Plugin }) {
 
 interface StateDialogProps {
   readonly plugin: Plugin
-  /** Of the operation, and of the button that opens the dialog. */
   readonly action: 'disable' | 'enable'
-  readonly submit: string
   readonly children: ReactNode
 }
 
 const stateTexts = {
-  disable: { name: 'Disable', done: 'Plugin disabled' },
-  enable: { name: 'Enable', done: 'Plugin enabled' },
+  disable: { name: 'Disable', submit: 'Disable now', done: 'Plugin disabled' },
+  enable: { name: 'Enable', submit: 'Enable', done: 'Plugin enabled' },
 }
 
-function StateDialog({ plugin, action, submit, children }: StateDialogProps) {
+function StateDialog({ plugin, action, children }: StateDialogProps) {
   const [isOpen, dialog] = useDisclosure(false)
   const [reason, setReason] = useState('')
   const { plugin_key, title } = plugin
-  const { name, done } = stateTexts[action]
+  const { name, submit, done } = stateTexts[action]
   const sent = { params: { path: { plugin_key } }, body: { reason } }
   const change = useApiMutation(
     () =>
@@ -112,7 +110,7 @@ function StateDialog({ plugin, action, submit, children }: StateDialogProps) {
 }
 
 const Disable = ({ plugin }: { readonly plugin: Plugin }) => (
-  <StateDialog plugin={plugin} action="disable" submit="Disable now">
+  <StateDialog plugin={plugin} action="disable">
     <Text size="sm">
       It stops at once and without approval. Whatever runs it is refused with status 503 until it is enabled again; no
       other version is used instead. Decisions that were made stay and can be replayed.
@@ -121,7 +119,7 @@ const Disable = ({ plugin }: { readonly plugin: Plugin }) => (
   </StateDialog>
 )
 
-/** Rendered, and asked for, when the dialog is open. */
+/** Mounted only while the dialog is open, so the request is sent then. */
 function RefusedDependents({ plugin_key }: Pick<Plugin, 'plugin_key'>) {
   const { data } = useQuery({ ...dependentsQuery(plugin_key), throwOnError: false })
   if (data === undefined || data.items.length === 0) return null
@@ -136,7 +134,7 @@ function RefusedDependents({ plugin_key }: Pick<Plugin, 'plugin_key'>) {
 }
 
 const Enable = ({ plugin }: { readonly plugin: Plugin }) => (
-  <StateDialog plugin={plugin} action="enable" submit="Enable">
+  <StateDialog plugin={plugin} action="enable">
     <Text size="sm">The version in force may run again, if nothing else keeps it from running.</Text>
   </StateDialog>
 )

@@ -64,8 +64,8 @@ function Availability({ status }: { readonly status: ProviderStatus }) {
   return (
     <Group gap={8}>
       <AvailabilityBadge status={status} />
-      {status.refused.map(({ capability, code, message, tool }) => (
-        <Text size="sm" span key={`${capability} ${code}`}>
+      {status.refused.map(({ capability, code, message, tool }, index) => (
+        <Text size="sm" span key={`${capability} ${code} ${index}`}>
           {capability}: {message}{' '}
           {tool && (
             <PageLink to={`/tools/servers/${tool.server_key}/tools/${tool.tool}`} size="sm">

@@ -111,7 +111,7 @@ function AttributeFields({ subject_type, json, fault, onChange }: AttributeField
   const isValid = isJson(json)
   const values = isValid ? (JSON.parse(json) as Inputs) : {}
   const hasForm = inputs !== null && inputs.length > 0
-  // Not while the inputs load: the form would move what is being typed.
+  // Hidden while the inputs load: the form that then appears would push it down while a person types.
   const isOpen = isAdvanced || inputs?.length === 0 || !isValid || fault !== undefined
   return (
     <>

@@ -82,8 +82,8 @@ function ChosenFromList({ list_key, ...props }: InputFieldProps & { readonly lis
     return { value, label: name === null || name === value ? value : `${value} · ${name}` }
   })
   const distinct = [...new Map(choices.map((choice) => [choice.value, choice])).values()]
-  // The control is not replaced while the list loads: a menu that is open would close.
-  return <PlainField {...props} choices={distinct} isOpen={!isPending && data?.isWhole !== true} />
+  // Which control fits is known when the list is loaded; replacing one that is in use would lose what was entered.
+  return <PlainField {...props} choices={distinct} isOpen={data?.isWhole !== true} isLoading={isPending} />
 }
 
 interface Choice {
@@ -91,10 +91,16 @@ interface Choice {
   readonly label: string
 }
 
-/** `isOpen`: values that are not offered may be entered. */
-function PlainField(props: InputFieldProps & { readonly choices: readonly Choice[]; readonly isOpen: boolean }) {
-  const { input, value, error, onChange, choices, isOpen } = props
-  const fieldProps = { ...describeInput(props), ...(error !== undefined && { error }) }
+interface PlainFieldProps extends InputFieldProps {
+  readonly choices: readonly Choice[]
+  /** Values that are not offered may be entered. */
+  readonly isOpen: boolean
+  readonly isLoading?: boolean
+}
+
+function PlainField(props: PlainFieldProps) {
+  const { input, value, error, onChange, choices, isOpen, isLoading = false } = props
+  const fieldProps = { ...describeInput(props), disabled: isLoading, ...(error !== undefined && { error }) }
   switch (input.type) {
     case 'boolean':
       return <YesNo {...props} />

@@ -2,6 +2,7 @@
 import type { Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
+import { loadReadiness } from '../load-readiness.ts'
 
 export const toolsQuery = queryOptions({
   queryKey: ['tools', 'list'],
@@ -17,10 +18,9 @@ export const toolPolicyQuery = queryOptions({
 export const discoveryQuery = queryOptions({
   queryKey: ['tools', 'discovery'],
   queryFn: async ({ signal }): Promise<Schemas['ProtectedResource'] | null> => {
-    const { checks } = await probity.GET('/api/health/ready', { signal })
-    const { discovery }: Readonly<Record<string, unknown>> = { ...checks['tool_protocol'] }
+    const { checks } = await loadReadiness(signal)
     // Asking for it where it is not configured is a 404, which browsers log as an error.
-    if (discovery !== 'ok') return null
+    if (checks['tool_protocol']?.['discovery'] === 'not_configured') return null
     return probity.GET('/api/.well-known/oauth-protected-resource', { signal })
   },
   staleTime: Number.POSITIVE_INFINITY,
