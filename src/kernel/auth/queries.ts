@@ -57,3 +57,10 @@ export const listSigningKeys = (tx: Tx) =>
       where tenant_id = app.system_tenant() and (state = 'active' or retired_at > now() - interval '25 hours')
       order by state, created_at desc, kid`,
   )
+
+/** Locked in one order, so that of two designations that end at the same time the second finds the first. */
+export const lockMlros = (tx: Tx) =>
+  tx.query<{ user_id: string }>(
+    `select user_id from app.user_account where tenant_id = $1 and is_mlro and state <> 'inactive' order by user_id for update`,
+    [tx.tenant_id],
+  )

@@ -123,9 +123,10 @@ export const updateUser = (tx: Tx, user_id: string, user: Pick<UserRow, 'name' |
     [tx.tenant_id, user_id, user.name, user.team, user.locale],
   )
 
+/** Reactivating a person does not designate them as MLRO again. */
 export const updateUserState = (tx: Tx, user_id: string, state: 'active' | 'inactive') =>
   tx.find<UserRow>(
-    `update app.user_account set state = $3, revision = revision + 1, updated_at = now()
+    `update app.user_account set state = $3, is_mlro = is_mlro and $3 <> 'inactive', revision = revision + 1, updated_at = now()
       where tenant_id = $1 and user_id = $2 returning ${userColumns}`,
     [tx.tenant_id, user_id, state],
   )

@@ -1,5 +1,6 @@
 /** People, roles and machine keys of the tenant. */
 import { mintApiKey } from '#kernel/auth/api-key.ts'
+import { lockMlros } from '#kernel/auth/queries.ts'
 import { conflictingRoles, everyone, roleDescriptions, roles } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -174,19 +175,24 @@ export const accessRoutes = [
   tenantRoute('POST /users/:user_id/deactivate', {
     id: 'deactivateUser',
     summary: 'Remove access, keep history',
-    description: 'Tokens of the user stop working in every process within five seconds. Repeating it changes nothing.',
+    description:
+      'Tokens of the user stop working in every process within five seconds. Repeating it changes nothing. Ends a ' +
+      'designation as MLRO, which the last one cannot lose.',
     roles: ['tenant_admin'],
     tx: 'write',
     uses: ['tenantStatusCache'],
     params: UserParams,
     reply: [200, User],
     revisioned: true,
-    problems: ['not_found', 'last_administrator'],
+    problems: ['not_found', 'last_administrator', 'transition_not_allowed'],
   }).handle(async (input) => {
+    const mlros = await lockMlros(input.tx)
     const user = assertFound(await lockUser(input.tx, input.params.user_id))
     assertRevision(user.revision, input)
     if (user.state === 'inactive') return toUserView(user)
     await assertOtherAdministrator(input.tx, user)
+    if (mlros.length === 1 && mlros[0]?.user_id === user.user_id)
+      fail('transition_not_allowed', 'Designate another MLRO first: somebody must be able to see every restriction.')
     input.kernel.tenantStatusCache.invalidate(input.actor.tenant_id)
     return toUserView(assertFound(await updateUserState(input.tx, user.user_id, 'inactive')))
   }),

@@ -144,7 +144,7 @@ async function processRows(
   return reached
 }
 
-/** Right before the commit: what a plugin decided that was stopped meanwhile is not stored. */
+/** Checked last in the transaction: results of a plugin that was disabled meanwhile are not stored. */
 const assertPluginsRun = (kernel: binding.BindCapabilities, tx: Tx, { resolution: { plugins } }: BatchPlan) =>
   binding.bindPinnedPlugins(kernel, tx, binding.toPluginPointers(plugins), { must_be_valid: true })
 

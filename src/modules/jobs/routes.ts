@@ -100,7 +100,7 @@ export const jobRoutes = [
       yield toServerSentEvent(job)
       while (!isTerminal(job.state) && performance.now() < until_ms && !request.signal.aborted) {
         const next = await waitForChange(readShared, job, until_ms, request.signal).catch(endIfHidden)
-        // Access was revoked meanwhile: the stream has nothing more to tell.
+        // Access was revoked meanwhile: the stream ends.
         if (!next) return
         if (next.revision !== job.revision) yield toServerSentEvent(next)
         job = next

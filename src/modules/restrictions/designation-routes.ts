@@ -1,15 +1,15 @@
 /** The designation of the MLRO: one person proposes it, another confirms it. */
 import { expectPerson } from '#kernel/auth/principal.ts'
+import { lockMlros } from '#kernel/auth/queries.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
-import { assertFound, fail } from '#kernel/problem.ts'
+import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
   type DesignationRow,
   insertDesignation,
   listDesignations,
   lockDesignation,
-  lockMlros,
   lockPerson,
   updateDesignationDecided,
   updateMlro,
@@ -55,10 +55,10 @@ export const designationRoutes = [
     tx: 'write',
     body: DesignationRequest,
     reply: [201, MlroDesignation],
-    problems: ['not_found', 'duplicate', 'transition_not_allowed', 'person_required'],
+    problems: ['conflict', 'duplicate', 'transition_not_allowed', 'person_required'],
   }).handle(async ({ tx, body, actor, audit }) => {
     expectDecider(actor.principal)
-    const person = assertFound(await lockPerson(tx, body.user_id))
+    const person = assertReferenced(await lockPerson(tx, body.user_id), 'active person with this id')
     if (person.is_mlro === (body.effect === 'designate'))
       fail(
         'transition_not_allowed',

@@ -7,7 +7,7 @@ const oncePerTenant = createOncePerTenant()
 const PURPOSE = 'Suspicion about the payments of a customer'
 
 /** A new one, for calls that change it. */
-export const newRestriction = async (t: ExampleTenant, is_in_force = true): Promise<string> =>
+const newRestriction = async (t: ExampleTenant, is_in_force = true): Promise<string> =>
   (await t.make('POST /restrictions', { body: { purpose: PURPOSE, is_in_force } })).restriction_id
 
 const ensureRestriction = (t: ExampleTenant): Promise<string> =>
@@ -22,7 +22,7 @@ const newAccess = async (t: ExampleTenant): Promise<{ restriction_id: string; us
 }
 
 /** People of an example tenant exist only in their tokens. */
-export const insertPerson = (t: ExampleTenant, person: Person, is_mlro: boolean) =>
+const insertPerson = (t: ExampleTenant, person: Person, is_mlro: boolean) =>
   t.write((tx) =>
     tx.run(
       `insert into app.user_account (tenant_id, user_id, issuer, subject, name, roles, origin, state, is_mlro, created_by)

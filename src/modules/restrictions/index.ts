@@ -1,11 +1,11 @@
 /** Public interface of the restrictions router. */
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { insertUser } from '#modules/access/index.ts'
 import { designationRoutes } from './designation-routes.ts'
 import {
   insertCanaryDesignation,
   insertCanaryEvent,
-  insertCanaryPerson,
   insertRestriction,
   updateImposed,
   upsertAccess,
@@ -34,7 +34,18 @@ export const restrictions: Module = {
   canary_table: 'restriction',
   canary: async (tx) => {
     const [restriction_id, user_id] = [uuidv7(), uuidv7()]
-    await insertCanaryPerson(tx, user_id)
+    await insertUser(tx, {
+      user_id,
+      issuer: 'canary',
+      subject: `restriction canary ${user_id}`,
+      email: null,
+      name: 'canary',
+      team: null,
+      locale: null,
+      roles: [],
+      origin: 'external',
+      state: 'invited',
+    })
     await insertCanaryDesignation(tx, uuidv7(), user_id)
     await insertRestriction(tx, restriction_id, 'canary')
     await upsertAccess(tx, restriction_id, {

@@ -69,7 +69,7 @@ export const updateLifted = (tx: Tx, restriction_id: string, reason: string) =>
     [tx.tenant_id, restriction_id, tx.actor, reason],
   )
 
-export interface AccessRow {
+export interface RestrictionAccessRow {
   readonly user_id: string
   readonly effect: 'grant' | 'exclude'
   readonly break_glass: boolean
@@ -78,13 +78,13 @@ export interface AccessRow {
   readonly granted_at: string
   readonly granted_by: string
 }
-type NewAccess = Pick<AccessRow, 'user_id' | 'effect' | 'until' | 'reason'>
+type NewRestrictionAccess = Pick<RestrictionAccessRow, 'user_id' | 'effect' | 'until' | 'reason'>
 
 const accessColumns = 'substr(principal, 6) as user_id, effect, break_glass, until, reason, granted_at, granted_by'
 
 /** Oldest first; grants that have ended are kept. */
 export const listAccess = (tx: Tx, restriction_id: string, after: PagePosition, count: number) =>
-  tx.query<AccessRow>(
+  tx.query<RestrictionAccessRow>(
     `select ${accessColumns} from app.restriction_access
       where tenant_id = $1 and restriction_id = $2
         and ($3::timestamptz is null or (granted_at, principal) > ($3, 'user:' || $4::text))
@@ -93,7 +93,7 @@ export const listAccess = (tx: Tx, restriction_id: string, after: PagePosition, 
   )
 
 export const findAccess = (tx: Tx, restriction_id: string, user_id: string) =>
-  tx.find<AccessRow & { readonly has_ended: boolean }>(
+  tx.find<RestrictionAccessRow & { readonly has_ended: boolean }>(
     `select ${accessColumns}, coalesce(until <= now(), false) as has_ended from app.restriction_access
       where tenant_id = $1 and restriction_id = $2 and principal = 'user:' || $3::text`,
     [tx.tenant_id, restriction_id, user_id],
@@ -105,8 +105,8 @@ const replaceAccess = `on conflict on constraint restriction_access_pkey do upda
      returning ${accessColumns}`
 
 /** Replaces what the person had. */
-export const upsertAccess = (tx: Tx, restriction_id: string, access: NewAccess) =>
-  tx.find<AccessRow>(
+export const upsertAccess = (tx: Tx, restriction_id: string, access: NewRestrictionAccess) =>
+  tx.find<RestrictionAccessRow>(
     `insert into app.restriction_access (tenant_id, restriction_id, principal, effect, until, reason, granted_by)
      values ($1, $2, 'user:' || $3::text, $4, $5, $6, $7)
      ${replaceAccess}`,
@@ -119,7 +119,7 @@ export const upsertBreakGlass = (
   restriction_id: string,
   access: { user_id: string; hours: number; reason: string },
 ) =>
-  tx.find<AccessRow>(
+  tx.find<RestrictionAccessRow>(
     `insert into app.restriction_access (tenant_id, restriction_id, principal, effect, break_glass, until, reason, granted_by)
      values ($1, $2, 'user:' || $3::text, 'grant', true, now() + $4::int * interval '1 hour', $5, $6)
      ${replaceAccess}`,
@@ -131,6 +131,20 @@ export const removeAccess = (tx: Tx, restriction_id: string, user_id: string) =>
     `delete from app.restriction_access where tenant_id = $1 and restriction_id = $2 and principal = 'user:' || $3::text`,
     [tx.tenant_id, restriction_id, user_id],
   )
+
+/** Whether somebody can still see a restriction in force tomorrow: by a grant that does not end, or as the designated MLRO. */
+export const hasLastingAccess = async (tx: Tx, restriction_id: string): Promise<boolean> =>
+  (await tx.find(
+    `select 1 as found from app.restriction_access
+      where tenant_id = $1 and restriction_id = $2 and effect = 'grant' and until is null
+     union all
+     select 1 from app.user_account u
+      where u.tenant_id = $1 and u.is_mlro and u.state <> 'inactive'
+        and not exists (select 1 from app.restriction_access a where a.tenant_id = $1 and a.restriction_id = $2
+                           and a.principal = 'user:' || u.user_id and a.effect = 'exclude')
+      limit 1`,
+    [tx.tenant_id, restriction_id],
+  )) !== undefined
 
 export interface AccessLogRow {
   readonly event_id: string
@@ -172,13 +186,6 @@ export const isMlro = async (tx: Tx, principal: string): Promise<boolean> =>
       where tenant_id = $1 and is_mlro and state <> 'inactive' and 'user:' || user_id = $2`,
     [tx.tenant_id, principal],
   )) !== undefined
-
-/** Locked in one order, so that of two designations that end at the same time the second finds the first. */
-export const lockMlros = (tx: Tx) =>
-  tx.query<{ user_id: string }>(
-    `select user_id from app.user_account where tenant_id = $1 and is_mlro and state <> 'inactive' order by user_id for update`,
-    [tx.tenant_id],
-  )
 
 export const updateMlro = (tx: Tx, user_id: string, is_mlro: boolean) =>
   tx.run(
@@ -234,14 +241,7 @@ export const updateDesignationDecided = (tx: Tx, designation_id: string, state: 
     [tx.tenant_id, designation_id, state, tx.actor],
   )
 
-/** For the isolation canary: a person who exists in this tenant only, with a designation and access to a restriction. */
-export const insertCanaryPerson = (tx: Tx, user_id: string) =>
-  tx.run(
-    `insert into app.user_account (tenant_id, user_id, issuer, subject, name, origin, state, created_by)
-     values ($1, $2, 'canary', $3, 'canary', 'external', 'inactive', 'user:canary')`,
-    [tx.tenant_id, user_id, `restriction canary ${user_id}`],
-  )
-
+/** For the isolation canary. */
 export const insertCanaryDesignation = (tx: Tx, designation_id: string, user_id: string) =>
   tx.run(
     `insert into app.mlro_designation (tenant_id, designation_id, user_id, effect, reason, proposed_by)

@@ -1,5 +1,8 @@
 /** What the restrictions router does. What people without access see is covered by test/isolation/sight.test.ts. */
+import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { waitUntil } from '#test/support/job-test-app.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
@@ -52,10 +55,45 @@ describe('the designation of the MLRO', () => {
     await designate(officer)
     await designate(auditor)
     const proposals = await Promise.all([officer, auditor].map((person) => propose(officer, person, 'end')))
-    const ended = await Promise.all(
+    const superuser = new pg.Client(w.clone.postgres)
+    await superuser.connect()
+    // Both requests wait for the people before either of them writes.
+    await superuser.query('begin')
+    await superuser.query('select 1 from app.user_account where tenant_id = $1 and is_mlro for update', [tenant_id])
+    const confirmed = Promise.all(
       proposals.map(({ json }) => call(owner, `POST /mlro-designations/${json.designation_id}/confirm`)),
     )
-    expect(ended.map(({ status }) => status).sort()).toEqual([200, 409])
+    await waitUntil('both requests wait', async () => {
+      const { rows } = await superuser.query<{ waiting: number }>(
+        `select count(*)::int as waiting from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      return rows[0]?.waiting === 2
+    })
+    await superuser.query('commit')
+    await superuser.end()
+    expect((await confirmed).map(({ status }) => status).sort()).toEqual([200, 409])
+  })
+
+  test('ends with the access of the person, and the last one keeps both', async () => {
+    await designate(officer)
+    const administrator = await w.person(tenant_id, ['tenant_admin'])
+    const deactivate = () => call(administrator, `POST /users/${officer.user_id}/deactivate`)
+    const refused = await deactivate()
+    expect([refused.status, refused.json.code]).toEqual([409, 'transition_not_allowed'])
+    await designate(auditor)
+    expect((await deactivate()).status).toBe(200)
+    expect((await call(administrator, `POST /users/${officer.user_id}/reactivate`)).status).toBe(200)
+    const ended = await propose(owner, officer, 'end')
+    expect([ended.status, ended.json.detail]).toEqual([409, 'The person is not designated.'])
+  })
+
+  test('names an active person', async () => {
+    const unknown = await call(owner, 'POST /mlro-designations', {
+      user_id: uuidv7(),
+      effect: 'designate',
+      reason: 'X',
+    })
+    expect([unknown.status, unknown.json.code]).toEqual([409, 'conflict'])
   })
 
   test('does not show a restriction that excludes the person', async () => {
@@ -84,9 +122,75 @@ describe('access', () => {
   })
 
   test('is never changed by the person who has it', async () => {
+    const own = `/restrictions/${await create()}/access/${owner.user_id}`
+    const refused = [await call(owner, `DELETE ${own}`), await call(owner, `PUT ${own}`, { effect: 'exclude' })]
+    expect(refused.map(({ status, json }) => [status, json.detail])).toEqual([
+      [409, 'Nobody changes their own access; another person with access does.'],
+      [409, 'Nobody changes their own access; another person with access does.'],
+    ])
+  })
+
+  test('is never changed by an API key', async () => {
+    const { restriction_id } = (await call(owner, 'POST /restrictions', { purpose: 'Case 18', is_in_force: false }))
+      .json
+    const token = await w.token({ tenant_id, principal: `key:${uuidv7()}`, roles: ['compliance_officer'] })
+    const access = `/restrictions/${restriction_id}/access`
+    const refused = [
+      await w.call(`PUT ${access}/${officer.user_id}`, { token, body: { effect: 'exclude' } }),
+      await w.call(`DELETE ${access}/${owner.user_id}`, { token }),
+    ]
+    expect(refused.map(({ status, json }) => [status, json.code])).toEqual([
+      [403, 'person_required'],
+      [403, 'person_required'],
+    ])
+  })
+
+  test('that does not end is kept by somebody', async () => {
     const restriction_id = await create()
-    const removed = await call(owner, `DELETE /restrictions/${restriction_id}/access/${owner.user_id}`)
-    expect([removed.status, removed.json.code]).toEqual([409, 'transition_not_allowed'])
+    const access = `/restrictions/${restriction_id}/access`
+    const until = new Date(Date.now() + 600_000).toISOString()
+    await call(owner, `PUT ${access}/${officer.user_id}`, { effect: 'grant', until })
+    const removed = await call(officer, `DELETE ${access}/${owner.user_id}`)
+    expect([removed.status, removed.json.detail]).toEqual([409, 'Somebody must keep access that does not end.'])
+    expect((await call(owner, `GET /restrictions/${restriction_id}`)).status).toBe(200)
+    await designate(auditor)
+    expect((await call(officer, `DELETE ${access}/${owner.user_id}`)).status).toBe(204)
+  })
+
+  test('changes the entity tag of the restriction', async () => {
+    const restriction_id = await create()
+    const read = () => call(owner, `GET /restrictions/${restriction_id}`)
+    const before = (await read()).headers.etag
+    await call(owner, `PUT /restrictions/${restriction_id}/access/${officer.user_id}`, { effect: 'grant' })
+    expect((await read()).headers.etag).not.toBe(before)
+  })
+
+  test('is not given in an emergency to people who are no auditors, are excluded or have it', async () => {
+    await designate(officer)
+    const restriction_id = await create()
+    const give = async (user_id: string) => {
+      const body = { user_id, hours: 1, reason: 'Inspection' }
+      return (await call(officer, `POST /restrictions/${restriction_id}/break-glass`, body)).json.detail
+    }
+    const admin = await w.token({ tenant_id, roles: ['tenant_admin'] })
+    const newUser = async (roles: string[]) =>
+      (await w.call('POST /users', { token: admin, body: { name: 'X', email: `${uuidv7()}@example.com`, roles } })).json
+        .user_id as string
+    expect(await give(await newUser(['analyst']))).toBe('Access in an emergency is for auditors.')
+    const excluded = await newUser(['auditor'])
+    await call(owner, `PUT /restrictions/${restriction_id}/access/${excluded}`, { effect: 'exclude' })
+    expect(await give(excluded)).toBe('The person is excluded from this restriction.')
+    const member = await newUser(['auditor'])
+    expect(await give(member)).toBeUndefined()
+    expect(await give(member)).toBe('The person has access already.')
+  })
+
+  test('is not taken by a person who is excluded', async () => {
+    const body = { purpose: 'Case 19', is_in_force: false }
+    const { restriction_id } = (await call(owner, 'POST /restrictions', body)).json
+    await call(owner, `PUT /restrictions/${restriction_id}/access/${officer.user_id}`, { effect: 'exclude' })
+    const imposed = await call(officer, `POST /restrictions/${restriction_id}/impose`)
+    expect([imposed.status, imposed.json.detail]).toEqual([409, 'You are excluded from this restriction.'])
   })
 
   test('for an auditor is given by the MLRO only, and ends within eight hours', async () => {

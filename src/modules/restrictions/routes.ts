@@ -1,13 +1,15 @@
 /** Restrictions: who may see what belongs to an object, who read it, and for how long. */
 import { expectPerson } from '#kernel/auth/principal.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
-import { assertFound, fail } from '#kernel/problem.ts'
-import { assertRevision } from '#kernel/revision.ts'
+import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
+import { assertRevision, toContentEtag } from '#kernel/revision.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
   findAccess,
   findRestriction,
+  hasLastingAccess,
   insertRestriction,
   isMlro,
   listAccess,
@@ -43,8 +45,17 @@ const officers = ['compliance_officer'] as const
 const ownAccess = (user_id: string) => ({ user_id, effect: 'grant', until: null, reason: null }) as const
 
 /** Keys are never on an access list. */
-const expectImposer = (principal: string): string =>
+const expectOfficer = (principal: string): string =>
   expectPerson(principal, 'Only a person may restrict access, not an API key.')
+
+/** `people` changes without the revision, also by time. */
+const toHeaders = (restriction: { readonly revision: number }) => ({ etag: toContentEtag(restriction) })
+
+/** Nobody changes their own access; without this two people could still leave a restriction to nobody. */
+async function assertLastingAccess(tx: Tx, restriction_id: string): Promise<void> {
+  if (!(await hasLastingAccess(tx, restriction_id)))
+    fail('transition_not_allowed', 'Somebody must keep access that does not end.')
+}
 
 export const restrictionRoutes = [
   tenantRoute('GET /restrictions', {
@@ -69,6 +80,7 @@ export const restrictionRoutes = [
     body: RestrictionRequest,
     reply: [201, Restriction],
     revisioned: true,
+    headers: toHeaders,
     location: ({ restriction_id }) => `/restrictions/${restriction_id}`,
     links: { getRestriction: { restriction_id: 'restriction_id' } },
     // A repeated request, after the access to what it created was revoked.
@@ -76,7 +88,7 @@ export const restrictionRoutes = [
   }).handle(async ({ tx, body, actor, audit }) => {
     const restriction_id = uuidv7()
     const is_in_force = body.is_in_force ?? true
-    const user_id = expectImposer(actor.principal)
+    const user_id = expectOfficer(actor.principal)
     await insertRestriction(tx, restriction_id, body.purpose)
     await upsertAccess(tx, restriction_id, ownAccess(user_id))
     if (is_in_force) await updateImposed(tx, { restriction_id, revision: 1 })
@@ -94,6 +106,7 @@ export const restrictionRoutes = [
     params: RestrictionParams,
     reply: [200, Restriction],
     revisioned: true,
+    headers: toHeaders,
     problems: ['not_found'],
   }).handle(async ({ tx, params, audit }) => {
     const restriction = assertFound(await findRestriction(tx, params.restriction_id))
@@ -111,6 +124,7 @@ export const restrictionRoutes = [
     params: RestrictionParams,
     reply: [200, Restriction],
     revisioned: true,
+    headers: toHeaders,
     problems: ['not_found', 'transition_not_allowed', 'person_required'],
   }).handle(async (input) => {
     const { tx, params, actor, audit } = input
@@ -118,7 +132,7 @@ export const restrictionRoutes = [
     assertRevision(restriction.revision, input)
     if (restriction.is_in_force) fail('transition_not_allowed', 'The restriction is in force already.')
     const { restriction_id } = restriction
-    const user_id = expectImposer(actor.principal)
+    const user_id = expectOfficer(actor.principal)
     const held = await findAccess(tx, restriction_id, user_id)
     if (held?.effect === 'exclude') fail('transition_not_allowed', 'You are excluded from this restriction.')
     if (!held || held.until !== null) await upsertAccess(tx, restriction_id, ownAccess(user_id))
@@ -137,6 +151,7 @@ export const restrictionRoutes = [
     body: LiftRequest,
     reply: [200, Restriction],
     revisioned: true,
+    headers: toHeaders,
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async (input) => {
     const { tx, params, body, audit } = input
@@ -180,8 +195,9 @@ export const restrictionRoutes = [
     params: AccessParams,
     body: AccessRequest,
     reply: [200, RestrictionAccess],
-    problems: ['not_found', 'transition_not_allowed'],
+    problems: ['not_found', 'transition_not_allowed', 'person_required'],
   }).handle(async ({ tx, params, body, actor, audit }) => {
+    expectOfficer(actor.principal)
     const restriction = assertFound(await lockRestriction(tx, params.restriction_id))
     const person = assertFound(await lockPerson(tx, params.user_id))
     const { effect, until = null, reason = null } = body
@@ -197,6 +213,7 @@ export const restrictionRoutes = [
         reason,
       }),
     )
+    await assertLastingAccess(tx, restriction.restriction_id)
     audit.belongsTo(restriction)
     audit.recordDiff(null, { user_id: person.user_id, effect, until })
     return access
@@ -210,13 +227,15 @@ export const restrictionRoutes = [
     tx: 'write',
     params: AccessParams,
     reply: [204, null],
-    problems: ['not_found', 'transition_not_allowed'],
+    problems: ['not_found', 'transition_not_allowed', 'person_required'],
   }).handle(async ({ tx, params, actor, audit }) => {
+    expectOfficer(actor.principal)
     const restriction = assertFound(await lockRestriction(tx, params.restriction_id))
     const held = assertFound(await findAccess(tx, restriction.restriction_id, params.user_id))
     if (`user:${held.user_id}` === actor.principal)
       fail('transition_not_allowed', 'Nobody changes their own access; another person with access does.')
     await removeAccess(tx, restriction.restriction_id, held.user_id)
+    await assertLastingAccess(tx, restriction.restriction_id)
     audit.belongsTo(restriction)
     audit.recordDiff({ user_id: held.user_id, effect: held.effect, until: held.until }, {})
   }),
@@ -230,11 +249,11 @@ export const restrictionRoutes = [
     params: RestrictionParams,
     body: BreakGlassRequest,
     reply: [201, RestrictionAccess],
-    problems: ['not_found', 'transition_not_allowed', 'role_required'],
+    problems: ['not_found', 'conflict', 'transition_not_allowed', 'role_required'],
   }).handle(async ({ tx, params, body, actor, audit }) => {
     const restriction = assertFound(await lockRestriction(tx, params.restriction_id))
     if (!(await isMlro(tx, actor.principal))) fail('role_required', 'Only the designated MLRO gives an auditor access.')
-    const person = assertFound(await lockPerson(tx, body.user_id))
+    const person = assertReferenced(await lockPerson(tx, body.user_id), 'active person with this id')
     if (person.origin === 'built_in' && !person.roles.includes('auditor'))
       fail('transition_not_allowed', 'Access in an emergency is for auditors.')
     const held = await findAccess(tx, restriction.restriction_id, person.user_id)

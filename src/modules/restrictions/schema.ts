@@ -78,7 +78,7 @@ export const BreakGlassRequest = closed({
   reason: Reason,
 })
 
-export const AccessLogEntry = closed(
+const AccessLogEntry = closed(
   {
     event_id: Id({ description: 'The event of the audit record.' }),
     recorded_at: Timestamp(),

@@ -28,7 +28,7 @@ export const toTypeDefinition = (type: Pick<TypeRow, 'type_key' | 'type_version'
 
 export const typeThread = declareThread({ script: 'type-worker', create: createTypeRunner })
 
-/** As overlays need it, with what publishing needs as well. */
+/** A compiled type of the operator. Overlays use the part in `BaseType`; publishing uses all of it. */
 export interface OperatorType extends BaseType {
   readonly compiled: CompiledType
 }

@@ -103,30 +103,26 @@ export async function planCalls(
     const { contract_key, is_optional, provider_key, capability } = each
     const provider = ready.get(provider_key) as ReadyProvider
     const input = buildInput(each, request)
-    const expect = async () => {
+    try {
       if (is_optional) expectRenderable(provider, { capability, input })
       await expectExecutable(kernel, tx, provider, { capability, input })
+      calls.push({ contract_key, is_optional, provider, capability, input })
+    } catch (error) {
+      if (!is_optional) throw error
+      skipped.push({ contract_key, reason: `${provider_key}: ${describeRefusedInput(error)}` })
     }
-    const missing = is_optional ? await describeRefusedInput(expect) : await expect().then(() => null)
-    if (missing === null) calls.push({ contract_key, is_optional, provider, capability, input })
-    else skipped.push({ contract_key, reason: `${provider_key}: ${missing}` })
   }
   return { calls, skipped }
 }
 
-/** Of the manifest of the provider, and of its plugin. */
+/** Codes with which the manifest of a provider, or its plugin, refuses an input. */
 const REFUSED_INPUTS: readonly string[] = ['validation_failed', 'conflict']
 
-/** Why no request can be made from the input, by the places of its members; null where one can. */
-async function describeRefusedInput(expect: () => Promise<void>): Promise<string | null> {
-  try {
-    await expect()
-    return null
-  } catch (error) {
-    if (!(error instanceof Problem) || !REFUSED_INPUTS.includes(error.code)) throw error
-    const places = (error.extra.errors ?? []).map(({ pointer }) => (pointer ?? '').replace('#/input/', ''))
-    return `input refused: ${[...new Set(places)].join(', ')}`
-  }
+/** Why no request can be made from the input, by the places of its members. Throws every other error again. */
+function describeRefusedInput(error: unknown): string {
+  if (!(error instanceof Problem) || !REFUSED_INPUTS.includes(error.code)) throw error
+  const places = (error.extra.errors ?? []).map(({ pointer }) => (pointer ?? '').replace('#/input/', ''))
+  return `input refused: ${[...new Set(places)].join(', ')}`
 }
 
 function describeChoice(

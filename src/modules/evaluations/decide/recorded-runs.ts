@@ -6,13 +6,10 @@ import { binding } from '#modules/risk-matrices/index.ts'
 
 export const createRecordedRuns = (
   kernel: binding.RunCapabilities & Capabilities<'transactions'>,
-  { tenant_id, actor, sight }: Scope,
+  scope: Scope,
 ): binding.PluginRuns =>
   binding.createCachedRuns(kernel, {
-    caller: tenant_id,
+    caller: scope.tenant_id,
     record: (bound, results) =>
-      recordFailure(kernel, { tenant_id, actor, sight }, bound, {
-        results,
-        caused_by: { kind: 'evaluation', id: null },
-      }),
+      recordFailure(kernel, scope, bound, { results, caused_by: { kind: 'evaluation', id: null } }),
   })

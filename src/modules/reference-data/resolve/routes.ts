@@ -32,8 +32,6 @@ const toHashedEtag = (...parts: readonly unknown[]): Record<string, string> => (
   etag: `"${createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 32)}"`,
 })
 
-const toTxScope = (actor: Actor) => requestScope(actor)
-
 /** One statement in one round trip, unless `known_at` is so recent that activations may still be in progress. */
 async function getPointer(
   kernel: Capabilities<'transactions' | 'caches'>,
@@ -41,7 +39,7 @@ async function getPointer(
   { list_key, ...clocks }: resolver.Clocks & { readonly list_key: string },
   write: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
 ): Promise<resolver.VersionPointer> {
-  const scope = toTxScope(actor)
+  const scope = requestScope(actor)
   const keys = [list_key]
   const is_now = clocks.valid_at === undefined && clocks.known_at === undefined
   const cachedResult = is_now
@@ -106,7 +104,7 @@ export const resolveRoutes = [
       return { list: resolver.toResolvedListView(list), key: query.key, entry: known.entries.get(key)?.entry ?? null }
     const lookUp = (tx: Tx) => resolver.lookUpEntries(kernel, tx, list, [key])
     const entries = resolver.isSingleStatementLookup(list)
-      ? await kernel.transactions.one(toTxScope(actor), lookUp)
+      ? await kernel.transactions.one(requestScope(actor), lookUp)
       : await read(lookUp)
     return { list: resolver.toResolvedListView(list), key: query.key, entry: entries.get(key) ?? null }
   }),
