@@ -15,13 +15,9 @@ const responseSchema: ValueSchema = {
   properties: { status: { type: 'integer' }, headers: { type: 'object' } },
 }
 
-/** The entries as the plugin may see them: every list that it declares, and of those with `fields` these members only. */
-export function restrictEntries(manifest: PluginManifest, entries: SuppliedEntries = {}): SuppliedEntries {
-  const uses = getListUses(manifest)
-  if (uses.length === 0) return entries
-  const declared = uses.map((use) => [use.list_key, restrictList(use, entries[use.list_key] ?? {})] as const)
-  return { ...entries, ...Object.fromEntries(declared) }
-}
+/** The entries as the plugin may see them: only lists that it declares, and of those with `fields` these members only. */
+export const restrictEntries = (manifest: PluginManifest, entries: SuppliedEntries = {}): SuppliedEntries =>
+  Object.fromEntries(getListUses(manifest).map((use) => [use.list_key, restrictList(use, entries[use.list_key] ?? {})]))
 
 function restrictList({ fields }: ListUse, entries: SuppliedEntries[string]): SuppliedEntries[string] {
   if (fields.length === 0) return entries
@@ -32,6 +28,17 @@ function restrictList({ fields }: ListUse, entries: SuppliedEntries[string]): Su
     ]),
   )
 }
+
+export const describeFault = ({ pointer, message }: ValueFault): string => `${pointer || 'it'} ${message}`
+
+/** Faults of an input as the errors of a problem. */
+export const toInputErrors = (faults: readonly ValueFault[]) =>
+  faults.map(({ pointer, message }) => ({
+    in: 'body' as const,
+    pointer: `#/input${pointer}`,
+    detail: message,
+    keyword: 'inputs',
+  }))
 
 /** Where the first argument does not fit: the schema of the manifest, or what the service itself passes. */
 export function findInputFaults(manifest: PluginManifest, entry_point: EntryPoint, input: unknown): ValueFault[] {

@@ -328,6 +328,18 @@ describe('schemas and examples', () => {
     expectReason(await validate(withSource(source)), { code: 'permission_missing' })
   })
 
+  test('permission_missing: a list that only an example supplies', async () => {
+    const source = "export const factor = (inputs, lists) => lists.get('other-list', 'x')"
+    const plugin = withSource(source)
+    const examples = (plugin.manifest['examples'] as object[]).map((example) => ({
+      ...example,
+      lists: { 'other-list': { x: {} } },
+    }))
+    expectReason(await validate({ ...plugin, manifest: { ...plugin.manifest, examples } }), {
+      code: 'permission_missing',
+    })
+  })
+
   test('native_loop: a built-in function that uses no fuel', async () => {
     const tight = new SandboxRunner({ script, base_ms: 60, ms_per_fuel: 0 })
     try {

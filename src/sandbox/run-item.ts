@@ -56,7 +56,7 @@ function toResult({ fuel, needed, read }: ItemState, outcome: string | FaultText
   return { ok: false, reason, message: text, line, stack: stack && toStorable(stack), fuel }
 }
 
-/** U+0000 and halves of a character, which a database does not take. */
+/** U+0000 and lone surrogates: PostgreSQL stores neither. */
 const UNSTORABLE = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 const toStorable = (text: string): string => text.replaceAll(UNSTORABLE, '\ufffd')
 

@@ -23,6 +23,9 @@ export const requestScope = ({ tenant_id, principal }: { tenant_id: string; prin
   sight: `principal:${principal}`,
 })
 
+/** A later transaction with the tenant, actor and sight of this one. */
+export const scopeOfTransaction = ({ tenant_id, actor, sight }: Scope): Scope => ({ tenant_id, actor, sight })
+
 /** Work of the service that concerns no restricted object: it sees none. */
 export const unrestrictedScope = (tenant_id: string, actor: string): Scope => ({ tenant_id, actor, sight: 'none' })
 

@@ -4,7 +4,7 @@ import type { PagePosition } from '#kernel/page.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { PluginReason } from './model.ts'
 
-/** Escapes of U+0000 and of halves of a character, as far as they are not escaped themselves. */
+/** Escapes of U+0000 and of lone surrogates, as far as they are not escaped themselves. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g
 
 /** Code of a plugin may write any text, and jsonb does not take all of them. */

@@ -77,7 +77,7 @@ export const pluginRoutes: readonly Route[] = [
     const dataset = isOwn
       ? await documentStore.lockOwnDefinition(tx, PLUGIN_FAMILY, plugin_key)
       : await createPlugin(tx, plugin_key, read)
-    const published = await publishPlugin(kernel, tx, dataset, { stored, note })
+    const published = await publishPlugin(kernel, tx, dataset, { stored, read, note })
     if (isOwn && published.is_new) {
       fail('version_conflict', {
         detail: `The plugin ${plugin_key} exists: upload this as a new version of it.`,
@@ -117,7 +117,8 @@ export const pluginRoutes: readonly Route[] = [
   }).handle(async ({ tx, params: { plugin_key }, body, kernel, audit }) => {
     const dataset = await documentStore.lockOwnDefinition(tx, PLUGIN_FAMILY, plugin_key)
     const stored = await readPluginUpload(body)
-    const published = await publishPlugin(kernel, tx, dataset, { stored, note: body.note })
+    const read = await readStoredPackage(plugin_key, stored)
+    const published = await publishPlugin(kernel, tx, dataset, { stored, read, note: body.note })
     const updated = assertFound(await datasetStore.findDataset(tx, plugin_key, PLUGIN_FAMILY, 'own'))
     const view = await getVersionView(kernel, tx, { dataset: updated, row: published.version })
     recordUpload(audit, view)

@@ -5,7 +5,7 @@ import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { restrictEntries } from '#plugin/inputs.ts'
-import { getLimits, getListUses } from '#plugin/manifest.ts'
+import { getLimits } from '#plugin/manifest.ts'
 import type { EntryPoint, SandboxItem, SandboxResult } from '#sandbox/model.ts'
 import { MAX_TASK_ITEMS } from '#sandbox/sandbox-runner.ts'
 import type { BoundPlugin, RunCapabilities } from './model.ts'
@@ -25,8 +25,10 @@ const pluginResults = declareCache<CachedResult>({
 })
 
 /** A list without a member is one that the plugin did not declare. */
-const withDeclaredLists = ({ manifest }: BoundPlugin, item: SandboxItem): SandboxItem =>
-  getListUses(manifest).length === 0 ? item : { ...item, entries: restrictEntries(manifest, item.entries) }
+const withDeclaredLists = ({ manifest }: BoundPlugin, item: SandboxItem): SandboxItem => ({
+  ...item,
+  entries: restrictEntries(manifest, item.entries),
+})
 
 const toResultKey = (bound: BoundPlugin, entry_point: EntryPoint, { args, entries = {} }: SandboxItem): string =>
   `${bound.content_hash} ${bound.configuration_hash} ${bound.sandbox_hash} ${entry_point} ` +

@@ -178,7 +178,7 @@ export const settingRoutes: readonly Route[] = [
       'Of what is in force now. Where `runs` of an item is false, each of its operations answers 503 for this object: the plugin cannot run, or the version in force is not one that the object can use.',
     roles: everyone,
     tx: 'read',
-    uses: ['caches', 'threads', 'plugin_policy', 'modules'],
+    uses: ['caches', 'threads', 'plugin_policy', 'modules', 'routes'],
     params: PluginParams,
     reply: [200, Dependents],
     problems: ['not_found'],
@@ -188,7 +188,6 @@ export const settingRoutes: readonly Route[] = [
     for (const { plugin_dependents } of kernel.modules) {
       found.push(...((await plugin_dependents?.(kernel, tx, plugin_key)) ?? []))
     }
-    const routes = kernel.modules.flatMap((module) => module.routes)
     return {
       plugin_key,
       version: active?.version ?? null,
@@ -198,7 +197,7 @@ export const settingRoutes: readonly Route[] = [
         ...item,
         runs: runs && item.reasons.length === 0,
         reasons: [...item.reasons],
-        operations: routes.filter((route) => route.runs_plugins_of?.includes(item.kind)).map(({ id }) => id),
+        operations: kernel.routes.filter((route) => route.runs_plugins_of?.includes(item.kind)).map(({ id }) => id),
       })),
     }
   }),

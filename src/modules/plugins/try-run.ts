@@ -2,7 +2,7 @@
 import type { Static } from 'typebox'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
-import { findInputFaults } from '#plugin/inputs.ts'
+import { describeFault, findInputFaults, toInputErrors } from '#plugin/inputs.ts'
 import { ENTRY_POINTS, getListUses } from '#plugin/manifest.ts'
 import { findOutputFaults } from '#plugin/outputs.ts'
 import type { EntryPoint } from '#sandbox/model.ts'
@@ -62,7 +62,7 @@ function getEntryPoint({ manifest: { kind } }: BoundPlugin, { entry_point }: Run
     : fail('conflict', `A ${kind} has the entry points ${possible.join(' and ')}, not ${chosen}.`)
 }
 
-/** In a decision these lists cannot be looked up, so a run with them would say nothing. */
+/** A decision cannot look up undeclared lists, so a run with them would not show what a decision does. */
 function assertEntries({ manifest }: BoundPlugin, { entries = {} }: RunBody): void {
   const declared = getListUses(manifest).map(({ list_key }) => list_key)
   const list_key = Object.keys(entries).find((each) => !declared.includes(each))
@@ -76,12 +76,11 @@ function assertEntries({ manifest }: BoundPlugin, { entries = {} }: RunBody): vo
 /** What no decision, import or call would pass to it. */
 function assertInput({ manifest }: BoundPlugin, entry_point: EntryPoint, { input }: RunBody): void {
   const faults = findInputFaults(manifest, entry_point, input)
-  if (faults.length === 0) return
+  const [first] = faults
+  if (!first) return
   fail('inputs_refused', {
-    detail: `The input is not one that the plugin is called with: ${faults[0]?.pointer || 'it'} ${faults[0]?.message}.`,
-    errors: faults.map(({ pointer, message }) => ({
-      ...{ in: 'body' as const, pointer: `#/input${pointer}`, detail: message, keyword: 'inputs' },
-    })),
+    detail: `The input is not one that the plugin is called with: ${describeFault(first)}.`,
+    errors: toInputErrors(faults),
   })
 }
 

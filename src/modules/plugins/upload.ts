@@ -11,7 +11,7 @@ import { SANDBOX_HASH } from '#sandbox/builds.ts'
 import { type CodeValidation, getCodeValidation } from './code-validation.ts'
 import { PLUGIN_FAMILY } from './model.ts'
 import { pluginKind, RESERVED_KEYS } from './plugin-kind.ts'
-import { type ReadPlugin, readStoredPackage, readUpload } from './plugin-library.ts'
+import { type ReadPlugin, readUpload } from './plugin-library.ts'
 import { readManifestPart, type StoredPackage, toPluginEntries } from './plugin-parts.ts'
 import { findVersionByHash, insertValidation, listKindParts } from './queries.ts'
 import type { NewPluginVersion } from './schema.ts'
@@ -34,12 +34,11 @@ export function readPluginUpload({ package: inline, zip }: PluginUpload): Promis
   return readUpload(inline ?? decodeZip(zip ?? ''))
 }
 
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
-
-/** Node.js decodes what it can of any text. */
+/** Node.js decodes what it can of any text: only Base64 is the same when it is encoded again. */
 function decodeZip(zip: string): Buffer {
   const text = zip.replaceAll(/[\r\n]/g, '')
-  return BASE64.test(text) ? Buffer.from(text, 'base64') : fail('conflict', 'The member "zip" is not Base64.')
+  const bytes = Buffer.from(text, 'base64')
+  return bytes.toString('base64') === text ? bytes : fail('conflict', 'The member "zip" is not Base64.')
 }
 
 /** A new plugin has no version yet; the shared one of this key, if any, stays in force. */
@@ -85,9 +84,12 @@ export async function publishPlugin(
   kernel: Capabilities<'caches' | 'threads'>,
   tx: Tx,
   dataset: datasetStore.DatasetRow,
-  { stored, note }: { readonly stored: StoredPackage; readonly note?: string | undefined },
+  {
+    stored,
+    read,
+    note,
+  }: { readonly stored: StoredPackage; readonly read: ReadPlugin; readonly note?: string | undefined },
 ): Promise<{ readonly version: versionStore.VersionRow; readonly is_new: boolean }> {
-  const read = await readStoredPackage(dataset.list_key, stored)
   const code = getCodeValidation(kernel, tx, read)
   const earlier = await findStoredVersion(kernel, tx, dataset, stored)
   if (earlier) {
@@ -127,7 +129,7 @@ export async function findOtherKind(
 ): Promise<string | null> {
   if (!manifest) return null
   const shared = await datasetStore.findSharedDataset(tx, dataset.list_key, PLUGIN_FAMILY)
-  for (const each of [dataset, ...(shared ? [shared] : [])]) {
+  for (const each of [dataset, ...(shared && shared.dataset_id !== dataset.dataset_id ? [shared] : [])]) {
     const kinds = (await listKindParts(tx, each)).map(({ data }) => readManifestPart(data)['kind'])
     const other = kinds.find((kind) => typeof kind === 'string' && kind !== manifest.kind)
     if (typeof other === 'string') return other

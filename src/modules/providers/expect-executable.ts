@@ -5,11 +5,11 @@ import { fail, Problem } from '#kernel/problem.ts'
 import { bindPlugin, type pluginModel } from '#modules/plugins/index.ts'
 import type { ReadyProvider } from '#modules/provider-credentials/index.ts'
 import { bindTool } from '#modules/tool-servers/index.ts'
-import { findInputFaults } from '#plugin/inputs.ts'
+import { describeFault, findInputFaults, toInputErrors } from '#plugin/inputs.ts'
 import { findCapability } from './capability.ts'
 import type { CallRequest } from './create-call.ts'
 
-export const MAX_REFUSALS = 100
+const MAX_REFUSALS = 100
 
 export type ExecuteCapability = 'caches' | 'plugin_policy' | 'threads'
 
@@ -26,13 +26,11 @@ export async function expectExecutable(
 ): Promise<void> {
   const bound = await bindExecuted(kernel, tx, provider, request.capability)
   const faults = bound ? findInputFaults(bound.manifest, 'request', request.input) : []
-  if (!bound || faults.length === 0) return
-  const [{ pointer, message }] = faults as [(typeof faults)[number]]
+  const [first] = faults
+  if (!bound || !first) return
   fail('conflict', {
-    detail: `The plugin ${bound.plugin_key} does not take this input: ${pointer || 'it'} ${message}.`.slice(0, 1000),
-    errors: faults.map((fault) => ({
-      ...{ in: 'body' as const, pointer: `#/input${fault.pointer}`, detail: fault.message, keyword: 'inputs' },
-    })),
+    detail: `The plugin ${bound.plugin_key} does not take this input: ${describeFault(first)}.`.slice(0, 1000),
+    errors: toInputErrors(faults),
   })
 }
 
@@ -51,7 +49,10 @@ export async function listRefusals(
   provider: Pick<ReadyProvider, 'manifest' | 'mode'>,
 ): Promise<Refusal[]> {
   const found: Refusal[] = []
-  for (const capability of Object.keys((provider.manifest['capabilities'] ?? {}) as object)) {
+  const capabilities = Object.keys((provider.manifest['capabilities'] ?? {}) as object)
+  // Every capability of a provider of kind plugin runs the same plugin.
+  const isPlugin = provider.manifest['kind'] === 'plugin'
+  for (const capability of isPlugin ? capabilities.slice(0, 1) : capabilities) {
     try {
       await bindExecuted(kernel, tx, provider, capability)
     } catch (error) {
@@ -59,7 +60,8 @@ export async function listRefusals(
       const { reasons = [], server_key, tool } = (error.extra.members ?? {}) as RefusedMembers
       const refused = server_key !== undefined && tool !== undefined ? { server_key, tool } : null
       for (const { code, message } of reasons)
-        found.push({ capability, code, message: message.slice(0, 1000), tool: refused })
+        for (const concerned of isPlugin ? capabilities : [capability])
+          found.push({ capability: concerned, code, message: message.slice(0, 1000), tool: refused })
     }
   }
   return found.slice(0, MAX_REFUSALS)

@@ -23,7 +23,7 @@ export function isReadyForAttempt({ result, attempts, capability }: LoadedCall):
   return !result && !last?.is_final && !isInFlight && !isPaged(capability)
 }
 
-/** Undefined where another worker is at it. */
+/** Undefined when another worker has created this attempt. */
 export async function prepareAttempt(
   run: CallRun,
   tx: Tx,

@@ -55,7 +55,8 @@ async function advanceOnce(
   const { made: prepared } = first ?? {
     made: await kernel.transactions.write(scope, (tx) => prepareAttempt(run, tx, loaded, chain.page_no)),
   }
-  if (!prepared) return wait(new Date(Date.now() + 1000), new Problem('conflict', 'Another worker is at it.'), 'busy')
+  if (!prepared)
+    return wait(new Date(Date.now() + 1000), new Problem('conflict', 'Another worker is processing this call.'), 'busy')
   // Attempts for other pages say nothing about this one.
   const of_page = { ...loaded, attempts: loaded.attempts.filter(({ page_no }) => page_no === chain.page_no) }
   const { attempt } = prepared

@@ -92,7 +92,7 @@ const toFaultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
 /** Maximum number of later scheduled changes that are checked. */
 const MAX_INSTANTS = 20
 
-/** The instant of the change, and every later one at which the definition or one of its lists changes. */
+/** The instant of the change, and every later one at which the definition, one of its lists or a plugin changes. */
 async function listCheckedInstants(
   tx: Tx,
   { family, key }: DefinitionKey,

@@ -1,4 +1,4 @@
-/** The matrices in force that name a plugin: which of them a version of it does not fit, and the gate for such a version. */
+/** The matrices that name a plugin: which of them a version of it does not fit, and the gate for such a version. */
 import type { Finding } from '#decision/model.ts'
 import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -9,7 +9,7 @@ import { findManifestInForce } from '#modules/plugins/index.ts'
 import { findResolution } from './binding/bind-definition.ts'
 import { type BindCapabilities, toMisfitReasons } from './binding/bound-plugins.ts'
 import { findFactorMisfits } from './binding/plugin-misfits.ts'
-import { listMatricesByPlugin } from './queries.ts'
+import { listMatricesByPlugin, listMatrixChanges } from './queries.ts'
 
 interface NamingMatrix {
   readonly key: string
@@ -58,21 +58,45 @@ export const listPluginDependents = async (
     reasons: toMisfitReasons(misfits),
   }))
 
-/** Matrices that a change of the plugin in force leaves without an answer. Those that had none before do not hold it back. */
+/** Maximum number of later scheduled changes of matrices that are checked. */
+const MAX_INSTANTS = 20
+
+interface RefusedMatrix {
+  readonly family: 'matrix'
+  readonly key: string
+  readonly version: number
+  /** Null: now. */
+  readonly from: string | null
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Matrices, in force or scheduled, that a change of the plugin leaves without an answer. Those that had none before do not hold it
+ * back.
+ */
 export async function reviewPlugin(
   kernel: BindCapabilities,
   tx: Tx,
   plugin_key: string,
   valid_at: string | undefined,
 ): Promise<() => Promise<versionStore.Gate[]>> {
-  const before = await listNamingMatrices(kernel, tx, plugin_key, valid_at)
-  const known = new Set(before.flatMap(({ key, misfits }) => misfits.map((misfit) => toMisfitId(key, misfit))))
+  const later = await listMatrixChanges(tx, valid_at ?? null, MAX_INSTANTS)
+  const instants = [valid_at, ...later.map(({ at }) => at)]
+  const listAtInstants = () => mapWithPrecompute(instants, (at) => listNamingMatrices(kernel, tx, plugin_key, at))
+  const before = await listAtInstants()
+  const known = before.map(
+    (matrices) => new Set(matrices.flatMap(({ key, misfits }) => misfits.map((misfit) => toMisfitId(key, misfit)))),
+  )
   return async () => {
-    const after = await listNamingMatrices(kernel, tx, plugin_key, valid_at)
-    const definitions = after.flatMap(({ key, version, misfits }) => {
-      const findings = misfits.filter((misfit) => !known.has(toMisfitId(key, misfit)))
-      return findings.length === 0 ? [] : [{ family: 'matrix', key, version, from: valid_at ?? null, findings }]
-    })
+    const refused = new Map<string, RefusedMatrix>()
+    for (const [index, matrices] of (await listAtInstants()).entries()) {
+      for (const { key, version, misfits } of matrices) {
+        const findings = misfits.filter((misfit) => !known[index]?.has(toMisfitId(key, misfit)))
+        if (findings.length === 0 || refused.has(key)) continue
+        refused.set(key, { family: 'matrix', key, version, from: instants[index] ?? null, findings })
+      }
+    }
+    const definitions = [...refused.values()]
     const [first] = definitions
     if (!first) return []
     const named = definitions.map(({ key }) => `matrix ${key}`).join(', ')

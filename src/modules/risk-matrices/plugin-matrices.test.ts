@@ -212,9 +212,35 @@ describe('a version that a matrix in force cannot use', () => {
       expect(gate.facts.definitions).toMatchObject([{ key: matrix_key, version: 1, findings: [{ code }] }])
     }
     expect((await call('POST /evaluations', { matrix_key, inputs: { country: 'AE' } })).status).toBe(201)
-    // Once nothing in force depends on it, it may.
+    // A version that the matrix can use comes into force.
     const next = await upload(key, '3.0.0', { ...narrow, title: 'Renamed' })
     expect((await activate(key, next)).status).toBe(201)
+  })
+
+  test('does not come into force while a matrix that names it is scheduled, and such a matrix not before it', async () => {
+    const later = { effective_from: '2090-01-01T00:00:00Z', reason: 'Reviewed' }
+    const narrow = { score_max_bps: 1000 }
+    const key = await createActivePlugin(t, {}, createSimplePlugin)
+    const narrowed = await upload(key, '1.1.0', narrow)
+    const wide = await upload(key, '2.0.0', { score_max_bps: 9000 })
+    expect((await activate(key, narrowed)).status).toBe(201)
+    const path = await createDraft(buildPluginMatrix(key, narrow))
+    await publish(path)
+    expect((await call(`POST ${path}/activations`, { version: 1, ...later })).status).toBe(201)
+    const now = await activate(key, wide)
+    expect([now.status, now.json.gates?.[0]?.facts.definitions[0].from]).toEqual([409, '2090-01-01T00:00:00.000000Z'])
+
+    const other = await createActivePlugin(t, {}, createSimplePlugin)
+    expect((await activate(other, await upload(other, '1.1.0', narrow))).status).toBe(201)
+    const scheduled = await call(`POST /plugins/${other}/activations`, {
+      version: await upload(other, '2.0.0', { score_max_bps: 9000 }),
+      ...later,
+    })
+    expect(scheduled.status).toBe(201)
+    const draft = await createDraft(buildPluginMatrix(other, narrow))
+    await publish(draft)
+    const refused = await call(`POST ${draft}/activations`, { version: 1, reason: 'Reviewed' })
+    expect([refused.status, refused.json.gates?.[0]?.gate]).toEqual([409, 'proof'])
   })
 
   test('of another kind is not even stored', async () => {

@@ -7,6 +7,7 @@ import type { ReadPayload } from '#contract/read-payload.ts'
 import { declareCache } from '#kernel/cache/caches.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { NeedsPrecompute } from '#kernel/database/precompute.ts'
+import { scopeOfTransaction } from '#kernel/database/scope.ts'
 import type { Scope, Tx } from '#kernel/database/tx.ts'
 import type { documentStore } from '#modules/definitions/index.ts'
 import { judgePayload } from './admissions.ts'
@@ -46,7 +47,7 @@ export async function findVerdicts(
   const known = payload_ids.map((payload_id) => cache.get(`${prefix} ${payload_id}`))
   const missing = payload_ids.filter((_, index) => !known[index])
   if (missing.length === 0) return known as Verdict[]
-  const scope = { tenant_id: tx.tenant_id, actor: tx.actor, sight: tx.sight }
+  const scope = scopeOfTransaction(tx)
   throw new NeedsPrecompute(async () => {
     for (let at = 0; at < missing.length; at += BATCH_PAYLOADS) {
       await computeVerdicts(kernel, scope, contract, missing.slice(at, at + BATCH_PAYLOADS))

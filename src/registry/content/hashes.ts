@@ -36,7 +36,7 @@ const BUCKET_DOMAIN = Buffer.from('probity.bucket.1\n')
 const NODE_DOMAIN = Buffer.from('probity.node.1\n')
 const ROOT_DOMAIN = Buffer.from('probity.root.1\n')
 
-/** The one Buffer that `bucketHash` gives for a bucket without pairs: a tree recognises it by identity and copies, never writes. */
+/** Hash of an empty bucket. `bucketHash` always returns this Buffer, so a tree can compare by identity; never written to. */
 export const EMPTY_BUCKET_HASH: Buffer = hash('sha256', BUCKET_DOMAIN, 'buffer')
 
 /** Over the bucket's (key hash, entry hash) pairs, 64 bytes each, ascending by key hash. */

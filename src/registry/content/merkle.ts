@@ -5,7 +5,7 @@
 import { bucketHash, EMPTY_BUCKET_HASH, entryHash, HASH_BYTES, keyHash, nodeHash, rootHash } from './hashes.ts'
 
 export const PAIR_BYTES = 2 * HASH_BYTES
-/** A chunk of 1 MiB: growing never copies, so the peak is what is stored. */
+/** A chunk of 1 MiB. Only the first one is copied while it grows, so the peak stays close to what is stored. */
 const CHUNK_PAIRS = 16_384
 const MIN_BITS = 8
 const MAX_BITS = 24

@@ -92,7 +92,7 @@ export const listReferencingDefinitions = (tx: Tx, list_key: string) =>
     [tx.tenant_id, list_key],
   )
 
-/** Instants after `from` and after now at which the definition or one of its lists changes, earliest first. */
+/** Instants after `from` and after now at which the definition, one of its lists or a plugin changes, earliest first. */
 export const listUpcomingChanges = (
   tx: Tx,
   { family, key }: { readonly family: string; readonly key: string },
@@ -103,7 +103,7 @@ export const listUpcomingChanges = (
     `select distinct a.effective_from as at from app.activation a
       where a.tenant_id in ($1, app.system_tenant()) and a.revoked_at is null
         and a.effective_from > greatest(statement_timestamp(), $4::timestamptz)
-        and ((a.family = $2 and a.list_key = $3) or (a.family = 'list' and a.list_key in (
+        and ((a.family = $2 and a.list_key = $3) or ($2 = 'matrix' and a.family = 'plugin') or (a.family = 'list' and a.list_key in (
           select r.list_key from app.definition_reference r
             join app.dataset d on d.tenant_id = r.tenant_id and d.dataset_id = r.dataset_id
            where r.tenant_id in ($1, app.system_tenant()) and d.family = $2 and d.list_key = $3)))

@@ -136,4 +136,4 @@ export function createToolServer(session: Session): Server {
   return server
 }
 
-export const toolTransport = new ProtocolTransport<Session>((session) => createToolServer(session))
+export const toolTransport = new ProtocolTransport<Session>(createToolServer)

@@ -65,14 +65,15 @@ export class ProtocolTransport<C> {
   }
 }
 
-/** The library answers a batch when each of its requests is answered, so nothing may keep one of them from being. */
+/** The library answers a batch only when every request in it is answered: refuses what would leave one unanswered. */
 function findBatchFault(batch: readonly unknown[]): string | undefined {
   if (batch.length === 0 || batch.length > MAX_BATCH) return `A batch holds 1 to ${MAX_BATCH} messages.`
   const messages = batch.map((one) => (one ?? {}) as { id?: unknown; method?: unknown })
-  // Nothing outlives a message here: it could only cancel what came with it.
-  if (messages.some(({ method }) => method === 'notifications/cancelled')) return 'A batch cancels nothing.'
+  // Each POST is independent, so a cancellation could only concern a request of the same batch.
+  if (messages.some(({ method }) => method === 'notifications/cancelled'))
+    return 'A batch must not contain notifications/cancelled.'
   const ids = messages.flatMap(({ id, method }) => (id === undefined || method === undefined ? [] : [id]))
-  return new Set(ids).size < ids.length ? 'Each request of a batch has an id of its own.' : undefined
+  return new Set(ids).size < ids.length ? 'Request ids must be unique within a batch.' : undefined
 }
 
 function pickHeaders(headers: Message['headers']): Record<string, string> {

@@ -99,8 +99,8 @@ export function createFactorRun(call: PluginCall, plugins: BoundPlugins): Factor
 }
 
 /** Inputs that the manifest of the plugin does not allow: it is not run with them. */
-export function findRefusedInputs({ bound: { plugin_key, manifest }, args: [inputs = '{}'] }: FactorRun): Finding[] {
-  return findInputFaults(manifest, ENTRY_POINT, JSON.parse(inputs)).map(({ pointer, message }) => ({
+export function findRefusedInputs({ bound: { plugin_key, manifest }, call }: FactorRun): Finding[] {
+  return findInputFaults(manifest, ENTRY_POINT, call.inputs).map(({ pointer, message }) => ({
     code: 'input_refused_by_plugin',
     pointer,
     message: `The plugin ${plugin_key} does not take this value of "${pointer.slice(1)}": it ${message}.`.slice(0, 400),
