@@ -7,7 +7,7 @@ import { TenantStatusCache, tenantStatuses } from '#kernel/auth/tenant-status-ca
 import { addCacheMetrics } from '#kernel/cache/cache-metrics.ts'
 import { CacheSlots } from '#kernel/cache/caches.ts'
 import { createCursorCodec } from '#kernel/cursor.ts'
-import { fullScope } from '#kernel/database/scope.ts'
+import { unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Database } from '#kernel/database/tx.ts'
 import { createEgress } from '#kernel/egress/egress.ts'
 import { TenantKeys, tenantKeyCache } from '#kernel/encryption/tenant-keys.ts'
@@ -99,7 +99,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     },
     limits: new Limits(),
     tenantStatusCache: new TenantStatusCache(caches.get(tenantStatuses), (tenant_id, epoch) =>
-      database.one(fullScope(tenant_id, 'operator:standing'), (tx) => findTenantStatus(tx, epoch)),
+      database.one(unrestrictedScope(tenant_id, 'operator:standing'), (tx) => findTenantStatus(tx, epoch)),
     ),
     issuer,
     issuers: [{ issuer: issuer.issuer, built_in: true }, ...options.issuers.map(toIssuerView)],

@@ -3,13 +3,13 @@
  * draining.
  */
 import { findIsolationFaults, findRoleFault } from '#kernel/database/isolation.ts'
-import { fullScope } from '#kernel/database/scope.ts'
+import { unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Database } from '#kernel/database/tx.ts'
 import type { CheckFunction, CheckResult } from '#kernel/readiness.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { findSchemaState, findWriteBlocker } from './queries.ts'
 
-const SCOPE = fullScope(SYSTEM_TENANT, 'operator:readiness')
+const SCOPE = unrestrictedScope(SYSTEM_TENANT, 'operator:readiness')
 /** Counted over all tenants. */
 export interface PluginCounts {
   readonly active: number

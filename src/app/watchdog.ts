@@ -1,7 +1,7 @@
 /** Detects that the embedded PostgreSQL died, and starts it again. Requests in between are answered 503 by the kernel. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isConnectionFailure } from '#kernel/database/failures.ts'
-import { fullScope } from '#kernel/database/scope.ts'
+import { unrestrictedScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import type { Log } from '#kernel/log.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
@@ -9,7 +9,7 @@ import type { Environment } from './environment.ts'
 import { pingDatabase } from './queries.ts'
 
 const CHECK_INTERVAL_MS = 1000
-const SCOPE = fullScope(SYSTEM_TENANT, 'operator:watchdog')
+const SCOPE = unrestrictedScope(SYSTEM_TENANT, 'operator:watchdog')
 
 export interface Watchdog {
   stop(): Promise<void>

@@ -21,6 +21,12 @@ export interface PluginDependent {
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
 }
 
+interface PluginCapabilities {
+  readonly caches: Caches
+  readonly threads: WorkerThreads
+  readonly plugin_policy: PluginPolicy
+}
+
 export interface Module {
   readonly name: string
   /** First URL segments of its routes; the OpenAPI tag is the module's name. */
@@ -50,13 +56,10 @@ export interface Module {
     tx: Tx,
   ) => Promise<readonly string[]>
   /** Keys of the plugins that are in force and can run now. */
-  readonly listRunnablePlugins?: (
-    kernel: { readonly caches: Caches; readonly threads: WorkerThreads; readonly plugin_policy: PluginPolicy },
-    tx: Tx,
-  ) => Promise<readonly string[]>
+  readonly listRunnablePlugins?: (kernel: PluginCapabilities, tx: Tx) => Promise<readonly string[]>
   /** What of this module, as it is in force, runs the plugin. */
   readonly plugin_dependents?: (
-    kernel: { readonly caches: Caches; readonly threads: WorkerThreads; readonly plugin_policy: PluginPolicy },
+    kernel: PluginCapabilities,
     tx: Tx,
     plugin_key: string,
   ) => Promise<readonly PluginDependent[]>

@@ -64,6 +64,42 @@ export const schemaMutants: readonly SchemaMutant[] = [
     break: () => ['alter table app.restriction disable trigger restriction_copy'],
   },
   {
+    name: 'access is no longer copied for sight',
+    rule: 'a function of sight is missing or is not as written',
+    break: () => [
+      `create or replace function app.copy_restriction_access() returns trigger language plpgsql as 'begin return null; end'`,
+    ],
+  },
+  {
+    name: 'a row takes no restriction of the row it belongs to',
+    rule: 'a function of sight is missing or is not as written',
+    break: () => [
+      `create or replace function app.inherit_restriction() returns trigger language plpgsql as 'begin return new; end'`,
+    ],
+  },
+  {
+    name: 'a row takes the restriction of another one only when it is changed',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => [
+      'drop trigger provider_attempt_restriction on app.provider_attempt',
+      `create trigger provider_attempt_restriction before update on app.provider_attempt
+         for each row execute function app.inherit_restriction('provider_call', 'call_id')`,
+    ],
+  },
+  {
+    name: 'a lifted restriction stays in sight',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => [
+      'drop trigger restriction_copy on app.restriction',
+      'create trigger restriction_copy after insert on app.restriction for each row execute function app.copy_restriction()',
+    ],
+  },
+  {
+    name: 'a revoked access stays in sight',
+    rule: 'a revoked access would remain in sight',
+    break: () => ['alter table app.restriction_person drop constraint restriction_person_access_fkey'],
+  },
+  {
     name: 'a table without an isolation policy',
     rule: 'table is not registered for isolation',
     break: () => ['create table app.mutant (tenant_id uuid)'],

@@ -37,6 +37,23 @@ export function deferEvent(
   ])
 }
 
+/** Tables whose rows belong to a restriction, with the column of their id. */
+const restrictedTables = {
+  audit_event: 'event_id',
+  change_request: 'cr_id',
+  mcp_call: 'call_id',
+  provider_call: 'call_id',
+  source_payload: 'payload_id',
+} as const
+export type RestrictedTable = keyof typeof restrictedTables
+
+export const findRestrictionOf = (tx: Tx, table: RestrictedTable, id: string) =>
+  tx.find<{ restriction_id: string | null; is_in_force: boolean }>(
+    `select restriction_id, restriction_id is not null and app.is_in_force(restriction_id) as is_in_force
+       from app.${table} where tenant_id = $1 and ${restrictedTables[table]} = $2`,
+    [tx.tenant_id, id],
+  )
+
 // As the worker role ------------------------------------------------------------------------------------------------
 
 /** One scan at a time over all processes; the lock ends with the transaction, so a pooler in transaction mode is supported. */

@@ -23,6 +23,8 @@ export interface AuditNotes {
    * while it is in force.
    */
   belongsTo(restriction: ObjectRestriction): void
+  /** Of the object, as noted by the handler. */
+  readonly restriction: ObjectRestriction
   /** The members that differ, for approvers; null where the handler named none. */
   readonly changes: readonly MemberChange[] | null
 }

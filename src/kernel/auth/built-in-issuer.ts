@@ -3,7 +3,7 @@
  * encrypted at rest.
  */
 import type { JWK } from 'jose'
-import { fullScope } from '../database/scope.ts'
+import { unrestrictedScope } from '../database/scope.ts'
 import type { Transactions } from '../database/tx.ts'
 import type { KeyWrapper } from '../encryption/keyring.ts'
 import { SYSTEM_TENANT } from '../uuid.ts'
@@ -21,7 +21,7 @@ export interface BuiltInIssuer extends TokenMinter {
   publicKeys(): Promise<JWK[]>
 }
 
-const SCOPE = fullScope(SYSTEM_TENANT, 'operator:issuer')
+const SCOPE = unrestrictedScope(SYSTEM_TENANT, 'operator:issuer')
 const CACHE_TTL_MS = 5000
 /** How long the unwrapped private key is used without asking the master key again. */
 const PRIVATE_KEY_TTL_MS = 3_600_000

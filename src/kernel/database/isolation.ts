@@ -18,9 +18,9 @@ const ownWritable = `(${ownTenant} AND ((tenant_id <> ${system}) OR ( SELECT (CU
 const ownOrWorker = `(${ownTenant} OR ( SELECT (CURRENT_USER = 'worker'::name)))`
 const ownOrOperator = `(${ownTenant} OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))`
 
-/** What a sight leaves of a table whose rows may belong to a restriction. */
-const sight = (name: string): string => `( SELECT app.${name}(app.sight()) AS ${name})::uuid[]`
-const seen = `((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (${sight('granted_restrictions')})) OR (restriction_id <> ALL (${sight('officer_exclusions')})) OR (NOT app.is_in_force(restriction_id)))`
+/** The policy `sight` as PostgreSQL prints it; every table with a `restriction_id` has it. */
+const toIdArray = (name: string): string => `( SELECT app.${name}(app.sight()) AS ${name})::uuid[]`
+const sightPolicy = `((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (${toIdArray('granted_restrictions')})) OR (restriction_id <> ALL (${toIdArray('officer_exclusions')})) OR (NOT app.is_in_force(restriction_id)))`
 
 type Policy = readonly [kind: string, name: string, command: string, using: string | null, check: string | null]
 const isolationPolicies: readonly Policy[] = [
@@ -53,6 +53,9 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['granted_restrictions', '36347e30608f35c918253718016bb200'],
   ['officer_exclusions', '458e7f5d7869bd9b2cb9bb33b600c35e'],
   ['is_in_force', 'eabd1133b951342314f434c2cc944796'],
+  ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
+  ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
+  ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
 ]
 
 /** Rows that belong to another row take its restriction; two tables copy what decides about sight. */
@@ -87,7 +90,7 @@ const catalogueCtes = `with tables as (
   select t.name, w.policy, w.command, false as permissive, w.using_text, w.check_text
     from walled t join (values ${toSqlRows(isolationPolicies)}) as w (kind, policy, command, using_text, check_text) on w.kind = t.kind
   union all select name, 'open', '*', true, 'true', 'true' from walled
-  union all select name, 'sight', '*', false, ${literal(seen)}, ${literal(seen)} from walled where restricted
+  union all select name, 'sight', '*', false, ${literal(sightPolicy)}, ${literal(sightPolicy)} from walled where restricted
 ), present as (
   select t.name, p.polname::text as policy, p.polcmd::text as command, p.polpermissive as permissive,
          pg_get_expr(p.polqual, p.polrelid) as using_text, pg_get_expr(p.polwithcheck, p.polrelid) as check_text
@@ -207,7 +210,12 @@ const schemaRules: readonly string[] = [
       and md5(p.prosrc) = f.digest)`,
   `select 'a trigger that sight relies on is missing or off', w.name || '.' || w.function from (values ${toSqlRows(sightTriggers)}) as w (name, function)
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
-      and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = '')`,
+      and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = ''
+      and g.tgtype = case w.function when 'inherit_restriction' then 7 else 21 end)`,
+  // The rows that decide about sight go with the access that they copy.
+  `select 'a revoked access would remain in sight', 'restriction_person' where not exists (
+     select 1 from pg_constraint k where k.conrelid = to_regclass('app.restriction_person') and k.contype = 'f'
+       and k.confrelid = to_regclass('app.restriction_access') and k.confdeltype = 'c' and k.convalidated)`,
   // An append-only table checks the actor by a policy.
   `select 'the actor trigger is missing or off', t.name from walled t where kind <> 'ledger' and not exists (
      select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'require_actor'

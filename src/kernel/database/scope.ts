@@ -1,6 +1,6 @@
 /**
- * Scopes of transactions: tenant, actor and sight. They are made here and nowhere else: a handler gets a transaction, and cannot
- * choose what it may see.
+ * Scopes of transactions: tenant, actor and sight. Modules receive a transaction and cannot choose its sight; only
+ * `job/execution.ts` sets another one, for the body of a job.
  */
 
 /**

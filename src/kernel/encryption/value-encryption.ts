@@ -5,7 +5,7 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
 import type { RaiseAlarm } from '../alarm.ts'
 import { NeedsPrecompute } from '../database/precompute.ts'
-import { fullScope } from '../database/scope.ts'
+import { scopeOfTransaction } from '../database/scope.ts'
 import type { Transactions, Tx } from '../database/tx.ts'
 import { decryptBytes, encryptBytes, KEY_BYTES } from './aes-gcm.ts'
 import { DecryptionFailed, OwnerKeyDestroyed } from './failures.ts'
@@ -151,8 +151,7 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
       const { owner_key, tenant_keys } = await findEncryptionKeys(tx, owner.kind, owner.id)
       // In a transaction of its own: also where the caller only reads, and kept when the caller is rolled back.
       if (owner_key?.state !== 'active') {
-        const scope = fullScope(tx.tenant_id, tx.actor)
-        throw new NeedsPrecompute(() => transactions.write(scope, (own) => ensureOwnerKey(own, owner)))
+        throw new NeedsPrecompute(() => transactions.write(scopeOfTransaction(tx), (own) => ensureOwnerKey(own, owner)))
       }
       const key = openOwnerKey(owner_key, tenant_keys)
       const hashKey = hkdfSync('sha256', createSecretKey(key), Buffer.alloc(0), `fingerprint/${purpose}`, KEY_BYTES)

@@ -44,8 +44,8 @@ export interface CallRecord {
   isRecorded: boolean
   /** Set while a transaction that records the event runs. */
   isNoted: boolean
-  /** Of the object, once the handler has found it. */
-  restriction_id: string | null
+  /** Of the request, once it is dispatched: the handler notes the restriction of its object there. */
+  notes: Pick<AuditNotesCollector, 'restriction'> | null
 }
 
 export interface DispatchOptions {
@@ -119,16 +119,18 @@ export class Dispatcher {
     { idempotencyKey, record }: DispatchOptions,
   ): Promise<DispatchResult> {
     const kernel = this.#capabilities.get(route) as object
+    const notes = new AuditNotesCollector(this.#kernel.auditKeys)
     const execution: Execution = {
       route,
       actor,
       inputs,
       scope: requestScope(actor),
       kernel,
-      notes: new AuditNotesCollector(this.#kernel.auditKeys),
-      idempotency: this.#createIdempotency(route, actor, idempotencyKey),
+      notes,
+      idempotency: this.#createIdempotency(route, actor, notes, idempotencyKey),
       record,
     }
+    if (record) record.notes = execution.notes
     if (route.beforeTransaction) {
       const { params, query, body, request } = inputs
       await route.beforeTransaction({ params, query, body, request, actor, kernel })
@@ -138,10 +140,15 @@ export class Dispatcher {
     return this.#runRead(execution, route.tx as 'one' | 'read')
   }
 
-  #createIdempotency(route: Route, actor: Actor, key: string | undefined): Idempotency | undefined {
+  #createIdempotency(
+    route: Route,
+    actor: Actor,
+    notes: AuditNotesCollector,
+    key: string | undefined,
+  ): Idempotency | undefined {
     if (route.method !== 'POST' || key === undefined) return undefined
     const { principal } = actor
-    return { principal, operation: route.id, key, secret: route.secret ?? false, mac_key: this.#fingerprint_key }
+    return { principal, operation: route.id, key, secret: route.secret ?? false, mac_key: this.#fingerprint_key, notes }
   }
 
   async #runRead(execution: Execution, mode: 'one' | 'read'): Promise<DispatchResult> {
@@ -164,10 +171,7 @@ export class Dispatcher {
     const fingerprint = idempotency ? computeFingerprint(this.#fingerprint_key, { params, query, body }) : ''
     const response = await this.#write(execution, async (tx) => {
       const reader = this.#createReader(execution, tx)
-      const settled = await runIdempotent(tx, idempotency, fingerprint, async () => ({
-        ...(await this.#runEffect(execution, tx, reader)),
-        restriction_id: execution.notes.restriction.restriction_id,
-      }))
+      const settled = await runIdempotent(tx, idempotency, fingerprint, () => this.#runEffect(execution, tx, reader))
       return this.#redactReplayed(route, settled, reader)
     })
     if (route.starts) this.#kernel.jobs.wakeWorker()
@@ -249,8 +253,7 @@ export class Dispatcher {
       runIdempotent(tx, idempotency, fingerprintOrNone, async () => {
         const value = await body(tx)
         this.#recordChange(execution, tx, value)
-        const response = await this.#redact(route, value, this.#createReader(execution, tx))
-        return { ...response, restriction_id: execution.notes.restriction.restriction_id }
+        return this.#redact(route, value, this.#createReader(execution, tx))
       }),
     )
   }

@@ -37,13 +37,8 @@ export class OperationCaller {
       const response = await this.#run(route, actor, inputs, { ...origin, record })
       if (record && !record.isRecorded) {
         const value = response.body === undefined ? null : JSON.parse(response.body)
-        await this.#recordCall(route, actor, {
-          inputs,
-          origin,
-          value,
-          problem: null,
-          restriction_id: record.restriction_id,
-        })
+        const restriction_id = getRestrictionId(record)
+        await this.#recordCall(route, actor, { inputs, origin, value, problem: null, restriction_id })
       }
       return response
     } catch (error) {
@@ -54,7 +49,7 @@ export class OperationCaller {
       }
       // An event of the effect was rolled back with it.
       if (record && !record.isRecorded) {
-        const { restriction_id } = record
+        const restriction_id = getRestrictionId(record)
         await this.#recordCall(route, actor, { inputs, origin, value: null, problem: problem.code, restriction_id })
       }
       throw problem
@@ -106,12 +101,14 @@ export class OperationCaller {
 const getNamedObject = (route: Route, { params }: CallInputs, problem: string | null): unknown =>
   problem === null && route.params ? params : undefined
 
+const getRestrictionId = ({ notes }: CallRecord): string | null => notes?.restriction.restriction_id ?? null
+
 function createRecord({ detail, onEvent }: NonNullable<CallOrigin['recorded']>): CallRecord {
   return {
     detail,
     onEvent: (tx, event) => onEvent(tx, { ...event, problem: null }),
     isRecorded: false,
     isNoted: false,
-    restriction_id: null,
+    notes: null,
   }
 }

@@ -18,7 +18,7 @@ function createAjv({ useDefaults, optimize }: { useDefaults: boolean; optimize: 
     allowUnionTypes: true,
     ownProperties: true,
     unicodeRegExp: true,
-    // The schemas are our own: a test compares them with the meta-schema, which takes longer to compile than any of them.
+    // Schemas of routes are checked against the meta-schema by a test; compiling it here takes longer than any of them.
     meta: false,
     validateSchema: false,
     code: { optimize },

@@ -5,7 +5,7 @@
  */
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { type Cache, declareCache } from '../cache/caches.ts'
-import { fullScope } from '../database/scope.ts'
+import { unrestrictedScope } from '../database/scope.ts'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
 import { MasterKeyMissing } from '../encryption/failures.ts'
 import { DecryptionFailed, type FileKeyring, type Keyring, type KeyWrapper } from '../encryption/keyring.ts'
@@ -40,7 +40,7 @@ export class IntegrityKeyUnavailable extends Error {
   override readonly name = 'IntegrityKeyUnavailable'
 }
 
-const SCOPE: Scope = fullScope(SYSTEM_TENANT, 'operator:keys')
+const SCOPE: Scope = unrestrictedScope(SYSTEM_TENANT, 'operator:keys')
 export const toWrapContext = ({
   tenant_id,
   purpose,
@@ -74,7 +74,7 @@ export async function loadIntegrityKeys(
     macKeys: (purpose) => macKeys.get(purpose) as readonly KeyObject[],
     current: (purpose) => all(purpose)[0] as Buffer,
     tenantKey: async (tenant_id, purpose) => {
-      const scope = fullScope(tenant_id, SCOPE.actor)
+      const scope = unrestrictedScope(tenant_id, SCOPE.actor)
       const read = () => transactions.one(scope, (tx) => listIntegrityKeys(tx, tenant_id))
       let stored = await read()
       if (!stored.some((row) => row.purpose === purpose)) {
@@ -203,7 +203,7 @@ export async function ensureIntegrityKeys(
   }
   for (const tenant_id of tenants) {
     const made = await createTenantKeys(keyring, tenant_id)
-    await steward.write(fullScope(tenant_id, SCOPE.actor), (tx) => insertIntegrityKeys(tx, made))
+    await steward.write(unrestrictedScope(tenant_id, SCOPE.actor), (tx) => insertIntegrityKeys(tx, made))
   }
 }
 

@@ -12,14 +12,8 @@ import { Problem } from '../problem.ts'
 import { toProblemBody } from '../problem-body.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../uuid.ts'
 import { requeueJob, runJob } from './execution.ts'
-import {
-  claimJob,
-  extendLeases,
-  listDueSchedules,
-  reapExpiredLeases,
-  takeDueSchedule,
-  updateScheduleStarted,
-} from './queries.ts'
+import { claimJob, extendLeases, reapExpiredLeases } from './queries.ts'
+import { listDueSchedules, takeDueSchedule, updateScheduleStarted } from './schedules/queries.ts'
 import { JobCancelled, LeaseLost, Requeue, type RunningJob } from './stop-reasons.ts'
 
 export interface RunnerOptions {

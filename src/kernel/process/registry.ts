@@ -2,7 +2,7 @@
  * The processes of this service. Each renews a row every few seconds and reads those of the others: limits of the whole service
  * are divided by the number of serving processes, and workers take turns at work that one of them does.
  */
-import { fullScope } from '../database/scope.ts'
+import { unrestrictedScope } from '../database/scope.ts'
 import type { Scope, Transactions } from '../database/tx.ts'
 import type { Log } from '../log.ts'
 import { SYSTEM_TENANT, uuidv7 } from '../uuid.ts'
@@ -16,7 +16,7 @@ import {
 } from './queries.ts'
 
 export const HEARTBEAT_EVERY_MS = 5000
-const SCOPE: Scope = fullScope(SYSTEM_TENANT, 'job:heartbeat')
+const SCOPE: Scope = unrestrictedScope(SYSTEM_TENANT, 'job:heartbeat')
 
 export class ProcessRegistry {
   readonly process_id = uuidv7()

@@ -72,7 +72,7 @@ interface RequestContent {
 /** Runs the handler of a proposed change; its notes then tell what would change. */
 interface DryRun {
   readonly run: () => Promise<unknown>
-  readonly audit: Pick<AuditNotes, 'changes'>
+  readonly audit: Pick<AuditNotes, 'changes' | 'restriction'>
 }
 
 /** A request without a query has the same hash as before there were queries. */
@@ -116,6 +116,7 @@ export async function proposeIfGoverned(
     query: input.query,
     body: input.body,
     changes: attempt.audit.changes,
+    restriction_id: attempt.audit.restriction.restriction_id,
     content_hash: hashContent(route.id, input),
     head,
     required_role: rule.role,
@@ -147,6 +148,7 @@ export async function submitChangeRequest(
     params: input.params,
     body: input.body,
     changes: attempt.audit.changes,
+    restriction_id: attempt.audit.restriction.restriction_id,
     content_hash: hashContent(route.id, input),
     head,
     required_role: rule.role,

@@ -3,6 +3,7 @@
  * caller's key; only committed 2xx responses are stored, so a failed request can be sent again.
  */
 import { createHmac } from 'node:crypto'
+import type { AuditNotesCollector } from '../audit/record.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
 import { fail } from '../problem.ts'
@@ -19,6 +20,8 @@ export interface Idempotency extends IdempotencyScope {
   readonly secret: boolean
   /** Authenticates the stored response: one that was altered in the database is not sent. */
   readonly mac_key: Buffer
+  /** Where the handler notes the restriction of its object. */
+  readonly notes: Pick<AuditNotesCollector, 'restriction'>
 }
 
 const REPLAYED_HEADER = 'idempotency-replayed'
@@ -84,12 +87,12 @@ export async function runIdempotent(
   tx: Tx,
   idempotency: Idempotency | undefined,
   fingerprint: string,
-  effect: () => Promise<SerializedResponse & { readonly restriction_id: string | null }>,
+  effect: () => Promise<SerializedResponse>,
 ): Promise<SerializedResponse> {
   if (!idempotency) return effect()
   const replay = await findReplay(tx, idempotency, fingerprint)
   if (replay) return replay
-  const { restriction_id, ...answer } = await effect()
+  const answer = await effect()
   // A change that waits for approval (202) has no secret yet, and a retry must not create a second one.
   const holdsSecret = idempotency.secret && answer.status !== 202
   const kept = { ...answer, body: holdsSecret ? undefined : answer.body }
@@ -98,7 +101,7 @@ export async function runIdempotent(
     status: kept.status,
     headers: kept.headers,
     body: kept.body ?? null,
-    restriction_id,
+    restriction_id: idempotency.notes.restriction.restriction_id,
   })
   return answer
 }

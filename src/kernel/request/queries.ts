@@ -209,6 +209,7 @@ export const insertChangeRequest = (
     query?: unknown
     body: unknown
     changes?: readonly MemberChange[] | null
+    restriction_id?: string | null
     content_hash: string
     head: string | null
     required_role: string
@@ -219,8 +220,8 @@ export const insertChangeRequest = (
   tx.find<ChangeRequestRow>(
     `insert into app.change_request as c
        (tenant_id, cr_id, action, operation, params, body, content_hash, head, required_role, approvers, created_by, query, require_impact,
-        changes)
-     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12::jsonb, $13, $14::jsonb) returning ${changeRequestColumns}`,
+        changes, restriction_id)
+     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12::jsonb, $13, $14::jsonb, $15) returning ${changeRequestColumns}`,
     [
       tx.tenant_id,
       request.cr_id,
@@ -236,5 +237,6 @@ export const insertChangeRequest = (
       JSON.stringify(request.query ?? {}),
       request.require_impact ?? false,
       request.changes ? JSON.stringify(request.changes) : null,
+      request.restriction_id ?? null,
     ],
   )

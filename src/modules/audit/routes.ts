@@ -1,6 +1,7 @@
 /** The append-only, hash-chained record of every change: search, one object's history, export, verify, checkpoints. */
 
 import { listCheckpoints } from '#kernel/audit/queries.ts'
+import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { readStoredJson } from '#kernel/database/stored-json.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
@@ -131,11 +132,15 @@ export const auditRoutes = [
     id: 'getAuditEvent',
     summary: 'One event with its place in the chain',
     roles: examiners,
-    tx: 'one',
+    tx: 'read',
     params: AuditEventParams,
     reply: [200, AuditEventView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => toEventView(assertFound(await findEvent(tx, params.event_id)))),
+  }).handle(async (input) => {
+    const event = assertFound(await findEvent(input.tx, input.params.event_id))
+    await noteRestriction(input, 'audit_event', event.event_id)
+    return toEventView(event)
+  }),
 
   tenantRoute('GET /audit/as-of', {
     id: 'listConfigurationAsOf',

@@ -1,4 +1,7 @@
 /** The approval queue of all governed changes. The last approval executes the stored request exactly as it was proposed. */
+
+import type { AuditNotes } from '#kernel/audit/record.ts'
+import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { isPerson } from '#kernel/auth/principal.ts'
 import { everyone, type Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -41,9 +44,13 @@ const VISIBILITY_NOTE =
 const redact = (request: VisibleChangeRequest, { actor, kernel }: RedactionContext<'routes'>): VisibleChangeRequest =>
   toVisibleChangeRequest(kernel.routes, actor.roles, request)
 
-async function lockOpenRequest(tx: Tx, cr_id: string, facts: RequestMetadata): Promise<ChangeRequestRow> {
-  const request = assertFound(await lockChangeRequest(tx, cr_id))
-  assertRevision(request.revision, { request: facts })
+async function lockOpenRequest(
+  input: { readonly tx: Tx; readonly audit: AuditNotes; readonly request: RequestMetadata },
+  cr_id: string,
+): Promise<ChangeRequestRow> {
+  const request = assertFound(await lockChangeRequest(input.tx, cr_id))
+  await noteRestriction(input, 'change_request', cr_id)
+  assertRevision(request.revision, input)
   if (request.state !== 'open') fail('transition_not_allowed', `The change request is ${request.state}.`)
   return request
 }
@@ -121,14 +128,18 @@ export const changeRequestRoutes = [
     summary: 'One change request: what it would do, who asked, who approved',
     description: VISIBILITY_NOTE,
     roles: everyone,
-    tx: 'one',
+    tx: 'read',
     uses: ['routes'],
     params: ChangeRequestParams,
     reply: [200, VisibleChangeRequest],
     redact,
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => assertFound(await findChangeRequest(tx, params.cr_id))),
+  }).handle(async (input) => {
+    const request = assertFound(await findChangeRequest(input.tx, input.params.cr_id))
+    await noteRestriction(input, 'change_request', request.cr_id)
+    return request
+  }),
 
   tenantRoute('GET /change-requests/:cr_id/gates', {
     id: 'listChangeRequestGates',
@@ -142,8 +153,10 @@ export const changeRequestRoutes = [
     params: ChangeRequestParams,
     reply: [200, ApprovalGates],
     problems: ['not_found', 'conflict', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel, actor }) => {
+  }).handle(async (input) => {
+    const { tx, params, kernel, actor } = input
     const request = assertFound(await findChangeRequest(tx, params.cr_id))
+    await noteRestriction(input, 'change_request', request.cr_id)
     if (!mayReadChangeRequest(kernel.routes, actor.roles, request)) fail('not_found')
     return { cr_id: request.cr_id, items: request.state === 'open' ? await listApprovalGates(tx, kernel, request) : [] }
   }),
@@ -181,8 +194,9 @@ export const changeRequestRoutes = [
       'approvers_missing',
       'version_never_in_force',
     ],
-  }).handle(async ({ tx, params, body, actor, kernel, request: facts }) => {
-    const request = await lockOpenRequest(tx, params.cr_id, facts)
+  }).handle(async (input) => {
+    const { tx, params, body, actor, kernel, request: facts } = input
+    const request = await lockOpenRequest(input, params.cr_id)
     await assertMayApprove(tx, request, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
     await assertAuthorMayPropose(tx, kernel, request)
@@ -209,8 +223,9 @@ export const changeRequestRoutes = [
     redact,
     revisioned: true,
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
-  }).handle(async ({ tx, params, body, actor, request: facts }) => {
-    const request = await lockOpenRequest(tx, params.cr_id, facts)
+  }).handle(async (input) => {
+    const { tx, params, body, actor } = input
+    const request = await lockOpenRequest(input, params.cr_id)
     await assertMayApprove(tx, request, actor.roles)
     await updateChangeRequestDecided(tx, request.cr_id, { state: 'rejected', note: body.reason })
     return assertFound(await findChangeRequest(tx, request.cr_id))
@@ -228,8 +243,9 @@ export const changeRequestRoutes = [
     redact,
     revisioned: true,
     problems: ['not_found', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, body, actor, request: facts }) => {
-    const request = await lockOpenRequest(tx, params.cr_id, facts)
+  }).handle(async (input) => {
+    const { tx, params, body, actor } = input
+    const request = await lockOpenRequest(input, params.cr_id)
     if (request.created_by !== actor.principal)
       fail('transition_not_allowed', 'Only its author withdraws a change request.')
     await updateChangeRequestDecided(tx, request.cr_id, { state: 'withdrawn', note: body.note ?? null })

@@ -1,4 +1,5 @@
 /** Impact runs: of a version of a list, and of what a change request would activate. */
+import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
@@ -96,8 +97,10 @@ export const impactRoutes: readonly Route[] = [
       'type_violation',
       'content_corrupt',
     ],
-  }).handle(async ({ tx, params, body, kernel, actor, request: facts }) => {
+  }).handle(async (input) => {
+    const { tx, params, body, kernel, actor, request: facts } = input
     const request = assertFound(await lockChangeRequest(tx, params.cr_id))
+    await noteRestriction(input, 'change_request', request.cr_id)
     if (request.state !== 'open') fail('transition_not_allowed', `The change request is ${request.state}.`)
     const candidate = await createRequestCandidate(kernel, tx, request, { actor, request: facts })
     const { run_id, job } = await startRun(kernel, tx, candidate, {
@@ -122,8 +125,10 @@ export const impactRoutes: readonly Route[] = [
     reply: [200, RunView],
     redact: redactRun,
     problems: ['not_found', 'conflict', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel, actor }) => {
+  }).handle(async (input) => {
+    const { tx, params, kernel, actor } = input
     const request = assertFound(await findChangeRequest(tx, params.cr_id))
+    await noteRestriction(input, 'change_request', request.cr_id)
     if (!mayReadChangeRequest(kernel.routes, actor.roles, request))
       fail('not_found', 'Only those who may call its operation or approve it, and auditors, read its impact run.')
     const { impact_run_id } = request

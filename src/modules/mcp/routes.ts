@@ -1,4 +1,5 @@
 /** Tools of the caller, the tenant's tool policy, calls that wait for a person, and the log of all calls. */
+import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { getToolResource } from '#kernel/auth/protected-resource.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { decideTool, isLooser, mayCallTool, type ToolRule, toolCallers } from '#kernel/auth/tool-policy.ts'
@@ -267,9 +268,13 @@ export const mcpRoutes = [
     id: 'getToolCall',
     summary: 'One tool call; its id is that of its audit event',
     roles: readers,
-    tx: 'one',
+    tx: 'read',
     params: ToolCallParams,
     reply: [200, ToolCallView],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => assertFound(await findCall(tx, params.call_id))),
+  }).handle(async (input) => {
+    const call = assertFound(await findCall(input.tx, input.params.call_id))
+    await noteRestriction(input, 'mcp_call', call.call_id)
+    return call
+  }),
 ]

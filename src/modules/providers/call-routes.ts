@@ -1,4 +1,5 @@
 /** Calls of providers: made as jobs, listed, read, and settled by a person where the outcome is unknown. */
+import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -60,9 +61,15 @@ async function startCall(
   request: CallRequest,
 ) {
   const job_id = uuidv7()
-  const { call_id } = await createCall(kernel, tx, provider, { ...request, job_id })
+  const { call_id, restriction_id } = await createCall(kernel, tx, provider, { ...request, job_id })
   const resource = `/providers/calls/${call_id}`
-  const job = await kernel.jobs.enqueue(tx, { job_id, kind: PROVIDER_CALL, payload: { call_id }, resource })
+  const job = await kernel.jobs.enqueue(tx, {
+    job_id,
+    kind: PROVIDER_CALL,
+    payload: { call_id },
+    resource,
+    restriction_id,
+  })
   return { call_id, job }
 }
 
@@ -139,7 +146,11 @@ export const callRoutes: readonly Route[] = [
     reply: [200, ProviderCall],
     audited: true,
     problems: ['not_found', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel }) => getCallView(kernel, tx, params.call_id)),
+  }).handle(async (input) => {
+    const view = await getCallView(input.kernel, input.tx, input.params.call_id)
+    await noteRestriction(input, 'provider_call', view.call_id)
+    return view
+  }),
 
   tenantRoute('GET /providers/calls/:call_id/content', {
     id: 'getProviderCallContent',
@@ -151,8 +162,10 @@ export const callRoutes: readonly Route[] = [
     reply: [200, streamReply('application/octet-stream', 'The bytes as the provider sent them.')],
     audited: true,
     problems: ['not_found', 'transition_not_allowed', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel }) => {
+  }).handle(async (input) => {
+    const { tx, params, kernel } = input
     const call = assertFound(await findCall(tx, params.call_id))
+    await noteRestriction(input, 'provider_call', call.call_id)
     const [result] = await listResults(tx, [call.call_id])
     if (!result) fail('transition_not_allowed', 'The call has no answer.')
     const [stored] = await payloadStore.findStoredPayloads(tx, [result.payload_id])
@@ -183,9 +196,10 @@ export const callRoutes: readonly Route[] = [
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const { call } = await expectUnknownOutcome(kernel, tx, params.call_id)
+    const { restriction_id } = await noteRestriction({ tx, audit }, 'provider_call', call.call_id)
     const input = await openInput(kernel, tx, call)
     const { capability, subject_id } = call
-    const request = { capability, input, subject_id, repeats_call_id: call.call_id }
+    const request = { capability, input, subject_id, restriction_id, repeats_call_id: call.call_id }
     const provider = await getReadyProvider(kernel, tx, call.provider_key, (found) => expectRenderable(found, request))
     await expectExecutable(kernel, tx, provider, request)
     const { call_id, job } = await startCall(kernel, tx, provider, request)
@@ -209,6 +223,7 @@ export const callRoutes: readonly Route[] = [
   }).handle(async ({ tx, params, body, kernel, actor, audit }) => {
     expectPerson(actor.principal)
     const { call, attempts, capability } = await expectUnknownOutcome(kernel, tx, params.call_id)
+    const { restriction_id } = await noteRestriction({ tx, audit }, 'provider_call', call.call_id)
     const { result, media_type, content, reason } = body
     const attempt = assertFound(attempts.at(-1))
     await storeAnswer(
@@ -231,6 +246,7 @@ export const callRoutes: readonly Route[] = [
       kind: PROVIDER_CALL,
       payload: { call_id: call.call_id },
       resource: `/providers/calls/${call.call_id}`,
+      restriction_id,
     })
   }),
 ]

@@ -23,6 +23,8 @@ export interface CallRequest {
   readonly call_key?: string
   readonly job_id?: string | null
   readonly repeats_call_id?: string | null
+  /** Of the object that it is made for. */
+  readonly restriction_id?: string | null
 }
 
 /** Whose key encrypts input and request: the subject's, or one of the call. */
@@ -151,7 +153,7 @@ export async function createCall(
     mode,
     environment,
     subject_id: request.subject_id,
-    restriction_id: null,
+    restriction_id: request.restriction_id ?? null,
     input: await encrypt('input', input),
     request: rendered && (await encrypt('request', Buffer.from(JSON.stringify(rendered)))),
     input_hash: await hashInput(kernel, tx, { provider_key, capability: capability.name }, request.input),

@@ -1,4 +1,5 @@
 /** Routes of source contracts beside those of every kind of definition: the check of a payload, and the quarantine. */
+import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { requestScope } from '#kernel/database/scope.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
@@ -110,9 +111,11 @@ export const payloadRoutes: readonly Route[] = [
     audited: true,
     revisioned: true,
     problems: ['not_found', 'content_corrupt'],
-  }).handle(({ params, kernel, read, actor }) =>
-    getQuarantinedPayload(kernel, read, params.payload_id, actor.tenant_id),
-  ),
+  }).handle(async ({ params, kernel, read, actor, audit }) => {
+    const view = await getQuarantinedPayload(kernel, read, params.payload_id, actor.tenant_id)
+    await read((tx) => noteRestriction({ tx, audit }, 'source_payload', view.payload_id))
+    return view
+  }),
 
   tenantRoute('POST /source-contracts/quarantine/:payload_id/resolve', {
     id: 'resolveQuarantinedPayload',
@@ -141,6 +144,7 @@ export const payloadRoutes: readonly Route[] = [
     const widened = body.action === 'widen' ? await widenForPayload(kernel, scope, payload_id) : null
     return settle(fingerprint, async (tx) => {
       const item = assertFound(await lockQuarantineItem(tx, payload_id))
+      await noteRestriction({ tx, audit }, 'source_payload', payload_id)
       assertRevision(item.revision, input)
       if (item.state === 'resolved') fail('transition_not_allowed', `It was resolved already: ${item.resolution}.`)
       let draft_revision: number | null = null
@@ -172,10 +176,16 @@ export const payloadRoutes: readonly Route[] = [
   }).handle(async ({ tx, params, kernel, audit }) => {
     const { payload_id } = params
     assertFound(await lockQuarantineItem(tx, payload_id))
+    const { restriction_id } = await noteRestriction({ tx, audit }, 'source_payload', payload_id)
     const { admitted, admission_id } = assertFound(await findLastAdmission(tx, payload_id))
     if (admitted) return fail('transition_not_allowed', 'The payload is admitted already.')
     audit.recordDiff(null, { payload_id, replaces_admission_id: admission_id })
     const resource = `/api/source-contracts/quarantine/${payload_id}`
-    return kernel.jobs.enqueue(tx, { kind: REPROCESS_PAYLOAD, payload: { payload_id, admission_id }, resource })
+    return kernel.jobs.enqueue(tx, {
+      kind: REPROCESS_PAYLOAD,
+      payload: { payload_id, admission_id },
+      resource,
+      restriction_id,
+    })
   }),
 ]

@@ -1,5 +1,5 @@
 /** Public interface of the tenant router: settings of one tenant and the proof of its isolation. */
-import { insertSchedule } from '#kernel/job/queries.ts'
+import { insertSchedule } from '#kernel/job/schedules/queries.ts'
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { HOUSEKEEPING, housekeepingJob } from './jobs.ts'

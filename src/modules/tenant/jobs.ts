@@ -1,6 +1,6 @@
 /** Housekeeping: once an hour per tenant, removes records past their retention period. */
 import { defineJob } from '#kernel/job/define-job.ts'
-import { insertRecurringSchedules } from '#kernel/job/recurring.ts'
+import { insertRecurringSchedules } from '#kernel/job/schedules/recurring.ts'
 import { closed } from '#kernel/schema.ts'
 import { findRetentionPolicy, removeExpiredAnswers, removeExpiredRevocations, removeExpiredUploads } from './queries.ts'
 import { recordClasses } from './retention.ts'

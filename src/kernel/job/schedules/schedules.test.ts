@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type JobTestApp, latch, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
-import { closed, text } from '../schema.ts'
-import { uuidv7 } from '../uuid.ts'
-import { defineJob } from './define-job.ts'
+import { closed, text } from '../../schema.ts'
+import { uuidv7 } from '../../uuid.ts'
+import { defineJob } from '../define-job.ts'
 import { insertSchedule } from './queries.ts'
 
 let ran: string[] = []

@@ -1,7 +1,7 @@
 /** Schedules of recurring jobs that every tenant has: created with the tenant and maintained by housekeeping. */
-import type { Tx } from '../database/tx.ts'
-import { uuidv7 } from '../uuid.ts'
-import type { JobKind } from './kind.ts'
+import type { Tx } from '../../database/tx.ts'
+import { uuidv7 } from '../../uuid.ts'
+import type { JobKind } from '../kind.ts'
 import { insertSchedule } from './queries.ts'
 
 /** Repeatable: an existing schedule, also one that was changed or disabled, is kept. */
