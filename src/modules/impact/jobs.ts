@@ -10,6 +10,7 @@ import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
+import { openContents } from '#modules/batch-evaluations/index.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import { createRecordCheck, type OpenedDocument, openDocuments } from '#modules/evaluations/index.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
@@ -212,7 +213,21 @@ async function readPastInputs(
     const { state, document } = documents[index] as OpenedDocument
     if (state === 'intact' && isIntact(evaluation)) inputs.set(row, (JSON.parse(document) as DecisionContent).inputs)
   }
-  for (const row of rows) if (row.batch_inputs) inputs.set(row, row.batch_inputs)
+  const items = rows.flatMap((row) => {
+    const { batch_id, seq, subject_id, batch_inputs, batch_content: content } = row
+    return batch_id === null || seq === null
+      ? []
+      : [{ row, item: { batch_id, seq, subject_id, external_id: null, inputs: batch_inputs, content } }]
+  })
+  const contents = await openContents(
+    kernel,
+    tx,
+    items.map(({ item }) => item),
+  )
+  for (const [index, { row }] of items.entries()) {
+    const decided = contents[index]?.inputs
+    if (decided) inputs.set(row, decided)
+  }
   return inputs
 }
 

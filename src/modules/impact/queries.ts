@@ -197,6 +197,8 @@ export interface PastDecisionRow {
   readonly batch_id: string | null
   readonly seq: number | null
   readonly batch_inputs: Record<string, unknown> | null
+  /** The item, encrypted; null where its inputs are plain. */
+  readonly batch_content: Buffer | null
   readonly evaluation: (EvaluationRow & StoredDocument) | null
 }
 
@@ -214,7 +216,7 @@ export const listPastDecisions = async (
           and ($7::bigint is null or hashtextextended(s.subject_id::text, $8) <= $7)
         order by s.subject_id limit $9)
      select s.subject_id as of_subject, s.segment, s.attributes, o.known_band, p.family as past_family, p.key as past_key, p.batch_id, p.seq,
-            i.inputs as batch_inputs, e.*
+            i.inputs as batch_inputs, i.content as batch_content, e.*
        from s
        left join lateral (select d.family, d.key, l.* from ${wanted} cross join lateral (${latest}) l) p on true
        left join lateral (
@@ -238,6 +240,7 @@ export const listPastDecisions = async (
       batch_id,
       seq,
       batch_inputs,
+      batch_content,
       ...evaluation
     }) =>
       ({
@@ -250,6 +253,7 @@ export const listPastDecisions = async (
         batch_id,
         seq,
         batch_inputs,
+        batch_content,
         evaluation: evaluation['evaluation_id'] === null ? null : evaluation,
       }) as unknown as PastDecisionRow,
   )
