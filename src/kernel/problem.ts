@@ -5,6 +5,7 @@
 import { pluginProblems } from './plugin-problems.ts'
 import type { ProblemType } from './problem-type.ts'
 import { providerProblems } from './provider-problems.ts'
+import { recordProblems } from './record-problems.ts'
 
 export type { ProblemType } from './problem-type.ts'
 
@@ -140,6 +141,7 @@ export const problems = {
     title: 'Its present state does not allow this',
     advice: 'The answer names the present state; read the resource to see what is possible now.',
   },
+  ...recordProblems,
   not_finished: {
     status: 409,
     title: 'The work has not finished',
@@ -298,12 +300,6 @@ export const problems = {
     status: 422,
     title: 'The request is not valid',
     advice: 'Each entry of errors names the place and what was expected there.',
-  },
-  erased: {
-    status: 410,
-    title: 'The content was erased',
-    advice:
-      'Identifiers, outcome and hash remain. The content cannot be read by anybody any more; do not repeat the request.',
   },
   source_invalid: {
     status: 409,

@@ -11,6 +11,8 @@ import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
+import { ensurePolicy } from '../support/example-policy.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
 import { createPluginTriggers } from '../support/plugin-problem-triggers.ts'
 import { createProviderTriggers } from '../support/provider-problem-triggers.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
@@ -270,6 +272,14 @@ const provocations: ProblemTriggers = {
     const token = await limited('in_flight', 1)
     return duringMark(token, ['full'], () => call('GET /auth/me', { token }))
   },
+  erased: async () => {
+    const t = await ExampleTenant.create(w)
+    const { matrix_key } = await ensurePolicy(t)
+    const body = { matrix_key, inputs: { country: 'DE' } }
+    const { evaluation_id } = await t.make('POST /evaluations', { body })
+    await t.write((tx) => w.kernel.encryption.destroyOwner(tx, { kind: 'object', id: evaluation_id }))
+    return call(`GET /evaluations/${evaluation_id}`, { token: await t.token() })
+  },
   ...createRegistryTriggers(() => w, call),
   ...createProviderTriggers(() => w, call),
   ...createPluginTriggers(() => w, call),
@@ -292,6 +302,7 @@ const notYetReachable: Partial<Record<ProblemCode, string>> = {
   not_recorded: 'the problem of a job: src/modules/providers/calls.test.ts',
   outcome_unknown: 'the problem of a job: src/modules/providers/calls.test.ts',
   contract_violated: 'no operation decides on payloads yet: src/modules/source-contracts/payloads.test.ts',
+  legal_hold: 'no operation deletes what can be held yet: src/modules/holds/routes.test.ts',
   import_rejected: 'the problem of a job, not of an answer: src/modules/reference-data/imports.test.ts',
   shutting_down: 'a draining process serves until it closes; only the tool protocol will have to refuse new sessions',
 }
