@@ -7,4 +7,9 @@ export const recordProblems = {
     title: 'A legal hold keeps it',
     advice: 'Nothing was changed. It can be deleted or erased when another person has released every hold on it.',
   },
+  erased: {
+    status: 410,
+    title: 'The content was erased',
+    advice: 'Identifiers, outcome and hash remain. The content cannot be read any more; do not repeat the request.',
+  },
 } as const satisfies Record<string, ProblemType>

@@ -11,6 +11,8 @@ import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
+import { ensurePolicy } from '../support/example-policy.ts'
+import { ExampleTenant } from '../support/example-tenant.ts'
 import { createPluginTriggers } from '../support/plugin-problem-triggers.ts'
 import { createProviderTriggers } from '../support/provider-problem-triggers.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
@@ -269,6 +271,14 @@ const provocations: ProblemTriggers = {
   concurrency_limited: async () => {
     const token = await limited('in_flight', 1)
     return duringMark(token, ['full'], () => call('GET /auth/me', { token }))
+  },
+  erased: async () => {
+    const t = await ExampleTenant.create(w)
+    const { matrix_key } = await ensurePolicy(t)
+    const body = { matrix_key, inputs: { country: 'DE' } }
+    const { evaluation_id } = await t.make('POST /evaluations', { body })
+    await t.write((tx) => w.kernel.encryption.destroyOwner(tx, { kind: 'object', id: evaluation_id }))
+    return call(`GET /evaluations/${evaluation_id}`, { token: await t.token() })
   },
   ...createRegistryTriggers(() => w, call),
   ...createProviderTriggers(() => w, call),

@@ -4,13 +4,16 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { NO_COUNTS } from './bulk/file-rows.ts'
 import { claimExternalIds, insertBulk, insertBulkRejects } from './bulk/queries.ts'
 import { insertOverride, insertRatings } from './ratings/queries.ts'
-import { upsertSubjects } from './records/upsert-subjects.ts'
+import { insertSubjects, updateSubjects } from './records/queries.ts'
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {
   const canary = { subject_type: 'other', external_id: 'canary', name: 'canary', segment: 'canary' }
-  await upsertSubjects(tx, [canary])
-  const [changed] = await upsertSubjects(tx, [{ ...canary, attributes: { note: 'canary' } }])
-  const subject_id = changed?.subject.subject_id as string
+  const subject_id = uuidv7()
+  const subject = { subject_id, ...canary, attributes: {} }
+  await insertSubjects(tx, [subject])
+  // Nobody can decrypt the earlier version.
+  const earlier_content = Buffer.from('canary')
+  await updateSubjects(tx, [{ ...subject, attributes: { note: 'canary' }, earlier_content }])
   await insertRatings(tx, [
     {
       rating_id: uuidv7(),
