@@ -8,6 +8,7 @@ import { batchEvaluations } from '#modules/batch-evaluations/index.ts'
 import { breakGlass } from '#modules/break-glass/index.ts'
 import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
+import { documents } from '#modules/documents/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
@@ -53,6 +54,7 @@ export const modules: readonly Module[] = [
   evaluations,
   batchEvaluations,
   impact,
+  documents,
 
   // views
   analytics,

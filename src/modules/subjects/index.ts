@@ -16,6 +16,7 @@ export { Override, Rating } from './ratings/schema.ts'
 export {
   countSubjects,
   findSubject,
+  findSubjectVersion,
   listSubjectsAfter,
   listSubjectsByIds,
   type SubjectFilter,

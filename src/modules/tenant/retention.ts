@@ -18,11 +18,14 @@ export type RemoveExpired = (tx: Tx, keep_days: number, limit: number) => Promis
 export type RecordClass =
   | { readonly record_class: string; readonly executors: readonly RemoveExpired[] }
   | { readonly record_class: string; readonly kept_for_ever: string }
+  /** Nothing removes them: until then they cannot be deleted. */
+  | { readonly record_class: string; readonly refused_by: string }
 
 export const recordClasses: readonly RecordClass[] = [
   { record_class: 'jobs', executors: [removeOldJobs] },
   { record_class: 'import-rejects', executors: [removeOldImportRejects, removeOldBulkRejects] },
   { record_class: 'provider-payloads', executors: [removeOldPayloadContents, removeOldProviderPages] },
+  { record_class: 'documents', refused_by: 'deleteDocument' },
   { record_class: 'audit', kept_for_ever: 'The audit record is never removed; keep_days of audit must be null.' },
 ]
 

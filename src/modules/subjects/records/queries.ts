@@ -274,6 +274,10 @@ export const listSubjectVersions = (
     [tx.tenant_id, subject_id, at, after?.[0] ?? null, count],
   )
 
+/** One version, also the current one. */
+export const findSubjectVersion = (tx: Tx, subject_id: string, revision: number) =>
+  tx.find<SubjectVersionRow>(`select v.* from ${states} v where v.revision = $3`, [tx.tenant_id, subject_id, revision])
+
 export interface SubjectEventRow {
   readonly event_id: string
   readonly kind: 'created' | 'changed' | 'offboarded' | 'rated' | 'overridden' | 'override-ended'

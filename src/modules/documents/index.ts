@@ -1,0 +1,33 @@
+/** Public interface of documents and evidence items. */
+import type { Module } from '#kernel/module.ts'
+import { insertCanaryRows } from './canary.ts'
+import { checkDocumentsJob } from './check-job.ts'
+import { documentMetrics } from './document-metrics.ts'
+import { documentSource } from './document-source.ts'
+import { evidenceKinds, evidenceOwners } from './evidence/evidence-kinds.ts'
+import { evidenceRoutes } from './evidence/routes.ts'
+import { processDocumentJob } from './processing-job.ts'
+import { documentRoutes } from './routes.ts'
+
+export { type ErasedDocuments, eraseDocumentsOf } from './erase-documents.ts'
+
+export const documents: Module = {
+  name: 'documents',
+  segments: ['documents', 'evidence'],
+  tier: 'domain',
+  summary: 'Documents with encrypted bytes and their custody, and evidence items with the hash of what they name.',
+  routes: [...documentRoutes, ...evidenceRoutes],
+  jobs: [processDocumentJob, checkDocumentsJob],
+  constraints: {
+    evidence_item_attached_key: ['duplicate', 'The object is attached to this owner already.'],
+  },
+  metrics: documentMetrics,
+  evidence_kinds: evidenceKinds,
+  evidence_owners: evidenceOwners,
+  search: {
+    sources: [documentSource],
+    unsearched: { getEvidence: 'An evidence item is opened from what it is attached to.' },
+  },
+  canary_table: 'document',
+  canary: insertCanaryRows,
+}
