@@ -125,6 +125,12 @@ end $$;
 create trigger document_chunk_keep before insert or update or delete on app.document_chunk
   for each row execute function app.keep_document_chunk();
 
+create trigger document_chunk_hold before delete on app.document_chunk
+  for each row execute function app.refuse_held_delete('document_id', 'document.document_id.subject_id');
+create trigger document_hold before update on app.document
+  for each row when (new.state in ('deleted', 'erased') and old.state not in ('deleted', 'erased'))
+  execute function app.refuse_held_delete('document_id', 'subject_id');
+
 -- What a finding or a case rests on. Nothing of it changes; it is detached with a reason, and erased with its owner.
 create table app.evidence_item (
   tenant_id      uuid not null,
@@ -191,6 +197,8 @@ begin
   return new;
 end $$;
 create trigger evidence_item_keep before update on app.evidence_item for each row execute function app.keep_evidence_item();
+create trigger evidence_item_hold before update on app.evidence_item
+  for each row when (new.erased_at is not null and old.erased_at is null) execute function app.refuse_held_delete('owner_id');
 
 -- Documents are a class of record that the retention policy may name: until its period has passed they cannot be deleted.
 alter table app.retention_policy drop constraint retention_policy_classes_ck;

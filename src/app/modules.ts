@@ -10,6 +10,7 @@ import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
 import { documents } from '#modules/documents/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
+import { holds } from '#modules/holds/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
 import { mcp } from '#modules/mcp/index.ts'
@@ -38,6 +39,7 @@ export const modules: readonly Module[] = [
   jobs,
   audit,
   restrictions,
+  holds,
   search,
 
   // domain

@@ -43,6 +43,7 @@ const restrictedTables = {
   change_request: 'cr_id',
   document: 'document_id',
   evidence_item: 'evidence_id',
+  hold: 'hold_id',
   mcp_call: 'call_id',
   provider_call: 'call_id',
   source_payload: 'payload_id',

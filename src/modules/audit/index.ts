@@ -6,7 +6,7 @@ import { insertCanaryRecord } from './queries.ts'
 import { auditRoutes } from './routes.ts'
 
 export { exportChainLines } from './chain-reader.ts'
-export { type AuditEventRow, listEvents, listVerifications } from './queries.ts'
+export { listEvents, listVerifications } from './queries.ts'
 
 export const audit: Module = {
   name: 'audit',

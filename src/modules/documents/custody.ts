@@ -1,5 +1,5 @@
 /** The chain of custody of a document: the events of the audit record about it, in the words of the field. There is no second log. */
-import type { AuditEventRow } from '#modules/audit/index.ts'
+import type { CustodyEventRow } from './queries.ts'
 
 export const custodyActs = [
   'received',
@@ -28,9 +28,11 @@ const acts: Readonly<Record<string, CustodyAct>> = {
   verifyDocument: 'verified',
   updateDocument: 'changed',
   deleteDocument: 'deleted',
+  createHold: 'held',
+  releaseHold: 'released',
 }
 
-export function toCustodyEntry({ event_id, recorded_at, actor, operation, detail }: AuditEventRow) {
+export function toCustodyEntry({ event_id, recorded_at, actor, operation, detail }: CustodyEventRow) {
   const act = isAct(detail['act']) ? detail['act'] : (acts[operation] ?? 'changed')
   return { event_id, recorded_at, act, actor, operation }
 }

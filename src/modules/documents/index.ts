@@ -6,6 +6,7 @@ import { documentMetrics } from './document-metrics.ts'
 import { documentSource } from './document-source.ts'
 import { evidenceKinds, evidenceOwners } from './evidence/evidence-kinds.ts'
 import { evidenceRoutes } from './evidence/routes.ts'
+import { holdableDocument } from './holdable-document.ts'
 import { processDocumentJob } from './processing-job.ts'
 import { documentRoutes } from './routes.ts'
 
@@ -22,6 +23,7 @@ export const documents: Module = {
     evidence_item_attached_key: ['duplicate', 'The object is attached to this owner already.'],
   },
   metrics: documentMetrics,
+  holdable: [holdableDocument],
   evidence_kinds: evidenceKinds,
   evidence_owners: evidenceOwners,
   search: {

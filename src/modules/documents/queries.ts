@@ -252,3 +252,30 @@ export const updateAbandoned = (tx: Tx) =>
         and not exists (select 1 from app.job j where j.tenant_id = d.tenant_id and j.job_id = d.job_id and j.state in ('queued', 'running'))`,
     [tx.tenant_id, tx.actor],
   )
+
+export interface CustodyEventRow {
+  readonly event_id: string
+  readonly recorded_at: string
+  readonly actor: string
+  readonly operation: string
+  readonly detail: Record<string, unknown>
+}
+
+/** Events of the audit record about the document and about holds on it, newest first. */
+export const listCustodyEvents = (tx: Tx, document_id: string, after: PagePosition, count: number) => {
+  const select = (where: string): string =>
+    `(select e.event_id, e.recorded_at, e.actor, e.operation, e.detail from app.audit_event e
+       where e.tenant_id = $1 and ${where}
+         and ($3::timestamptz is null or (e.recorded_at, e.event_id) < ($3, $4::uuid))
+       order by e.recorded_at desc, e.event_id desc limit $5)`
+  const ofDocument = select(`e.object_type = 'documents' and e.object_id = $2::uuid::text`)
+  const ofHold = select(`e.object_type = 'holds' and e.object_id = h.hold_id::text`)
+  return tx.query<CustodyEventRow>(
+    `select c.event_id, c.recorded_at, c.actor, c.operation, c.detail::json as detail from (
+       ${ofDocument}
+       union all
+       select o.* from app.hold h cross join lateral ${ofHold} o where h.tenant_id = $1 and h.object_id = $2::uuid) c
+      order by c.recorded_at desc, c.event_id desc limit $5`,
+    [tx.tenant_id, document_id, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+}

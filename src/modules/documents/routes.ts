@@ -1,12 +1,10 @@
 /** Documents: stored from uploads, given out as attachments, checked against their hashes, and deleted with a record left. */
 import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
-import { OwnerKeyDestroyed } from '#kernel/encryption/failures.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { streamReply } from '#kernel/route.ts'
-import { listEvents } from '#modules/audit/index.ts'
 import { checkContent } from './check-document.ts'
 import { createDocument } from './create-document.ts'
 import { toCustodyEntry } from './custody.ts'
@@ -14,6 +12,7 @@ import { expectDeletable, expectReadable } from './document-access.ts'
 import { readDocument } from './document-bytes.ts'
 import {
   findDocument,
+  listCustodyEvents,
   listDocuments,
   lockDocument,
   removeChunks,
@@ -35,8 +34,6 @@ import {
 } from './schema.ts'
 
 const readers = ['analyst', 'compliance_officer', 'auditor'] as const
-
-const NO_FILTER = { actor: null, operation: null, from_at: null, until_at: null }
 
 /** What is recorded of a change: title and name may hold personal data. */
 const toRecorded = ({ title, category, state }: { title: string | null; category: string | null; state: string }) => ({
@@ -133,9 +130,7 @@ export const documentRoutes = [
     expectReadable(document, kernel.scanner !== null)
     const chunks = readDocument(kernel, read, document)
     // The first chunk is decrypted before the answer begins: afterwards a failure could only break the connection off.
-    const first = await chunks.next().catch((error) => {
-      throw error instanceof OwnerKeyDestroyed ? fail('erased') : error
-    })
+    const first = await chunks.next()
     const content = (async function* () {
       if (!first.done) yield first.value
       yield* chunks
@@ -176,7 +171,7 @@ export const documentRoutes = [
     params: DocumentParams,
     query: DocumentEnd,
     reply: [204, null],
-    problems: ['not_found', 'not_finished', 'transition_not_allowed', 'retention'],
+    problems: ['not_found', 'not_finished', 'transition_not_allowed', 'legal_hold', 'retention'],
   }).handle(async (input) => {
     const { tx, params, query, audit } = input
     const document = assertFound(await lockDocument(tx, params.document_id))
@@ -205,10 +200,9 @@ export const documentRoutes = [
     const { tx, params } = input
     const { document_id } = assertFound(await findDocument(tx, params.document_id))
     await noteRestriction(input, 'document', document_id)
-    const filter = { ...NO_FILTER, object_type: 'documents', object_id: document_id }
     const route = `listDocumentCustody ${document_id}`
     const events = await paginate(input, route, ['recorded_at', 'event_id'], (after, count) =>
-      listEvents(tx, filter, after, count),
+      listCustodyEvents(tx, document_id, after, count),
     )
     return { ...events, items: events.items.map(toCustodyEntry) }
   }),

@@ -1,7 +1,6 @@
 /** Attaches an object to an owner with the hash of its content, and compares that hash later. */
 import type { Static } from 'typebox'
 import type { Tx } from '#kernel/database/tx.ts'
-import { DecryptionFailed, OwnerKeyDestroyed } from '#kernel/encryption/failures.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { EvidenceKind, EvidenceObject, EvidenceOwner, Module } from '#kernel/module.ts'
 import { assertFound, assertReferenced, fail, Problem } from '#kernel/problem.ts'
@@ -103,11 +102,9 @@ export async function attachEvidence(kernel: EvidenceKernel, tx: Tx, request: Re
   return assertFound(await insertEvidence(tx, { ...item, source, content_hash, obtained_at }))
 }
 
-const isGone = (error: unknown): boolean =>
-  error instanceof OwnerKeyDestroyed || (error instanceof Problem && error.code === 'erased')
+const isGone = (error: unknown): boolean => error instanceof Problem && error.code === 'erased'
 
-const isCorrupt = (error: unknown): boolean =>
-  error instanceof DecryptionFailed || (error instanceof Problem && error.code === 'content_corrupt')
+const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
 
 /** Computes the hash of the object anew. */
 export async function compareEvidence(
