@@ -2,8 +2,9 @@
 import type { Caches } from './cache/caches.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx } from './database/tx.ts'
+import type { ValueEncryption } from './encryption/value-encryption.ts'
+import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
-import type { Capabilities } from './kernel.ts'
 import type { MetricDeclaration } from './module-metrics.ts'
 import type { PluginPolicy } from './plugin-policy.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
@@ -40,9 +41,9 @@ export interface EvidenceObject {
 /** A kind of object that an evidence item can name. */
 export interface EvidenceKind {
   readonly kind: string
-  /** Computes the hash anew. Undefined where the caller cannot see such an object; fails with `erased` where its content is gone. */
+  /** Computes the hash again. Undefined where the caller cannot see such an object; fails with `erased` where its content is gone. */
   readonly resolve: (
-    kernel: Capabilities<'encryption' | 'integrity'>,
+    kernel: { readonly encryption: ValueEncryption; readonly integrity: IntegrityKeys },
     tx: Tx,
     object: { readonly object_id: string; readonly object_version: number | null },
   ) => Promise<EvidenceObject | undefined>

@@ -2,7 +2,6 @@
  * The catalogue of errors that a client can see, each with status, title and advice; modules throw them by code.
  * Codes are never renamed; titles are constant per code; `detail` says what to do and never echoes secrets or SQL.
  */
-import { documentProblems } from './document-problems.ts'
 import { pluginProblems } from './plugin-problems.ts'
 import type { ProblemType } from './problem-type.ts'
 import { providerProblems } from './provider-problems.ts'
@@ -302,12 +301,6 @@ export const problems = {
     title: 'The request is not valid',
     advice: 'Each entry of errors names the place and what was expected there.',
   },
-  erased: {
-    status: 410,
-    title: 'The content was erased',
-    advice:
-      'Identifiers, outcome and hash remain. The content cannot be read by anybody any more; do not repeat the request.',
-  },
   source_invalid: {
     status: 409,
     title: 'The source cannot be read',
@@ -318,7 +311,6 @@ export const problems = {
     title: 'Some rows of the source are not valid',
     advice: 'Nothing was imported. The rejects of the import name each row, its place and what is wrong with it.',
   },
-  ...documentProblems,
   ...providerProblems,
   rate_limited: {
     status: 429,

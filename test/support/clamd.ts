@@ -1,4 +1,4 @@
-/** A malware scanner that speaks the protocol of clamd on a TCP port: it finds a word in the bytes, or fails as it is told. */
+/** A malware scanner that speaks the protocol of clamd on a TCP port: it finds a word in the bytes, or fails in one of several ways. */
 import net from 'node:net'
 
 /** What the scanner calls infected. */

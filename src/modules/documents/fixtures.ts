@@ -24,14 +24,12 @@ export const newDocument = async (t: ExampleTenant): Promise<string> =>
 const ensureDocument = (t: ExampleTenant): Promise<string> => oncePerTenant(t, 'document', () => newDocument(t))
 const existing: Fixture = async (t) => ({ params: { document_id: await ensureDocument(t) } })
 
-/** Stored so long ago that the retention policy lets it go: no operation makes one. */
-const newOldDocument = (t: ExampleTenant): Promise<string> =>
+/** Its bytes could not be stored, so that no retention policy keeps it: no operation makes one. */
+const newFailedDocument = (t: ExampleTenant): Promise<string> =>
   t.write(async (tx) => {
     const [row] = await tx.query<{ document_id: string }>(
-      `insert into app.document (tenant_id, document_id, title, file_name, media_type, size_bytes, sha256, encrypted_sha256, state, stored_at,
-         created_at, created_by, updated_by)
-       values ($1, gen_random_uuid(), 'Old statement', 'old.txt', 'text/plain', 6, repeat('0', 64), repeat('0', 64), 'stored',
-               now() - interval '30 years', now() - interval '30 years', $2, $2) returning document_id`,
+      `insert into app.document (tenant_id, document_id, title, file_name, media_type, size_bytes, state, created_by, updated_by)
+       values ($1, gen_random_uuid(), 'Statement', 'statement.txt', 'text/plain', 6, 'failed', $2, $2) returning document_id`,
       [tx.tenant_id, tx.actor],
     )
     return row?.document_id as string
@@ -65,8 +63,8 @@ export const fixtures: Fixtures = {
     body: { title: 'Signed statement of the customer' },
   }),
   deleteDocument: async (t) => ({
-    params: { document_id: await newOldDocument(t) },
-    query: { reason: 'The period of retention has passed' },
+    params: { document_id: await newFailedDocument(t) },
+    query: { reason: 'Uploaded by mistake' },
   }),
   listDocumentCustody: existing,
   verifyDocument: existing,

@@ -106,7 +106,7 @@ const isGone = (error: unknown): boolean => error instanceof Problem && error.co
 
 const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
 
-/** Computes the hash of the object anew. */
+/** Computes the hash of the object again. */
 export async function compareEvidence(
   kernel: EvidenceKernel,
   tx: Tx,
