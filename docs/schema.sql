@@ -443,6 +443,54 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.document_id, new.restriction_id, new.subject_id, new.media_type, new.size_bytes, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.document_id, old.restriction_id, old.subject_id, old.media_type, old.size_bytes, old.created_at, old.created_by) then
+    raise exception 'whose a document is and what it holds never changes' using errcode = 'PB002';
+  end if;
+  if old.state in ('deleted', 'erased') then
+    raise exception 'the record of a document that is gone stays as it was' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state
+     and (old.state, new.state) not in (('storing', 'stored'), ('storing', 'failed'), ('storing', 'erased'), ('stored', 'damaged'),
+                                        ('damaged', 'stored'), ('stored', 'deleted'), ('damaged', 'deleted'), ('failed', 'deleted'),
+                                        ('stored', 'erased'), ('damaged', 'erased'), ('failed', 'erased')) then
+    raise exception 'a document does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if old.encrypted_sha256 is not null and new.encrypted_sha256 is distinct from old.encrypted_sha256
+     or old.sha256 is not null and new.sha256 is not null and new.sha256 <> old.sha256
+     or old.stored_at is not null and new.stored_at is distinct from old.stored_at then
+    raise exception 'the hashes of a document never change' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_document_chunk()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  holder app.document;
+begin
+  if app.restoring() then return coalesce(new, old); end if;
+  if tg_op = 'UPDATE' then
+    raise exception 'the bytes of a document never change' using errcode = 'PB002';
+  end if;
+  select d.* into holder from app.document d
+   where d.tenant_id = coalesce(new.tenant_id, old.tenant_id) and d.document_id = coalesce(new.document_id, old.document_id);
+  if tg_op = 'INSERT' and holder.state is distinct from 'storing'
+     or tg_op = 'DELETE' and (holder.state is null or holder.state in ('stored', 'damaged')) then
+    raise exception 'the bytes of a stored document never change' using errcode = 'PB002';
+  end if;
+  return coalesce(new, old);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -451,6 +499,26 @@ begin
   if app.restoring() then return new; end if;
   if pg_trigger_depth() < 2 or (tg_op = 'UPDATE' and new.epoch <= old.epoch) then
     raise exception 'only activations move the epoch' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_evidence_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.evidence_id, new.restriction_id, new.owner_kind, new.owner_id, new.kind, new.object_id, new.object_version,
+      new.content_hash, new.obtained_at, new.added_at, new.added_by)
+     is distinct from
+     (old.tenant_id, old.evidence_id, old.restriction_id, old.owner_kind, old.owner_id, old.kind, old.object_id, old.object_version,
+      old.content_hash, old.obtained_at, old.added_at, old.added_by)
+     or old.detached_at is not null and (new.detached_at, new.detached_by) is distinct from (old.detached_at, old.detached_by)
+     or old.erased_at is not null
+     or new.erased_at is null and (new.title, new.reference, new.source) is distinct from (old.title, old.reference, old.source)
+     or new.erased_at is null and old.detached_at is not null and new.detach_reason is distinct from old.detach_reason then
+    raise exception 'an evidence item is detached once or erased, never changed' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -2164,6 +2232,97 @@ CREATE TRIGGER definition_reference_append BEFORE DELETE OR UPDATE ON app.defini
 grant insert, select on app.definition_reference to app;
 grant insert, select on app.definition_reference to steward;
 
+-- document: tenant
+create table app.document (
+  tenant_id uuid not null,
+  document_id uuid not null,
+  restriction_id uuid,
+  subject_id uuid,
+  title text,
+  file_name text,
+  category text,
+  media_type text not null,
+  size_bytes bigint not null,
+  sha256 text,
+  encrypted_sha256 text,
+  state text not null,
+  scan_state text default 'not_scanned'::text not null,
+  scanned_at timestamp with time zone,
+  scan_result text,
+  upload_id uuid,
+  job_id uuid,
+  checked_at timestamp with time zone,
+  stored_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  ended_by text,
+  end_reason text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint document_pkey PRIMARY KEY (tenant_id, document_id),
+  constraint document_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint document_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint document_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint document_category_ck CHECK ((category ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint document_content_ck CHECK (
+CASE
+    WHEN (state = ANY (ARRAY['deleted'::text, 'erased'::text])) THEN ((title IS NULL) AND (file_name IS NULL) AND (sha256 IS NULL))
+    ELSE ((title IS NOT NULL) AND (file_name IS NOT NULL))
+END),
+  constraint document_encrypted_sha256_ck CHECK ((encrypted_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint document_end_reason_ck CHECK (((length(end_reason) >= 1) AND (length(end_reason) <= 2000))),
+  constraint document_ended_ck CHECK ((((state = ANY (ARRAY['deleted'::text, 'erased'::text])) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)) AND ((ended_at IS NULL) = (end_reason IS NULL)))),
+  constraint document_file_name_ck CHECK (((length(file_name) >= 1) AND (length(file_name) <= 255))),
+  constraint document_hashes_ck CHECK (
+CASE
+    WHEN (state = ANY (ARRAY['stored'::text, 'damaged'::text])) THEN ((sha256 IS NOT NULL) AND (encrypted_sha256 IS NOT NULL) AND (stored_at IS NOT NULL) AND (upload_id IS NULL))
+    WHEN (state = 'storing'::text) THEN ((sha256 IS NULL) AND (encrypted_sha256 IS NULL) AND (upload_id IS NOT NULL))
+    ELSE (upload_id IS NULL)
+END),
+  constraint document_media_type_ck CHECK (((length(media_type) >= 3) AND (length(media_type) <= 200))),
+  constraint document_revision_ck CHECK ((revision > 0)),
+  constraint document_scan_result_ck CHECK (((length(scan_result) >= 1) AND (length(scan_result) <= 200))),
+  constraint document_scan_state_ck CHECK ((scan_state = ANY (ARRAY['not_scanned'::text, 'clean'::text, 'infected'::text, 'failed'::text]))),
+  constraint document_scanned_ck CHECK (((scan_state = 'not_scanned'::text) = (scanned_at IS NULL))),
+  constraint document_sha256_ck CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint document_size_ck CHECK (((size_bytes >= 1) AND (size_bytes <= 104857600))),
+  constraint document_state_ck CHECK ((state = ANY (ARRAY['storing'::text, 'stored'::text, 'damaged'::text, 'failed'::text, 'deleted'::text, 'erased'::text]))),
+  constraint document_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300)))
+);
+CREATE INDEX document_listing_idx ON app.document USING btree (tenant_id, created_at, document_id);
+CREATE INDEX document_state_idx ON app.document USING btree (tenant_id, state, created_at, document_id);
+CREATE INDEX document_subject_idx ON app.document USING btree (tenant_id, subject_id, created_at, document_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.document as permissive for all using (true) with check (true);
+create policy sight on app.document as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.document as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER document_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER document_hold BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
+CREATE TRIGGER document_keep BEFORE UPDATE ON app.document FOR EACH ROW EXECUTE FUNCTION app.keep_document();
+grant insert, select, update on app.document to app;
+
+-- document_chunk: tenant
+create table app.document_chunk (
+  tenant_id uuid not null,
+  document_id uuid not null,
+  seq bigint not null,
+  restriction_id uuid,
+  content bytea not null,
+  constraint document_chunk_pkey PRIMARY KEY (tenant_id, document_id, seq),
+  constraint document_chunk_document_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES app.document(tenant_id, document_id),
+  constraint document_chunk_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint document_chunk_seq_ck CHECK (((seq >= 0) AND (seq <= 99)))
+);
+create policy open on app.document_chunk as permissive for all using (true) with check (true);
+create policy sight on app.document_chunk as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.document_chunk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER document_chunk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document_chunk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER document_chunk_hold BEFORE DELETE ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('document_id', 'document.document_id.subject_id');
+CREATE TRIGGER document_chunk_keep BEFORE INSERT OR DELETE OR UPDATE ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.keep_document_chunk();
+CREATE TRIGGER document_chunk_restriction BEFORE INSERT ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('document', 'document_id');
+grant delete, insert, select on app.document_chunk to app;
+
 -- drift_finding: append
 create table app.drift_finding (
   tenant_id uuid not null,
@@ -2277,6 +2436,59 @@ CREATE TRIGGER evaluation_append BEFORE DELETE ON app.evaluation FOR EACH STATEM
 CREATE TRIGGER evaluation_encrypt BEFORE UPDATE ON app.evaluation FOR EACH ROW EXECUTE FUNCTION app.encrypt_once('document_encrypted', 'document');
 grant insert, select on app.evaluation to app;
 grant update (document, document_encrypted) on app.evaluation to app;
+
+-- evidence_item: tenant
+create table app.evidence_item (
+  tenant_id uuid not null,
+  evidence_id uuid not null,
+  restriction_id uuid,
+  owner_kind text not null,
+  owner_id uuid not null,
+  kind text not null,
+  object_id uuid,
+  object_version bigint,
+  title text,
+  reference text,
+  source text,
+  content_hash text not null,
+  obtained_at timestamp with time zone not null,
+  added_at timestamp with time zone default now() not null,
+  added_by text not null,
+  detached_at timestamp with time zone,
+  detached_by text,
+  detach_reason text,
+  erased_at timestamp with time zone,
+  constraint evidence_item_pkey PRIMARY KEY (tenant_id, evidence_id),
+  constraint evidence_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint evidence_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint evidence_item_detach_reason_ck CHECK (((length(detach_reason) >= 1) AND (length(detach_reason) <= 2000))),
+  constraint evidence_item_detached_ck CHECK ((((detached_at IS NULL) = (detached_by IS NULL)) AND ((detached_at IS NULL) OR (erased_at IS NOT NULL) OR (detach_reason IS NOT NULL)) AND ((detached_at IS NOT NULL) OR (detach_reason IS NULL)))),
+  constraint evidence_item_erased_ck CHECK (
+CASE
+    WHEN (erased_at IS NULL) THEN ((title IS NOT NULL) AND (source IS NOT NULL) AND ((kind = 'external_reference'::text) = (reference IS NOT NULL)))
+    ELSE ((title IS NULL) AND (source IS NULL) AND (reference IS NULL))
+END),
+  constraint evidence_item_hash_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint evidence_item_kind_ck CHECK ((kind = ANY (ARRAY['document'::text, 'provider_call'::text, 'match'::text, 'evaluation'::text, 'subject_version'::text, 'transaction'::text, 'ownership_graph'::text, 'external_reference'::text]))),
+  constraint evidence_item_object_ck CHECK (((kind = 'external_reference'::text) = (object_id IS NULL))),
+  constraint evidence_item_object_version_ck CHECK (((kind = 'subject_version'::text) = (object_version IS NOT NULL))),
+  constraint evidence_item_owner_ck CHECK ((owner_kind = ANY (ARRAY['subject'::text, 'alert'::text, 'investigation'::text]))),
+  constraint evidence_item_reference_ck CHECK (((length(reference) >= 1) AND (length(reference) <= 2000))),
+  constraint evidence_item_source_ck CHECK (((length(source) >= 1) AND (length(source) <= 300))),
+  constraint evidence_item_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
+  constraint evidence_item_version_ck CHECK ((object_version > 0))
+);
+CREATE UNIQUE INDEX evidence_item_attached_key ON app.evidence_item USING btree (tenant_id, owner_kind, owner_id, kind, object_id, object_version) NULLS NOT DISTINCT WHERE ((detached_at IS NULL) AND (object_id IS NOT NULL));
+CREATE INDEX evidence_item_listing_idx ON app.evidence_item USING btree (tenant_id, added_at, evidence_id);
+CREATE INDEX evidence_item_object_idx ON app.evidence_item USING btree (tenant_id, object_id, added_at, evidence_id) WHERE (object_id IS NOT NULL);
+CREATE INDEX evidence_item_owner_idx ON app.evidence_item USING btree (tenant_id, owner_id, added_at, evidence_id);
+create policy open on app.evidence_item as permissive for all using (true) with check (true);
+create policy sight on app.evidence_item as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.evidence_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER evidence_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evidence_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER evidence_item_hold BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
+CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.keep_evidence_item();
+grant insert, select, update on app.evidence_item to app;
 
 -- hold: tenant
 create table app.hold (
@@ -3440,7 +3652,7 @@ create table app.retention_policy (
   updated_by text not null,
   constraint retention_policy_pkey PRIMARY KEY (tenant_id),
   constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
+  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!((((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "documents") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
 );
 create policy open on app.retention_policy as permissive for all using (true) with check (true);
 create policy wall on app.retention_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));

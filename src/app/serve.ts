@@ -120,6 +120,7 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
     preview_time_limit_ms: config.preview_time_limit_ms,
     forced_provider_mode: config.forced_provider_mode,
     plugin_policy: config.plugins.policy,
+    scanner: config.scanner,
     strict: false,
     ...(http && { assets: (app) => installAssets(app, project.root, config.issuers) }),
   })

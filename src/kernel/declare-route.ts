@@ -100,6 +100,8 @@ export interface TenantSpec<P, Q, B, R extends ReplySchema, M extends TxMode, U 
    * reply that is repeated for an `Idempotency-Key`, because the caller may have lost a role since.
    */
   readonly redact?: (reply: ReplyValue<R>, reader: RedactionContext<U>) => ReplyValue<R> | Promise<ReplyValue<R>>
+  /** Another status for replies whose work goes on after them. */
+  readonly alternateStatus?: { readonly status: 202; readonly when: (reply: ReplyValue<R>) => boolean }
   /** Checks that run before the transaction is opened, because they wait for something, such as a worker thread. */
   readonly beforeTransaction?: (
     input: RequestInput<P, Q, B> & { readonly actor: Actor } & KernelInput<U>,

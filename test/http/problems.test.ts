@@ -11,8 +11,7 @@ import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
-import { ensurePolicy } from '../support/example-policy.ts'
-import { ExampleTenant } from '../support/example-tenant.ts'
+import { createDocumentTriggers } from '../support/document-problem-triggers.ts'
 import { createPluginTriggers } from '../support/plugin-problem-triggers.ts'
 import { createProviderTriggers } from '../support/provider-problem-triggers.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
@@ -272,18 +271,11 @@ const provocations: ProblemTriggers = {
     const token = await limited('in_flight', 1)
     return duringMark(token, ['full'], () => call('GET /auth/me', { token }))
   },
-  erased: async () => {
-    const t = await ExampleTenant.create(w)
-    const { matrix_key } = await ensurePolicy(t)
-    const body = { matrix_key, inputs: { country: 'DE' } }
-    const { evaluation_id } = await t.make('POST /evaluations', { body })
-    await t.write((tx) => w.kernel.encryption.destroyOwner(tx, { kind: 'object', id: evaluation_id }))
-    return call(`GET /evaluations/${evaluation_id}`, { token: await t.token() })
-  },
   ...createRegistryTriggers(() => w, call),
   ...createProviderTriggers(() => w, call),
   ...createPluginTriggers(() => w, call),
   ...createToolTriggers(() => w),
+  ...createDocumentTriggers(() => w, call),
   headers_too_large: () => raw(formatRequest('GET /api/health HTTP/1.1', { 'X-Long': 'x'.repeat(20_000) })),
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
   dependency_unavailable: () => call('GET /auth/me', { token: goodToken(forgery, { claims: { iss: DEAD_ISSUER } }) }),
@@ -302,7 +294,7 @@ const notYetReachable: Partial<Record<ProblemCode, string>> = {
   not_recorded: 'the problem of a job: src/modules/providers/calls.test.ts',
   outcome_unknown: 'the problem of a job: src/modules/providers/calls.test.ts',
   contract_violated: 'no operation decides on payloads yet: src/modules/source-contracts/payloads.test.ts',
-  legal_hold: 'no operation deletes what can be held yet: src/modules/holds/routes.test.ts',
+  document_infected: 'needs a malware scanner: src/modules/documents/scanning.test.ts',
   import_rejected: 'the problem of a job, not of an answer: src/modules/reference-data/imports.test.ts',
   shutting_down: 'a draining process serves until it closes; only the tool protocol will have to refuse new sessions',
 }

@@ -41,6 +41,8 @@ export function deferEvent(
 const restrictedTables = {
   audit_event: 'event_id',
   change_request: 'cr_id',
+  document: 'document_id',
+  evidence_item: 'evidence_id',
   hold: 'hold_id',
   mcp_call: 'call_id',
   provider_call: 'call_id',

@@ -13,7 +13,7 @@ import { subjectSource } from './search/subject-source.ts'
 
 export * as overrideApproval from './ratings/override-approval.ts'
 export { deferRating, insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
-export { Override, Rating } from './ratings/schema.ts'
+export * as ratingSchemas from './ratings/schema.ts'
 export {
   countSubjects,
   findSubject,
@@ -23,6 +23,7 @@ export {
   type SubjectRow,
 } from './records/queries.ts'
 export { subjectTypes } from './records/schema.ts'
+export { readVersion } from './records/stored-versions.ts'
 
 export const subjects: Module = {
   name: 'subjects',

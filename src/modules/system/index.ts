@@ -4,8 +4,8 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { insertCanaryAnswer, insertCanaryProcess, insertUpload, insertUploadChunk } from './queries.ts'
 import { systemRoutes } from './routes.ts'
 
-export { findUpload, type UploadRow } from './queries.ts'
-export { claimUpload, completeBytes, readUpload, writeBytes } from './uploads.ts'
+export { findUpload, lockUpload, removeUpload, type UploadRow } from './queries.ts'
+export { claimUpload, completeBytes, readUpload, readUploadChunk, writeBytes } from './uploads.ts'
 
 export const system: Module = {
   name: 'system',
