@@ -56,6 +56,17 @@ export const apiGroups: readonly TagGroup[] = [
     ],
   },
   {
+    name: 'Work',
+    tags: [
+      {
+        module: 'alerts',
+        title: 'Alerts',
+        description:
+          'What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.',
+      },
+    ],
+  },
+  {
     name: 'Sources',
     tags: [
       {

@@ -1,6 +1,7 @@
 /** All modules in tier order. A module may use those above it, never those below. */
 import type { Module } from '#kernel/module.ts'
 import { access } from '#modules/access/index.ts'
+import { alerts } from '#modules/alerts/index.ts'
 import { analytics } from '#modules/analytics/index.ts'
 import { audit } from '#modules/audit/index.ts'
 import { auth } from '#modules/auth/index.ts'
@@ -41,6 +42,7 @@ export const modules: readonly Module[] = [
 
   // domain
   definitions,
+  alerts,
   sourceContracts,
   plugins,
   referenceData,

@@ -36,7 +36,7 @@ export class ResponseBuilder {
 
   /** `visible` is the part of the value that the caller may read; headers are made from the whole value. */
   toResponse(route: Route, value: unknown, visible: unknown): SerializedResponse {
-    const [status] = route.reply
+    const status = route.alternateStatus?.when(value) ? route.alternateStatus.status : route.reply[0]
     if (status === 204) return { status, headers: {}, body: undefined }
     const headers = buildHeaders(route, value)
     // Two representations of one revision never share a strong ETag.
