@@ -9,6 +9,7 @@ import { breakGlass } from '#modules/break-glass/index.ts'
 import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
+import { events } from '#modules/events/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
 import { mcp } from '#modules/mcp/index.ts'
@@ -25,6 +26,7 @@ import { subjects } from '#modules/subjects/index.ts'
 import { system } from '#modules/system/index.ts'
 import { tenant } from '#modules/tenant/index.ts'
 import { toolServers } from '#modules/tool-servers/index.ts'
+import { work } from '#modules/work/index.ts'
 
 export const modules: readonly Module[] = [
   // foundation
@@ -36,6 +38,7 @@ export const modules: readonly Module[] = [
   breakGlass,
   jobs,
   audit,
+  events,
   restrictions,
   search,
 
@@ -44,6 +47,7 @@ export const modules: readonly Module[] = [
   sourceContracts,
   plugins,
   referenceData,
+  work,
   subjects,
   providerCredentials,
   toolServers,
