@@ -115,6 +115,17 @@ export const apiGroups: readonly TagGroup[] = [
     ],
   },
   {
+    name: 'Work',
+    tags: [
+      {
+        module: 'work',
+        title: 'Queues and clocks',
+        description:
+          'Who works on what: queues as data, assignment, absence, and the service and statutory clocks by which it is due.',
+      },
+    ],
+  },
+  {
     name: 'Overview',
     tags: [
       {
@@ -175,6 +186,12 @@ export const apiGroups: readonly TagGroup[] = [
   {
     name: 'Running the service',
     tags: [
+      {
+        module: 'events',
+        title: 'Events',
+        description:
+          'What happened, as ids in CloudEvents 1.0, for systems that follow changes without asking for each object.',
+      },
       {
         module: 'jobs',
         title: 'Jobs',

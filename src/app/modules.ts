@@ -10,6 +10,7 @@ import { breakGlass } from '#modules/break-glass/index.ts'
 import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
+import { events } from '#modules/events/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
 import { mcp } from '#modules/mcp/index.ts'
@@ -26,6 +27,7 @@ import { subjects } from '#modules/subjects/index.ts'
 import { system } from '#modules/system/index.ts'
 import { tenant } from '#modules/tenant/index.ts'
 import { toolServers } from '#modules/tool-servers/index.ts'
+import { work } from '#modules/work/index.ts'
 
 export const modules: readonly Module[] = [
   // foundation
@@ -37,6 +39,7 @@ export const modules: readonly Module[] = [
   breakGlass,
   jobs,
   audit,
+  events,
   restrictions,
   search,
 
@@ -46,6 +49,7 @@ export const modules: readonly Module[] = [
   sourceContracts,
   plugins,
   referenceData,
+  work,
   subjects,
   providerCredentials,
   toolServers,
