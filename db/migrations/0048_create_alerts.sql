@@ -29,9 +29,10 @@ create table app.alert (
   priority          text not null constraint alert_priority_ck check (priority in ('low', 'medium', 'high', 'critical')),
   priority_rank     smallint not null generated always as
                       (case priority when 'critical' then 4 when 'high' then 3 when 'medium' then 2 else 1 end) stored,
-  state             text not null constraint alert_state_ck check (state in ('new', 'claimed', 'snoozed', 'dismissed', 'escalated')),
-  queue_key         text constraint alert_queue_ck check (length(queue_key) between 1 and 100),
-  assignee          text constraint alert_assignee_ck check (assignee like 'user:_%'),
+  -- A new alert that somebody works on is shown as claimed. Who that is, and in which queue, is kept with the work, which returns to the
+  -- queue when a person is deactivated; worked_by is whom the history names.
+  state             text not null constraint alert_state_ck check (state in ('new', 'snoozed', 'dismissed', 'escalated')),
+  worked_by         text constraint alert_worked_by_ck check (worked_by like 'user:_%'),
   occurrences       bigint not null default 1 constraint alert_occurrences_ck check (occurrences >= 1),
   first_seen_at     timestamptz not null default now(),
   last_seen_at      timestamptz not null default now(),
@@ -62,7 +63,6 @@ create table app.alert (
   constraint alert_previous_ck check (previous_alert_id is null or round > 1),
   constraint alert_seen_ck check (last_seen_at >= first_seen_at),
   constraint alert_snoozed_ck check ((state = 'snoozed') = (snoozed_until is not null)),
-  constraint alert_claimed_ck check ((state <> 'claimed' or assignee is not null) and (state <> 'new' or assignee is null)),
   constraint alert_proposed_ck check ((proposed_by is null) = (proposed_at is null) and (proposed_by is null or reason_code is not null)),
   constraint alert_dismissed_ck check ((state = 'dismissed') = (dismissed_at is not null) and (dismissed_at is null) = (dismissed_by is null)
                                        and (state <> 'dismissed' or reason_code is not null)),
@@ -70,19 +70,17 @@ create table app.alert (
   -- One person proposes the dismissal, another confirms it.
   constraint alert_four_eyes_ck check (state <> 'dismissed' or not second_person or (proposed_by is not null and proposed_by <> dismissed_by))
 );
--- The worker counts open alerts over all tenants, for metrics.
+-- Workers count open alerts over all tenants, and learn which tenants have snoozed ones to wake.
 select app.wall('app.alert', 'queue');
-grant select (tenant_id, state, priority, first_seen_at) on app.alert to worker;
+grant select (tenant_id, state, priority, first_seen_at, snoozed_until) on app.alert to worker;
 select app.restrict_rows('app.alert');
 revoke delete on app.alert from app;
 create unique index alert_round_key on app.alert (tenant_id, dedup_key, dedup_scope, round);
-create unique index alert_open_key on app.alert (tenant_id, dedup_key, dedup_scope) where state in ('new', 'claimed', 'snoozed');
-create index alert_waiting_idx on app.alert (tenant_id, priority_rank desc, alert_id) include (queue_key, restriction_id) where state = 'new';
+create unique index alert_open_key on app.alert (tenant_id, dedup_key, dedup_scope) where state in ('new', 'snoozed');
 create index alert_inbox_idx on app.alert (tenant_id, priority_rank desc, alert_id desc) include (restriction_id)
-  where state in ('new', 'claimed', 'snoozed');
+  where state in ('new', 'snoozed');
 create index alert_subject_idx on app.alert (tenant_id, subject_id, alert_id) where subject_id is not null;
-create index alert_assignee_idx on app.alert (tenant_id, assignee, alert_id) where assignee is not null;
-create index alert_snoozed_idx on app.alert (tenant_id, snoozed_until) where state = 'snoozed';
+create index alert_snoozed_idx on app.alert (snoozed_until) include (tenant_id) where state = 'snoozed';
 create index alert_restriction_idx on app.alert (tenant_id, restriction_id);
 
 create function app.keep_alert() returns trigger
@@ -113,21 +111,19 @@ begin
     raise exception 'occurrences of an alert are only added' using errcode = 'PB002';
   end if;
   if new.state <> old.state and (old.state, new.state) not in (
-       ('new', 'claimed'), ('new', 'snoozed'), ('new', 'dismissed'), ('new', 'escalated'),
-       ('claimed', 'new'), ('claimed', 'snoozed'), ('claimed', 'dismissed'), ('claimed', 'escalated'),
-       ('snoozed', 'new'), ('snoozed', 'claimed'), ('snoozed', 'dismissed'), ('snoozed', 'escalated'),
-       ('dismissed', 'new')) then
+       ('new', 'snoozed'), ('new', 'dismissed'), ('new', 'escalated'),
+       ('snoozed', 'new'), ('snoozed', 'dismissed'), ('snoozed', 'escalated'), ('dismissed', 'new')) then
     raise exception 'an alert does not go from % to %', old.state, new.state using errcode = 'PB002';
   end if;
   if old.state in ('dismissed', 'escalated') and new.state = old.state
-     and (new.assignee, new.priority, new.reason_code, new.proposed_by, new.dismissed_by, new.dismissed_at, new.escalated_by, new.escalated_at)
+     and (new.worked_by, new.priority, new.reason_code, new.proposed_by, new.dismissed_by, new.dismissed_at, new.escalated_by, new.escalated_at)
          is distinct from
-         (old.assignee, old.priority, old.reason_code, old.proposed_by, old.dismissed_by, old.dismissed_at, old.escalated_by, old.escalated_at) then
+         (old.worked_by, old.priority, old.reason_code, old.proposed_by, old.dismissed_by, old.dismissed_at, old.escalated_by, old.escalated_at) then
     raise exception 'how an alert was closed never changes' using errcode = 'PB002';
   end if;
-  if (new.state, new.assignee, new.priority, new.queue_key, new.snoozed_until, new.reason_code, new.proposed_by, new.investigation_id, new.fingerprint)
+  if (new.state, new.worked_by, new.priority, new.snoozed_until, new.reason_code, new.proposed_by, new.investigation_id, new.fingerprint)
      is distinct from
-     (old.state, old.assignee, old.priority, old.queue_key, old.snoozed_until, old.reason_code, old.proposed_by, old.investigation_id, old.fingerprint) then
+     (old.state, old.worked_by, old.priority, old.snoozed_until, old.reason_code, old.proposed_by, old.investigation_id, old.fingerprint) then
     if new.revision <> old.revision + 1 then
       raise exception 'a change of an alert has a revision of its own' using errcode = 'PB002';
     end if;
@@ -156,7 +152,7 @@ create table app.alert_history (
   alert_id       uuid not null,
   revision       bigint not null,
   event          text not null constraint alert_history_event_ck check (event in ('opened', 'claimed', 'assigned', 'released', 'snoozed', 'woken',
-                   'priority_changed', 'queue_changed', 'facts_changed', 'dismissal_proposed', 'dismissal_returned', 'dismissed', 'escalated',
+                   'priority_changed', 'facts_changed', 'dismissal_proposed', 'dismissal_returned', 'dismissed', 'escalated',
                    'reopened', 'attached')),
   state          text not null,
   -- Members that differ, without facts, which may name people.
@@ -177,6 +173,8 @@ create function app.record_alert() returns trigger
   language plpgsql as $$
 declare
   happened text;
+  was text;
+  now_is text := case when new.state = 'new' and new.worked_by is not null then 'claimed' else new.state end;
 begin
   if app.restoring() then return null; end if;
   if tg_op = 'INSERT' then
@@ -185,6 +183,7 @@ begin
     return null;
   end if;
   if new.revision = old.revision then return null; end if;
+  was := case when old.state = 'new' and old.worked_by is not null then 'claimed' else old.state end;
   happened := case
     when old.state = 'dismissed' and new.state = 'new' then 'reopened'
     when new.state = 'dismissed' and old.state <> 'dismissed' then 'dismissed'
@@ -192,20 +191,18 @@ begin
     when new.state = 'snoozed' and old.state <> 'snoozed' then 'snoozed'
     when new.fingerprint <> old.fingerprint then 'facts_changed'
     when old.state = 'snoozed' and new.state <> 'snoozed' then 'woken'
-    when new.assignee is distinct from old.assignee and new.assignee = app.actor() then 'claimed'
-    when new.assignee is distinct from old.assignee and new.assignee is not null then 'assigned'
-    when new.assignee is distinct from old.assignee then 'released'
+    when new.worked_by is distinct from old.worked_by and new.worked_by = app.actor() then 'claimed'
+    when new.worked_by is distinct from old.worked_by and new.worked_by is not null then 'assigned'
+    when new.worked_by is distinct from old.worked_by then 'released'
     when new.proposed_by is not null and old.proposed_by is null then 'dismissal_proposed'
     when new.proposed_by is null and old.proposed_by is not null then 'dismissal_returned'
     when new.priority <> old.priority then 'priority_changed'
-    when new.queue_key is distinct from old.queue_key then 'queue_changed'
     else 'attached' end;
   insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
-    select new.tenant_id, new.alert_id, new.revision, happened, new.state,
+    select new.tenant_id, new.alert_id, new.revision, happened, now_is,
            coalesce(jsonb_agg(jsonb_build_object('member', c.member, 'before', c.before, 'after', c.after) order by c.member), '[]'),
            app.actor()
-      from (values ('state', old.state, new.state), ('assignee', old.assignee, new.assignee), ('priority', old.priority, new.priority),
-                   ('queue_key', old.queue_key, new.queue_key),
+      from (values ('state', was, now_is), ('assignee', old.worked_by, new.worked_by), ('priority', old.priority, new.priority),
                    ('snoozed_until', to_char(old.snoozed_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
                                      to_char(new.snoozed_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
                    ('reason_code', old.reason_code, new.reason_code), ('proposed_by', old.proposed_by, new.proposed_by),

@@ -56,17 +56,6 @@ export const apiGroups: readonly TagGroup[] = [
     ],
   },
   {
-    name: 'Work',
-    tags: [
-      {
-        module: 'alerts',
-        title: 'Alerts',
-        description:
-          'What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.',
-      },
-    ],
-  },
-  {
     name: 'Sources',
     tags: [
       {
@@ -117,6 +106,12 @@ export const apiGroups: readonly TagGroup[] = [
   {
     name: 'Work',
     tags: [
+      {
+        module: 'alerts',
+        title: 'Alerts',
+        description:
+          'What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.',
+      },
       {
         module: 'work',
         title: 'Queues and clocks',

@@ -45,11 +45,11 @@ export const modules: readonly Module[] = [
 
   // domain
   definitions,
+  work,
   alerts,
   sourceContracts,
   plugins,
   referenceData,
-  work,
   subjects,
   providerCredentials,
   toolServers,

@@ -9,7 +9,7 @@ import { insertSuppression } from './suppressions/queries.ts'
 const DAY_MS = 86_400_000
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {
-  const { alert_id } = await raiseAlert(tx, {
+  const { alert_id } = await raiseAlert(null, tx, {
     source: 'canary',
     rule_code: 'canary',
     dedup_key: `canary ${uuidv7()}`,
@@ -17,7 +17,6 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     facts: { canary: 'canary' },
     explanation: { sentence: 'canary', fields: [], references: [] },
     priority: 'low',
-    queue_key: 'canary',
     reference: 'canary',
   })
   if (alert_id === null) throw new Error('the canary was suppressed')

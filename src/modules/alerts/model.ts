@@ -6,6 +6,7 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 export const priorities = ['low', 'medium', 'high', 'critical'] as const
 export type Priority = (typeof priorities)[number]
 
+/** A new alert that somebody works on is claimed. */
 export const alertStates = ['new', 'claimed', 'snoozed', 'dismissed', 'escalated'] as const
 export type AlertState = (typeof alertStates)[number]
 export const openStates: readonly AlertState[] = ['new', 'claimed', 'snoozed']

@@ -49,6 +49,8 @@ export interface AlertSettings {
   readonly second_person: boolean
   readonly max_snooze_days: number
   readonly max_suppression_days: number
+  /** Until when somebody should have begun; absent: no clock. */
+  readonly first_action_hours?: number
 }
 
 /** Without an entry, the strictest: a second person, and nothing may be put off. */
@@ -79,6 +81,8 @@ export async function assertAlertReason(kernel: Capabilities<'caches'>, tx: Tx, 
   if (list?.entries.some((entry) => entry.code === code && entry.area === 'alert')) return
   fail('conflict', {
     detail: `The list ${REASON_CODES} has no code ${code} of the area alert.`,
-    errors: [{ in: 'body', pointer: '#/reason_code', detail: 'is not a reason code of alerts', keyword: 'reason_code' }],
+    errors: [
+      { in: 'body', pointer: '#/reason_code', detail: 'is not a reason code of alerts', keyword: 'reason_code' },
+    ],
   })
 }

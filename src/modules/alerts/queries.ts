@@ -43,19 +43,23 @@ export interface AlertRow {
   readonly revision: number
 }
 
+/** Whoever has the work now; once it is done, whoever had it. */
+const STATE = `case when a.state = 'new' and w.assignee is not null then 'claimed' else a.state end`
+
 /**
  * The alert before it may have been restricted since: then neither its id nor what changed since is shown. The join sees what the
  * caller may see.
  */
 const columns = `a.alert_id, a.source, a.rule_code, a.subject_id, s.name as subject_name, a.title, a.dedup_key, a.facts, a.fingerprint,
   case when a.changes_since = 'previous_report' or p.alert_id is not null then a.changes end as changes,
-  p.alert_id as previous_alert_id, a.explanation, a.priority, a.priority_rank, a.state, a.queue_key, a.assignee, a.occurrences,
+  p.alert_id as previous_alert_id, a.explanation, a.priority, a.priority_rank, ${STATE} as state, w.queue_key, w.assignee, a.occurrences,
   a.first_seen_at, a.last_seen_at, a.snoozed_until, a.second_person, a.reason_code, a.proposed_by, a.proposed_at, a.dismissed_by,
   a.dismissed_at, a.escalated_by, a.escalated_at, a.investigation_id, a.restriction_id, app.is_in_force(a.restriction_id) as is_in_force,
   a.created_at, a.created_by, a.updated_at, a.revision`
 
 const joins = `left join app.subject s on s.tenant_id = a.tenant_id and s.subject_id = a.subject_id
-  left join app.alert p on p.tenant_id = a.tenant_id and p.alert_id = a.previous_alert_id`
+  left join app.alert p on p.tenant_id = a.tenant_id and p.alert_id = a.previous_alert_id
+  left join app.work_item w on w.tenant_id = a.tenant_id and w.object_kind = 'alert' and w.object_id = a.alert_id`
 
 export interface AlertFilter {
   readonly state?: AlertState | 'open' | undefined
@@ -66,11 +70,11 @@ export interface AlertFilter {
   readonly assignee?: string | undefined
 }
 
-const OPEN = `a.state in ('new', 'claimed', 'snoozed')`
+const OPEN = `a.state in ('new', 'snoozed')`
 
-const matches = `($2::text is null or a.state = $2 or ($2 = 'open' and ${OPEN})) and ($3::text is null or a.priority = $3)
-  and ($4::text is null or a.source = $4) and ($5::uuid is null or a.subject_id = $5) and ($6::text is null or a.queue_key = $6)
-  and ($7::text is null or a.assignee = $7)`
+const matches = `($2::text is null or ${STATE} = $2 or ($2 = 'open' and ${OPEN})) and ($3::text is null or a.priority = $3)
+  and ($4::text is null or a.source = $4) and ($5::uuid is null or a.subject_id = $5) and ($6::text is null or w.queue_key = $6)
+  and ($7::text is null or w.assignee = $7)`
 
 const toValues = ({ state, priority, source, subject_id, queue_key, assignee }: AlertFilter) => [
   state ?? null,
@@ -141,7 +145,11 @@ export interface HistoryRow {
   readonly entry: string
   readonly event: string
   readonly state: AlertState | null
-  readonly changes: readonly { readonly member: string; readonly before: string | null; readonly after: string | null }[]
+  readonly changes: readonly {
+    readonly member: string
+    readonly before: string | null
+    readonly after: string | null
+  }[]
   readonly note: string | null
   readonly recorded_at: string
   readonly recorded_by: string
@@ -194,5 +202,11 @@ export const insertComment = (
 export const countOpenAlerts = (tx: Tx) =>
   tx.query<{ priority: Priority; open: number; oldest_s: number }>(
     `select priority, count(*) as open, extract(epoch from now() - min(first_seen_at))::float8 as oldest_s
-       from app.alert where state in ('new', 'claimed', 'snoozed') group by priority`,
+       from app.alert where state in ('new', 'snoozed') group by priority`,
+  )
+
+export const listAlertTitles = (tx: Tx, alert_ids: readonly string[]) =>
+  tx.query<{ id: string; title: string }>(
+    'select alert_id as id, title from app.alert where tenant_id = $1 and alert_id = any ($2::uuid[])',
+    [tx.tenant_id, alert_ids],
   )

@@ -57,6 +57,7 @@ export const alertRoutes = [
       'facts, or on a suppression. No report is dropped: each is an occurrence.',
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
+    uses: ['caches'],
     body: AlertRequest,
     reply: [201, RaisedAlert],
     alternateStatus: { status: 200, when: ({ outcome }) => outcome !== 'opened' },
@@ -65,7 +66,7 @@ export const alertRoutes = [
     links: { getAlert: { alert_id: 'alert_id' } },
     // not_found: a repeated request, after the alert was restricted.
     problems: ['not_found', 'conflict', 'overloaded'],
-  }).handle(async ({ tx, body, audit }) => {
+  }).handle(async ({ tx, body, kernel, audit }) => {
     const { facts = [], explanation, subject_id = null, restriction_id = null, ...report } = body
     const names = facts.map(({ name }) => name)
     if (new Set(names).size !== names.length) fail('conflict', 'A fact is named twice.')
@@ -74,7 +75,7 @@ export const alertRoutes = [
       restriction_id === null
         ? null
         : assertReferenced(await findRestrictionId(tx, restriction_id), 'restriction with this id')
-    const raised = await raiseAlert(tx, {
+    const raised = await raiseAlert(kernel, tx, {
       ...report,
       subject_id,
       restriction_id,

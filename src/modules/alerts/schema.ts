@@ -86,7 +86,9 @@ export const Alert = closed(
     facts: Type.Array(closed({ name: text(60), value: Type.String({ maxLength: 500 }) }), {
       description: 'What makes this match differ from another.',
     }),
-    fingerprint: text(64, { description: 'Salted hash of the facts: the same inside this alert while they are the same.' }),
+    fingerprint: text(64, {
+      description: 'Salted hash of the facts: the same inside this alert while they are the same.',
+    }),
     changes: nullable(
       Type.Array(FactChange, {
         description: 'What changed since the alert that was closed before, or since the report before.',
@@ -149,19 +151,26 @@ export const AlertQuery = closed({
 export const AlertRequest = closed({
   source: Source,
   dedup_key: DedupKey,
-  title: titleText(300, { description: 'What happened, in one sentence.', examples: ['Name resembles a listed party'] }),
+  title: titleText(300, {
+    description: 'What happened, in one sentence.',
+    examples: ['Name resembles a listed party'],
+  }),
   priority: PriorityName,
   subject_id: Type.Optional(nullable(Id())),
   facts: Type.Optional(
     listOf(closed({ name: FactName, value: text(500) }), 50, {
-      description: 'What would make it another match, each name once. After a dismissal only other facts open an alert.',
+      description:
+        'What would make it another match, each name once. After a dismissal only other facts open an alert.',
     }),
   ),
   explanation: Type.Optional(closed(explanationMembers)),
-  queue_key: Type.Optional(nullable(Slug())),
-  reference: Type.Optional(nullable(text(300, { description: 'Your name for this report.', examples: ['payment:93'] }))),
+  reference: Type.Optional(
+    nullable(text(300, { description: 'Your name for this report.', examples: ['payment:93'] })),
+  ),
   restriction_id: Type.Optional(
-    nullable(Id({ description: 'A restriction that you may see. The alert then joins others of this restriction only.' })),
+    nullable(
+      Id({ description: 'A restriction that you may see. The alert then joins others of this restriction only.' }),
+    ),
   ),
 })
 export const RaisedAlert = closed(
@@ -260,7 +269,10 @@ export const BulkRequest = closed({
   priority: Type.Optional(PriorityName),
   note: Type.Optional(nullable(Note)),
   dry_run: Type.Optional(
-    Type.Boolean({ default: false, description: 'Only say for each alert which rule would be broken. At most 200 alerts.' }),
+    Type.Boolean({
+      default: false,
+      description: 'Only say for each alert which rule would be broken. At most 200 alerts.',
+    }),
   ),
 })
 const BulkItem = closed(
@@ -275,7 +287,9 @@ const BulkItem = closed(
 )
 export const BulkResult = closed(
   {
-    job_id: nullable(Id({ description: 'Above 200 alerts a job does it; its result has the items that were refused.' })),
+    job_id: nullable(
+      Id({ description: 'Above 200 alerts a job does it; its result has the items that were refused.' }),
+    ),
     done: Count,
     refused: Count,
     items: Type.Array(BulkItem),

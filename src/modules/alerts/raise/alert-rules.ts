@@ -27,7 +27,6 @@ export interface AlertRule {
   /** The band, the action or the kind of drift; `*`: any. */
   readonly value: string
   readonly priority: Priority
-  readonly queue_key?: string
 }
 
 /** Something that was found, in the terms of the list. */
@@ -84,8 +83,7 @@ export async function loadAlertRules(
   if (known && current && isCurrent(known, current)) return createMatcher(known.rules)
   const [row] = await resolver.listPointers(tx, [ALERT_RULES], { valid_at: null, known_at: null })
   if (!row) return () => undefined
-  const entries =
-    row.via === null ? [] : await readEntries<AlertRule>(kernel, tx, row as resolver.VersionPointer)
+  const entries = row.via === null ? [] : await readEntries<AlertRule>(kernel, tx, row as resolver.VersionPointer)
   const rules = new Map(entries.map((rule) => [toKey(rule), rule]))
   const { own_epoch, shared_epoch, now, until } = row
   cache.set(tx.tenant_id, { own_epoch, shared_epoch, now, until, rules })

@@ -34,7 +34,7 @@ export async function raiseContractAlert(
   const [rule] = matching
   if (!rule) return
   const [kind = 'payload', ...id] = reference.split(':')
-  await raiseAlert(tx, {
+  await raiseAlert(kernel, tx, {
     source: 'contract',
     rule_code: rule.code,
     dedup_key: `${on}:${contract_key}`,
@@ -54,7 +54,6 @@ export async function raiseContractAlert(
       ],
     },
     priority: rule.priority,
-    queue_key: rule.queue_key ?? null,
     reference,
     restriction_id,
   })

@@ -40,7 +40,8 @@ export async function raiseDecisionAlerts(
       return rule ? [toReport(definition, outcome, rule, finding)] : []
     }),
   )
-  for (const report of reports.toSorted((a, b) => (a.dedup_key < b.dedup_key ? -1 : 1))) await raiseAlert(tx, report)
+  for (const report of reports.toSorted((a, b) => (a.dedup_key < b.dedup_key ? -1 : 1)))
+    await raiseAlert(kernel, tx, report)
   return reports.length
 }
 
@@ -77,7 +78,6 @@ function toReport(
     },
     explanation: toExplanation({ key, version }, outcome, rule),
     priority: rule.priority,
-    queue_key: rule.queue_key ?? null,
     reference,
   }
 }

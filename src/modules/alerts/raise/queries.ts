@@ -12,7 +12,6 @@ export interface SeriesHead {
   readonly facts: Facts
   readonly fingerprint_salt: string
   readonly priority: Priority
-  readonly assignee: string | null
   readonly occurrences: number
   readonly restriction_id: string
 }
@@ -33,7 +32,7 @@ export async function findSeries(tx: Tx, target: ReportTarget) {
   const { dedup_key, dedup_scope, source, subject_id, priority } = target
   const [heads, suppressions] = (await tx.queryAll([
     {
-      text: `select alert_id, round, state, facts, fingerprint_salt, priority, assignee, occurrences, restriction_id from app.alert
+      text: `select alert_id, round, state, facts, fingerprint_salt, priority, occurrences, restriction_id from app.alert
               where tenant_id = $1 and dedup_key = $2 and dedup_scope = $3 order by round desc limit 1 for update`,
       values: [tx.tenant_id, dedup_key, dedup_scope],
     },
@@ -61,7 +60,6 @@ export interface NewAlert extends ReportTarget {
   readonly fingerprint_salt: string
   readonly changes: readonly FactChange[] | null
   readonly explanation: Explanation
-  readonly queue_key: string | null
   readonly restriction_id: string
   /** True: the restriction is made with the alert, to be imposed later where somebody has to. */
   readonly is_own_restriction: boolean
@@ -72,13 +70,13 @@ export const insertAlert = async (tx: Tx, alert: NewAlert): Promise<boolean> =>
   (await tx.find(
     `with opened as (
        insert into app.alert (tenant_id, alert_id, source, rule_code, subject_id, dedup_key, dedup_scope, round, previous_alert_id, title, facts,
-         fingerprint, fingerprint_salt, changes, changes_since, explanation, priority, state, queue_key, restriction_id, created_by)
+         fingerprint, fingerprint_salt, changes, changes_since, explanation, priority, state, restriction_id, created_by)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::jsonb, case when $14::jsonb is not null then 'previous_alert' end,
-         $15, $16, 'new', $17, $18, $19)
+         $15, $16, 'new', $17, $18)
        on conflict do nothing returning tenant_id, restriction_id
      ), prepared as (
        insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, prepared_for, created_by)
-       select tenant_id, restriction_id, 'Alert', false, 'alert', $19 from opened where $20::boolean returning 1
+       select tenant_id, restriction_id, 'Alert', false, 'alert', $18 from opened where $19::boolean returning 1
      )
      select 1 as found from opened`,
     [
@@ -98,7 +96,6 @@ export const insertAlert = async (tx: Tx, alert: NewAlert): Promise<boolean> =>
       alert.changes === null ? null : JSON.stringify(alert.changes),
       JSON.stringify(alert.explanation),
       alert.priority,
-      alert.queue_key,
       alert.restriction_id,
       tx.actor,
       alert.is_own_restriction,
@@ -118,7 +115,7 @@ export const updateFacts = (tx: Tx, alert_id: string, changed: ChangedFacts) =>
   tx.run(
     `update app.alert set occurrences = occurrences + 1, last_seen_at = greatest(last_seen_at, now()), facts = $3, fingerprint = $4, changes = $5,
             changes_since = 'previous_report', explanation = $6, title = $7, priority = $8, snoozed_until = null,
-            state = case when state = 'snoozed' then case when assignee is null then 'new' else 'claimed' end else state end,
+            state = case when state = 'snoozed' then 'new' else state end,
             proposed_by = null, proposed_at = null, reason_code = null, second_person = false, updated_at = now(), revision = revision + 1
       where tenant_id = $1 and alert_id = $2`,
     [

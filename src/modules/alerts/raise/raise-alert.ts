@@ -3,6 +3,7 @@
  * that was closed with the same facts is counted there; other facts open a new alert that says what changed.
  */
 import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import {
@@ -16,6 +17,7 @@ import {
   maxPriority,
   type Priority,
 } from '../model.ts'
+import { openAlertWork, resumeAlertWork } from '../work/alert-work.ts'
 import {
   addOccurrence,
   addSuppressed,
@@ -41,7 +43,6 @@ export interface AlertReport {
   readonly facts: Facts
   readonly explanation: Explanation
   readonly priority: Priority
-  readonly queue_key?: string | null
   /** What was reported on: `evaluation:<id>`. */
   readonly reference?: string | null
   /** Of the object that it is about; absent: the alert gets one of its own, not in force. */
@@ -64,7 +65,12 @@ export interface RaisedAlert {
 /** Each attempt that fails means that another transaction has opened an alert of this key. */
 const ATTEMPTS = 10
 
-export async function raiseAlert(tx: Tx, report: AlertReport): Promise<RaisedAlert> {
+/** Without capabilities, as for the canary of isolation, no work is opened. */
+export async function raiseAlert(
+  kernel: Capabilities<'caches'> | null,
+  tx: Tx,
+  report: AlertReport,
+): Promise<RaisedAlert> {
   const target = {
     source: report.source,
     dedup_key: report.dedup_key,
@@ -81,12 +87,17 @@ export async function raiseAlert(tx: Tx, report: AlertReport): Promise<RaisedAle
     }
     if (head) {
       const changes = diffFacts(head.facts, report.facts)
-      if (isOpen(head) || changes.length === 0) return repeatAlert(tx, report, head, changes)
+      if (isOpen(head) || changes.length === 0) return repeatAlert(kernel, tx, report, { head, changes })
     }
     const opened = await openAlert(tx, report, { ...target, head })
-    if (opened) return opened
+    if (!opened) continue
+    if (kernel) await openAlertWork(kernel, tx, { ...report, ...opened })
+    return opened
   }
-  return fail('overloaded', { detail: 'Alerts of this key are opened all the time. Repeat the request.', retry_after_s: 1 })
+  return fail('overloaded', {
+    detail: 'Alerts of this key are opened all the time. Repeat the request.',
+    retry_after_s: 1,
+  })
 }
 
 /** Undefined where the suppression was ended at this moment. */
@@ -98,16 +109,31 @@ async function countSuppressed(
   const counted = await addSuppressed(tx, suppression_id)
   if (!counted) return undefined
   const outcome = 'suppressed' as const
-  deferOccurrence(tx, { occurrence_id: uuidv7(), alert_id: null, suppression_id, outcome, fingerprint: null, reference })
+  deferOccurrence(tx, {
+    occurrence_id: uuidv7(),
+    alert_id: null,
+    suppression_id,
+    outcome,
+    fingerprint: null,
+    reference,
+  })
   const { occurrences } = counted
-  return { outcome, alert_id: null, suppression_id, occurrences, previous_alert_id: null, changes: null, restriction_id: null }
+  return {
+    outcome,
+    alert_id: null,
+    suppression_id,
+    occurrences,
+    previous_alert_id: null,
+    changes: null,
+    restriction_id: null,
+  }
 }
 
 async function repeatAlert(
+  kernel: Capabilities<'caches'> | null,
   tx: Tx,
   report: AlertReport,
-  head: SeriesHead,
-  changes: readonly FactChange[],
+  { head, changes }: { readonly head: SeriesHead; readonly changes: readonly FactChange[] },
 ): Promise<RaisedAlert> {
   const { alert_id, restriction_id } = head
   const fingerprint = computeFingerprint(head.fingerprint_salt, report.facts)
@@ -116,6 +142,7 @@ async function repeatAlert(
   else {
     const priority = maxPriority(head.priority, report.priority)
     await updateFacts(tx, alert_id, { facts, fingerprint, changes, explanation, title, priority })
+    if (kernel) await resumeAlertWork(kernel, tx, { ...head, source: report.source, raised_to: priority })
   }
   const outcome = isOpen(head) ? 'joined' : 'counted'
   const reference = report.reference ?? null
@@ -141,7 +168,7 @@ async function openAlert(
   }: { source: string; dedup_key: string; dedup_scope: string; subject_id: string | null; priority: Priority } & {
     head: SeriesHead | undefined
   },
-): Promise<RaisedAlert | undefined> {
+): Promise<(RaisedAlert & { readonly alert_id: string; readonly restriction_id: string }) | undefined> {
   const alert_id = uuidv7()
   const fingerprint_salt = createFingerprintSalt()
   const fingerprint = computeFingerprint(fingerprint_salt, report.facts)
@@ -160,7 +187,6 @@ async function openAlert(
     fingerprint_salt,
     changes,
     explanation: report.explanation,
-    queue_key: report.queue_key ?? null,
     restriction_id,
     is_own_restriction: !report.restriction_id,
   })

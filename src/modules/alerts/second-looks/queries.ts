@@ -27,7 +27,15 @@ export interface SecondLookRow {
 
 export type NewSecondLook = Pick<
   SecondLookRow,
-  'look_id' | 'alert_id' | 'revision' | 'dismissed_by' | 'sample_code' | 'sample_version' | 'seed' | 'rate_bps' | 'bucket'
+  | 'look_id'
+  | 'alert_id'
+  | 'revision'
+  | 'dismissed_by'
+  | 'sample_code'
+  | 'sample_version'
+  | 'seed'
+  | 'rate_bps'
+  | 'bucket'
 >
 
 export const insertSecondLook = (tx: Tx, look: NewSecondLook) =>
@@ -68,10 +76,10 @@ export const findSecondLook = (tx: Tx, look_id: string) =>
   ])
 
 export const lockSecondLook = (tx: Tx, look_id: string) =>
-  tx.find<SecondLookRow>(
-    `select ${columns} from ${source} where l.tenant_id = $1 and l.look_id = $2 for update of l`,
-    [tx.tenant_id, look_id],
-  )
+  tx.find<SecondLookRow>(`select ${columns} from ${source} where l.tenant_id = $1 and l.look_id = $2 for update of l`, [
+    tx.tenant_id,
+    look_id,
+  ])
 
 export const updateDecided = (tx: Tx, look_id: string, state: 'agreed' | 'disagreed') =>
   tx.run(
@@ -85,4 +93,10 @@ export const countSecondLooks = (tx: Tx) =>
             count(*) filter (where l.state = 'disagreed') as disagreed
        from ${source} where l.tenant_id = $1 group by a.source order by a.source`,
     [tx.tenant_id],
+  )
+
+export const listLookTitles = (tx: Tx, look_ids: readonly string[]) =>
+  tx.query<{ id: string; title: string }>(
+    `select l.look_id as id, a.title from ${source} where l.tenant_id = $1 and l.look_id = any ($2::uuid[])`,
+    [tx.tenant_id, look_ids],
   )

@@ -1,10 +1,14 @@
 /** Second looks: dismissals that were sampled, judged again by somebody else. */
 import { expectPerson } from '#kernel/auth/principal.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
+import { emit } from '#kernel/events/emit.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { workItems } from '#modules/work/index.ts'
+import { alertReopened } from '../events.ts'
 import { findAlert, insertComment, lockAlert } from '../queries.ts'
+import { startAlertWork } from '../work/alert-work.ts'
 import { isNewest, updateWork } from '../work/queries.ts'
 import {
   countSecondLooks,
@@ -14,14 +18,8 @@ import {
   type SecondLookRow,
   updateDecided,
 } from './queries.ts'
-import {
-  Agreement,
-  DecisionRequest,
-  SecondLook,
-  SecondLookPage,
-  SecondLookParams,
-  SecondLookQuery,
-} from './schema.ts'
+import { toLookItem } from './sample.ts'
+import { Agreement, DecisionRequest, SecondLook, SecondLookPage, SecondLookParams, SecondLookQuery } from './schema.ts'
 
 const toSecondLookView = (row: SecondLookRow) => ({
   look_id: row.look_id,
@@ -81,6 +79,20 @@ export const secondLookRoutes = [
     return { ...withRate(all), by_source: rows.map(({ source, ...counts }) => ({ source, ...withRate(counts) })) }
   }),
 
+  tenantRoute('GET /alerts/second-looks/:look_id', {
+    id: 'getAlertSecondLook',
+    summary: 'Get a second look with what is needed to compute its choice again',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'one',
+    params: SecondLookParams,
+    reply: [200, SecondLook],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, audit }) => {
+    const look = assertFound(await findSecondLook(tx, params.look_id))
+    audit.belongsTo(look)
+    return toSecondLookView(look)
+  }),
+
   tenantRoute('POST /alerts/second-looks/:look_id/decide', {
     id: 'decideAlertSecondLook',
     summary: 'Agree with a dismissal, or open the alert again',
@@ -88,10 +100,11 @@ export const secondLookRoutes = [
     roles: ['compliance_officer'],
     tx: 'write',
     params: SecondLookParams,
+    uses: ['caches'],
     body: DecisionRequest,
     reply: [200, SecondLook],
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request', 'person_required'],
-  }).handle(async ({ tx, params, body, actor, audit }) => {
+  }).handle(async ({ tx, params, body, actor, kernel, audit }) => {
     expectPerson(actor.principal, 'Only a person takes a second look, not an API key.')
     const look = assertFound(await lockSecondLook(tx, params.look_id))
     audit.belongsTo(look)
@@ -100,10 +113,14 @@ export const secondLookRoutes = [
     if ([look.dismissed_by, alert.proposed_by].includes(actor.principal))
       fail('approval_own_request', 'Somebody who had no part in the dismissal takes the second look.')
     await updateDecided(tx, look.look_id, body.agrees ? 'agreed' : 'disagreed')
+    await workItems.completeWork(tx, toLookItem(look.look_id))
     const opens = !body.agrees && alert.state === 'dismissed' && alert.revision === look.revision
     if (opens && (await isNewest(tx, alert.alert_id))) {
       const opened = { state: 'new', assignee: null, proposed_by: null, dismissed_by: null, reason_code: null } as const
       await updateWork(tx, alert.alert_id, { ...alert, ...opened, second_person: false })
+      await startAlertWork(kernel, tx, alert)
+      const { alert_id: object_id, restriction_id, priority } = alert
+      await emit(tx, alertReopened, { object_id, restriction_id, data: { priority } })
     }
     if (body.note) {
       const { revision } = assertFound(await findAlert(tx, alert.alert_id))

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { workItems } from '#modules/work/index.ts'
 import type { Priority } from '../model.ts'
 import { loadQualitySamples, type QualitySample } from '../policy-lists.ts'
 import { insertSecondLook } from './queries.ts'
@@ -28,7 +29,10 @@ interface DismissedAlert {
   readonly priority: Priority
   readonly dismissed_by: string
   readonly revision: number
+  readonly restriction_id: string
 }
+
+export const toLookItem = (look_id: string) => ({ object_kind: 'second_look', object_id: look_id })
 
 export async function addSecondLook(kernel: Capabilities<'caches'>, tx: Tx, alert: DismissedAlert): Promise<void> {
   const list = await loadQualitySamples(kernel, tx)
@@ -39,5 +43,8 @@ export async function addSecondLook(kernel: Capabilities<'caches'>, tx: Tx, aler
   if (bucket >= rate_bps) return
   const { alert_id, dismissed_by, revision } = alert
   const chosen = { sample_code: code, sample_version: list.version, seed, rate_bps, bucket }
-  await insertSecondLook(tx, { look_id: uuidv7(), alert_id, revision, dismissed_by, ...chosen })
+  const look_id = uuidv7()
+  await insertSecondLook(tx, { look_id, alert_id, revision, dismissed_by, ...chosen })
+  const { priority, source, restriction_id } = alert
+  await workItems.openWork(kernel, tx, { ...toLookItem(look_id), priority, source, restriction_id })
 }

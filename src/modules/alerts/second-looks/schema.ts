@@ -59,7 +59,9 @@ const counts = {
   waiting: Count,
   agreed: Count,
   disagreed: Count,
-  agreement_bps: nullable(integer(0, 10_000, { description: 'Share of decided ones that agree; null: none is decided.' })),
+  agreement_bps: nullable(
+    integer(0, 10_000, { description: 'Share of decided ones that agree; null: none is decided.' }),
+  ),
 }
 export const Agreement = closed(
   { ...counts, by_source: Type.Array(closed({ source: text(40), ...counts })) },

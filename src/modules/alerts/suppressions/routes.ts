@@ -58,9 +58,7 @@ export const suppressionRoutes = [
     if (ahead_ms <= 0) fail('conflict', 'The end is in the past.')
     if (ahead_ms > max_suppression_days * DAY_MS)
       fail('conflict', `Up to this priority, reports may be suppressed for at most ${max_suppression_days} days.`)
-    const made = assertFound(
-      await insertSuppression(tx, { suppression_id: uuidv7(), subject_id, dedup_key, ...given }),
-    )
+    const made = assertFound(await insertSuppression(tx, { suppression_id: uuidv7(), subject_id, dedup_key, ...given }))
     audit.recordDiff(null, { source: made.source, up_to_priority: made.up_to_priority, expires_at: made.expires_at })
     return made
   }),

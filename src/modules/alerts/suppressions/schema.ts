@@ -1,5 +1,17 @@
 /** Wire contract of suppressions. */
-import { Count, closed, Id, nullable, oneOf, pageOf, pageQuery, reasonText, Timestamp, Type, text } from '#kernel/schema.ts'
+import {
+  Count,
+  closed,
+  Id,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  reasonText,
+  Timestamp,
+  Type,
+  text,
+} from '#kernel/schema.ts'
 import { DedupKey, PriorityName, ReasonCode, Source } from '../schema.ts'
 
 const states = ['proposed', 'active', 'ended', 'expired'] as const
@@ -33,7 +45,9 @@ export const SuppressionParams = closed({ suppression_id: Id() })
 export const SuppressionQuery = closed({ ...pageQuery, state: Type.Optional(oneOf(states)) })
 export const SuppressionRequest = closed({
   source: Source,
-  subject_id: Type.Optional(nullable(Id({ description: 'Only reports about this subject. This or dedup_key is needed.' }))),
+  subject_id: Type.Optional(
+    nullable(Id({ description: 'Only reports about this subject. This or dedup_key is needed.' })),
+  ),
   dedup_key: Type.Optional(nullable(DedupKey)),
   up_to_priority: PriorityName,
   reason_code: ReasonCode,

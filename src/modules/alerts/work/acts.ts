@@ -4,14 +4,26 @@
  */
 import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { emit } from '#kernel/events/emit.ts'
+import type { EventType } from '#kernel/events/event-type.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertReferenced, fail } from '#kernel/problem.ts'
+import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { workClocks, workItems } from '#modules/work/index.ts'
+import {
+  alertClaimed,
+  alertDismissed,
+  alertEscalated,
+  alertReleased,
+  alertSnoozed,
+  dismissalProposed,
+} from '../events.ts'
 import { isOpen, type Priority } from '../model.ts'
 import { assertAlertReason, loadAlertSettings } from '../policy-lists.ts'
 import { type AlertRow, insertComment } from '../queries.ts'
 import { addSecondLook } from '../second-looks/sample.ts'
-import { type AlertWork, findWorker, updateWork } from './queries.ts'
+import { stopFirstActionClock, toWorkItem, wakeAlertWork } from './alert-work.ts'
+import { type AlertWork, updateWork } from './queries.ts'
 
 export interface ActContext {
   readonly kernel: Capabilities<'caches'>
@@ -22,6 +34,8 @@ export interface ActContext {
 type Apply = () => Promise<void>
 /** `alert` is locked. */
 export type Act<Input> = (context: ActContext, alert: AlertRow, input: Input) => Promise<Apply>
+
+type Note = string | null | undefined
 
 const DAY_MS = 86_400_000
 
@@ -35,33 +49,43 @@ const expectWorker = (principal: string): string => {
 }
 
 /** Stores the change, and what was written about it under the same revision. */
-async function change(
-  { tx }: ActContext,
-  alert: AlertRow,
-  changed: Partial<AlertWork>,
-  note: string | null | undefined,
-): Promise<void> {
+async function change({ tx }: ActContext, alert: AlertRow, changed: Partial<AlertWork>, note: Note): Promise<void> {
   const { alert_id } = alert
   await updateWork(tx, alert_id, { ...alert, ...changed })
   if (note) await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: alert.revision + 1, text: note })
 }
 
-export const assign: Act<{ user_id: string; note?: string | null }> = async (context, alert, { user_id, note }) => {
-  expectWorker(context.principal)
-  assertOpen(alert)
-  const worker = assertReferenced(
-    await findWorker(context.tx, user_id, alert.restriction_id),
-    'active person with this id',
-  )
-  if (!worker.can_work) fail('conflict', 'The person is neither analyst nor compliance officer.')
-  if (!worker.can_see) fail('conflict', 'The person has no access to this alert. Give them access first.')
-  const assignee = `user:${worker.user_id}`
-  if (alert.assignee === assignee) fail('transition_not_allowed', 'The person works on it already.')
-  const state = alert.state === 'snoozed' ? 'snoozed' : 'claimed'
-  return () => change(context, alert, { state, assignee }, note)
+const announce = <E extends EventType>(
+  { tx }: ActContext,
+  { alert_id, restriction_id }: AlertRow,
+  event: E,
+  data: { readonly [K in keyof E['data']]: string | number | boolean | null },
+) => emit(tx, event, { object_id: alert_id, restriction_id, data })
+
+/** The caller has claimed its work. */
+export async function recordClaim(context: ActContext, alert: AlertRow): Promise<void> {
+  await change(context, alert, { assignee: context.principal }, null)
+  await stopFirstActionClock(context.tx, alert.alert_id)
+  await announce(context, alert, alertClaimed, { priority: alert.priority, assignee: context.principal })
 }
 
-export const release: Act<{ note?: string | null; may_release_others: boolean }> = async (
+export const assign: Act<{ user_id: string; note?: Note }> = async (context, alert, { user_id, note }) => {
+  const { tx } = context
+  const { alert_id, restriction_id, priority } = alert
+  expectWorker(context.principal)
+  assertOpen(alert)
+  await workItems.assertAssignable(tx, user_id, restriction_id)
+  const assignee = `user:${user_id}`
+  if (alert.assignee === assignee) fail('transition_not_allowed', 'The person works on it already.')
+  return async () => {
+    await workItems.assignWork(tx, { ...toWorkItem(alert_id), restriction_id }, user_id)
+    await change(context, alert, { assignee }, note)
+    await stopFirstActionClock(tx, alert_id)
+    await announce(context, alert, alertClaimed, { priority, assignee })
+  }
+}
+
+export const release: Act<{ note?: Note; may_release_others: boolean }> = async (
   context,
   alert,
   { note, may_release_others },
@@ -70,51 +94,70 @@ export const release: Act<{ note?: string | null; may_release_others: boolean }>
   if (alert.assignee === null) fail('transition_not_allowed', 'Nobody works on the alert.')
   if (alert.assignee !== context.principal && !may_release_others)
     fail('transition_not_allowed', 'Somebody else works on it; they or a compliance officer release it.')
-  const state = alert.state === 'snoozed' ? 'snoozed' : 'new'
-  return () => change(context, alert, { state, assignee: null }, note)
+  return async () => {
+    await workItems.releaseWork(context.tx, toWorkItem(alert.alert_id))
+    await change(context, alert, { assignee: null }, note)
+    await announce(context, alert, alertReleased, { priority: alert.priority })
+  }
 }
 
-export const snooze: Act<{ until: string; note?: string | null }> = async (context, alert, { until, note }) => {
+/** Service clocks do not run meanwhile. */
+export const snooze: Act<{ until: string; note?: Note }> = async (context, alert, { until, note }) => {
+  const { kernel, tx } = context
+  const { alert_id, priority } = alert
   expectWorker(context.principal)
   assertOpen(alert)
   if (alert.state === 'snoozed') fail('transition_not_allowed', 'The alert is snoozed already.')
-  if (alert.proposed_by !== null) fail('transition_not_allowed', 'A dismissal waits to be confirmed.')
-  const { max_snooze_days } = (await loadAlertSettings(context.kernel, context.tx))(alert.priority)
+  assertNotProposed(alert)
+  const { max_snooze_days } = (await loadAlertSettings(kernel, tx))(priority)
   const ahead_ms = Date.parse(until) - Date.now()
   if (ahead_ms <= 0) fail('conflict', 'The end is in the past.')
   if (ahead_ms > max_snooze_days * DAY_MS)
     fail('conflict', `Alerts of this priority may be put off for at most ${max_snooze_days} days.`)
-  return () => change(context, alert, { state: 'snoozed', snoozed_until: until }, note)
+  return async () => {
+    await workItems.postponeWork(tx, toWorkItem(alert_id), until)
+    await workClocks.pauseClocks(tx, toWorkItem(alert_id))
+    await change(context, alert, { state: 'snoozed', snoozed_until: until }, note)
+    await announce(context, alert, alertSnoozed, { priority, until })
+  }
 }
 
-export const dismiss: Act<{ reason_code: string; note?: string | null }> = async (
-  context,
-  alert,
-  { reason_code, note },
-) => {
+function assertNotProposed({ proposed_by }: AlertRow): void {
+  if (proposed_by !== null)
+    fail('transition_not_allowed', 'A dismissal waits to be confirmed or returned by another person.')
+}
+
+export const dismiss: Act<{ reason_code: string; note?: Note }> = async (context, alert, { reason_code, note }) => {
   const { kernel, tx } = context
+  const { alert_id, priority } = alert
   const principal = expectWorker(context.principal)
   assertOpen(alert)
-  if (alert.proposed_by !== null)
-    fail('transition_not_allowed', 'A dismissal waits to be confirmed or returned by another person.')
+  assertNotProposed(alert)
   await assertAlertReason(kernel, tx, reason_code)
-  const { second_person } = (await loadAlertSettings(kernel, tx))(alert.priority)
-  if (second_person) return () => change(context, alert, { second_person, reason_code, proposed_by: principal }, note)
-  return () => close(context, alert, { second_person, reason_code }, note)
+  const { second_person } = (await loadAlertSettings(kernel, tx))(priority)
+  if (!second_person) return () => close(context, alert, { second_person, reason_code }, note)
+  return async () => {
+    // Back to the queue: somebody else confirms it.
+    await workItems.releaseWork(tx, toWorkItem(alert_id))
+    if (alert.state === 'snoozed') await wakeAlertWork(kernel, tx, alert)
+    await stopFirstActionClock(tx, alert_id)
+    const proposed = { second_person, reason_code, proposed_by: principal, assignee: null } as const
+    await change(context, alert, { ...proposed, state: 'new', snoozed_until: null }, note)
+    await announce(context, alert, dismissalProposed, { priority, reason_code })
+  }
 }
 
-async function close(
-  context: ActContext,
-  alert: AlertRow,
-  reason: Partial<AlertWork>,
-  note: string | null | undefined,
-): Promise<void> {
+async function close(context: ActContext, alert: AlertRow, reason: Partial<AlertWork>, note: Note): Promise<void> {
   const { kernel, tx, principal } = context
-  await change(context, alert, { ...reason, state: 'dismissed', dismissed_by: principal, snoozed_until: null }, note)
+  const { alert_id, priority } = alert
+  const closed = { ...reason, state: 'dismissed', dismissed_by: principal, snoozed_until: null } as const
+  await workItems.completeWork(tx, toWorkItem(alert_id))
+  await change(context, alert, closed, note)
   await addSecondLook(kernel, tx, { ...alert, dismissed_by: principal, revision: alert.revision + 1 })
+  await announce(context, alert, alertDismissed, { priority, reason_code: reason.reason_code ?? alert.reason_code })
 }
 
-export const confirmDismissal: Act<{ note?: string | null }> = async (context, alert, { note }) => {
+export const confirmDismissal: Act<{ note?: Note }> = async (context, alert, { note }) => {
   const principal = expectWorker(context.principal)
   assertOpen(alert)
   if (alert.proposed_by === null) fail('transition_not_allowed', 'No dismissal was proposed.')
@@ -123,7 +166,7 @@ export const confirmDismissal: Act<{ note?: string | null }> = async (context, a
   return () => close(context, alert, {}, note)
 }
 
-export const returnDismissal: Act<{ note?: string | null }> = async (context, alert, { note }) => {
+export const returnDismissal: Act<{ note?: Note }> = async (context, alert, { note }) => {
   expectWorker(context.principal)
   assertOpen(alert)
   if (alert.proposed_by === null) fail('transition_not_allowed', 'No dismissal was proposed.')
@@ -133,14 +176,23 @@ export const returnDismissal: Act<{ note?: string | null }> = async (context, al
 export const escalate: Act<{ note: string }> = async (context, alert, { note }) => {
   const principal = expectWorker(context.principal)
   assertOpen(alert)
-  if (alert.proposed_by !== null) fail('transition_not_allowed', 'A dismissal waits to be confirmed or returned.')
-  return () => change(context, alert, { state: 'escalated', escalated_by: principal, snoozed_until: null }, note)
+  assertNotProposed(alert)
+  return async () => {
+    await workItems.completeWork(context.tx, toWorkItem(alert.alert_id))
+    await change(context, alert, { state: 'escalated', escalated_by: principal, snoozed_until: null }, note)
+    await announce(context, alert, alertEscalated, { priority: alert.priority })
+  }
 }
 
-export const prioritise: Act<{ priority: Priority; note?: string | null }> = async (context, alert, { priority, note }) => {
+export const prioritise: Act<{ priority: Priority; note?: Note }> = async (context, alert, { priority, note }) => {
+  const { kernel, tx } = context
+  const { alert_id, source } = alert
   assertOpen(alert)
   if (alert.priority === priority) fail('transition_not_allowed', `The priority is ${priority} already.`)
   // Whether a second person is needed depends on the priority.
-  if (alert.proposed_by !== null) fail('transition_not_allowed', 'A dismissal waits to be confirmed or returned.')
-  return () => change(context, alert, { priority }, note)
+  assertNotProposed(alert)
+  return async () => {
+    await workItems.rerouteWork(kernel, tx, { ...toWorkItem(alert_id), priority, source })
+    await change(context, alert, { priority }, note)
+  }
 }

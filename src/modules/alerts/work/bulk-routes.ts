@@ -35,7 +35,12 @@ export const bulkRoutes = [
       if (dry_run) fail('conflict', `A dry run looks at no more than ${MAX_AT_ONCE} alerts.`)
       const { principal, may_release_others } = caller
       const payload = { ...asked, principal, may_release_others }
-      const { job_id } = await kernel.jobs.enqueue(tx, { kind: ALERT_BULK, payload, total: asked.alert_ids.length, unit: 'alerts' })
+      const { job_id } = await kernel.jobs.enqueue(tx, {
+        kind: ALERT_BULK,
+        payload,
+        total: asked.alert_ids.length,
+        unit: 'alerts',
+      })
       return { job_id, done: 0, refused: 0, items: [] }
     }
     const items = await performBulk(kernel, tx, { ...asked, dry_run }, caller)

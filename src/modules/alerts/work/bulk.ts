@@ -123,7 +123,7 @@ async function performOne(context: ActContext, act: BoundAct, alert_id: string, 
     if (!dry_run) await apply()
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error
-    return refuse(error.code, error.detail ?? error.code)
+    return refuse(error.code, error.extra.detail ?? error.code)
   }
   const after = dry_run ? found : await findAlert(context.tx, alert_id)
   return { ...{ alert_id, before, restriction_id }, done: true, state: after?.state ?? null, code: null, detail: null }

@@ -1,38 +1,12 @@
-/** Jobs of alerts: waking snoozed ones, and acts on many. */
+/** The job of acts on many alerts. */
 import { defineJob } from '#kernel/job/define-job.ts'
 import { closed, type Static, Type, text } from '#kernel/schema.ts'
 import { BulkRequest } from '../schema.ts'
 import { type BulkItem, performBulk } from './bulk.ts'
-import { wakeSnoozed } from './queries.ts'
 
-export const ALERT_WAKE = 'alert-wake'
 export const ALERT_BULK = 'alert-bulk'
 
-const WAKE_BATCH = 500
 const BULK_STEP = 100
-
-export const wakeJob = defineJob({
-  kind: ALERT_WAKE,
-  every_s: 60,
-  summary: 'Opens snoozed alerts whose time has come.',
-  payload: closed({}),
-  resumes: 'restart',
-  visible_to: ['analyst', 'compliance_officer', 'auditor'],
-  // Restricted alerts wake too.
-  sees: 'all',
-  run: async ({ step, finish, signal }) => {
-    for (let woken = WAKE_BATCH; woken === WAKE_BATCH; ) {
-      signal.throwIfAborted()
-      // The history of each alert says that it woke; a number here would count restricted ones.
-      await step(async (tx) => {
-        woken = await wakeSnoozed(tx, WAKE_BATCH)
-        return {}
-      })
-    }
-    await finish(async () => ({}))
-    return null
-  },
-})
 
 const { dry_run: _, ...asked } = BulkRequest.properties
 const BulkPayload = closed({ ...asked, principal: text(200), may_release_others: Type.Boolean() })
@@ -54,8 +28,9 @@ export const bulkJob = defineJob({
       await step(async (tx) => {
         const portion = { ...act, alert_ids: alert_ids.slice(from, from + BULK_STEP), dry_run: false }
         const items = await performBulk(kernel, tx, portion, { principal, may_release_others, request_id: null })
-        done += items.filter((item) => item.done).length
-        refused = [...refused, ...items.filter((item) => !item.done)]
+        const before = { done, refused }
+        done = before.done + items.filter((item) => item.done).length
+        refused = [...before.refused, ...items.filter((item) => !item.done)]
         return { checkpoint: { done, refused }, progress: { done: done + refused.length, total, unit: 'alerts' } }
       })
     }

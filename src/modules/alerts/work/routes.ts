@@ -1,6 +1,5 @@
 /** Work on alerts: claim, assign, release, snooze, dismiss, escalate, change the priority, comment. */
 import type { AuditNotes } from '#kernel/audit/record.ts'
-import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -8,6 +7,7 @@ import { assertFound } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { workItems } from '#modules/work/index.ts'
 import { findAlert, insertComment, lockAlert } from '../queries.ts'
 import {
   Alert,
@@ -32,11 +32,11 @@ import {
   dismiss,
   escalate,
   prioritise,
+  recordClaim,
   release,
   returnDismissal,
   snooze,
 } from './acts.ts'
-import { claimNext } from './queries.ts'
 
 const workers = ['analyst', 'compliance_officer'] as const
 
@@ -61,7 +61,15 @@ async function perform<Input>(input: ActInput, act: Act<Input>, given: Input) {
 }
 
 /** What the audit event says in clear: nothing about the subject. */
-const toRecorded = ({ state, priority, assignee, queue_key, snoozed_until, reason_code, proposed_by }: AlertWorkView) => ({
+const toRecorded = ({
+  state,
+  priority,
+  assignee,
+  queue_key,
+  snoozed_until,
+  reason_code,
+  proposed_by,
+}: AlertWorkView) => ({
   state,
   priority,
   assignee,
@@ -93,15 +101,18 @@ export const workRoutes = [
       'Highest priority first, then the oldest. Two people never get the same one; `alert` is null when none is left.',
     roles: workers,
     tx: 'write',
+    uses: ['caches', 'modules'],
     body: ClaimRequest,
     reply: [200, Claim],
-    problems: ['not_found', 'person_required'],
-  }).handle(async ({ tx, body, actor, audit }) => {
-    expectPerson(actor.principal, 'Only a person works on alerts, not an API key.')
-    const claimed = await claimNext(tx, body.queue_key ?? null, actor.principal)
+    problems: ['not_found', 'transition_not_allowed', 'person_required'],
+  }).handle(async ({ tx, body, actor, kernel, audit }) => {
+    const filter = { object_kind: 'alert', ...(body.queue_key && { queue_key: body.queue_key }) }
+    const claimed = await workItems.claimWork(kernel, tx, actor, filter)
     if (!claimed) return { alert: null }
-    const alert = assertAlert(await findAlert(tx, claimed.alert_id), audit)
-    audit.recordDiff({ state: 'new', assignee: null }, { state: 'claimed', assignee: alert.assignee })
+    const before = assertAlert(await lockAlert(tx, claimed.object_id), audit)
+    await recordClaim({ kernel, tx, principal: actor.principal }, before)
+    const alert = assertFound(await findAlert(tx, before.alert_id))
+    audit.recordDiff({ assignee: null }, { assignee: alert.assignee })
     return { alert: toAlertView(alert) }
   }),
 
@@ -156,7 +167,14 @@ export const workRoutes = [
       'Later reports with the same facts are counted and not raised.',
     roles: workers,
     body: DismissRequest,
-    problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required', 'content_corrupt'],
+    problems: [
+      'not_found',
+      'conflict',
+      'revision_stale',
+      'transition_not_allowed',
+      'person_required',
+      'content_corrupt',
+    ],
   }).handle((input) => perform(input, dismiss, input.body)),
 
   tenantRoute('POST /alerts/:alert_id/confirm-dismissal', {
