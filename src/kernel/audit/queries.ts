@@ -42,6 +42,7 @@ const restrictedTables = {
   alert: 'alert_id',
   audit_event: 'event_id',
   change_request: 'cr_id',
+  hold: 'hold_id',
   mcp_call: 'call_id',
   provider_call: 'call_id',
   source_payload: 'payload_id',

@@ -10,6 +10,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id, type Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { raiseDecisionAlerts } from '#modules/alerts/index.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 import { insertRatings } from '#modules/subjects/index.ts'
@@ -123,6 +124,7 @@ async function processRows(
     tried += items.length
     await step(async (tx) => {
       await storePortion(tx, reached, next, items)
+      await raiseItemAlerts(kernel, tx, plan, { batch_id: batch.batch_id, items })
       await assertPluginsRun(kernel, tx, plan)
       return {
         progress:
@@ -142,6 +144,24 @@ async function processRows(
     reached = next
   }
   return reached
+}
+
+/** A batch as of another time says nothing about now. */
+async function raiseItemAlerts(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  { resolution: { definition }, asked_at }: BatchPlan,
+  { batch_id, items }: { readonly batch_id: string; readonly items: readonly ItemRow[] },
+): Promise<void> {
+  if (asked_at !== null) return
+  const family = definition.family as 'matrix' | 'rule'
+  const outcomes = items
+    .filter(({ state }) => state === 'done')
+    .map(({ band, hit, reason_codes, required_actions = [], subject_id, seq }) => ({
+      ...{ family, band, hit, reason_codes, required_actions, subject_id },
+      reference: `batch:${batch_id}/${seq}`,
+    }))
+  await raiseDecisionAlerts(kernel, tx, { key: definition.list_key, version: definition.version }, outcomes)
 }
 
 /** Checked last in the transaction: results of a plugin that was disabled meanwhile are not stored. */
