@@ -202,6 +202,17 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.emit_rating_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  insert into app.event (tenant_id, event_id, event_type, object_kind, object_id)
+    values (new.tenant_id, gen_random_uuid(), 'subject.rating_changed', 'subject', new.subject_id);
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.end_set_up()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -401,6 +412,21 @@ begin
   if app.restoring() then return new; end if;
   if pg_trigger_depth() < 2 or (tg_op = 'UPDATE' and new.epoch <= old.epoch) then
     raise exception 'only activations move the epoch' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.seq is not null
+     or (new.tenant_id, new.event_id, new.txid, new.event_type, new.object_kind, new.object_id, new.data, new.occurred_at, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.event_id, old.txid, old.event_type, old.object_kind, old.object_id, old.data, old.occurred_at, old.restriction_id) then
+    raise exception 'an event is numbered once, and never changed' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -674,6 +700,44 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_work_clock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.object_kind, new.object_id, new.clock_key, new.kind, new.started_at, new.restriction_id, new.created_by)
+     is distinct from
+     (old.tenant_id, old.object_kind, old.object_id, old.clock_key, old.kind, old.started_at, old.restriction_id, old.created_by) then
+    raise exception 'a clock keeps its object, kind and start' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state
+     and (old.state, new.state) not in (('running', 'paused'), ('paused', 'running'), ('running', 'met'), ('running', 'missed'), ('paused', 'met')) then
+    raise exception 'a clock that was met or missed stays so' using errcode = 'PB002';
+  end if;
+  if (new.due_at, new.receipt, new.paused_s) is distinct from (old.due_at, old.receipt, old.paused_s)
+     and not (old.state = 'paused' and new.state = 'running') then
+    raise exception 'only resuming a paused clock moves its due time' using errcode = 'PB002';
+  end if;
+  if old.ended_at is not null and new.ended_at is distinct from old.ended_at then
+    raise exception 'the end of a clock is never changed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_work_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.object_kind, new.object_id, new.restriction_id) is distinct from
+     (old.tenant_id, old.object_kind, old.object_id, old.restriction_id) then
+    raise exception 'a work item stays with its object and its restriction' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.list_keys_to_rewrap(tenant_ids uuid[], key_id text)
  RETURNS TABLE(tenant_id uuid, kind text, purpose text, key_no bigint, wrapped text)
  LANGUAGE plpgsql
@@ -853,6 +917,21 @@ declare
                          or not app.is_in_force(restriction_id)';
 begin
   execute format('create policy sight on %s as restrictive using (%s) with check (%s)', target, seen, seen);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.return_work()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return null; end if;
+  perform set_config('app.sight', 'all', true);
+  update app.work_item set assignee = null, assigned_at = null, assigned_by = null, revision = revision + 1
+   where tenant_id = new.tenant_id and assignee = 'user:' || new.user_id and state = 'open';
+  perform set_config('app.sight', before, true);
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.revoke_activation()
@@ -2132,6 +2211,50 @@ CREATE TRIGGER evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evaluat
 CREATE TRIGGER evaluation_append BEFORE DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.evaluation to app;
 
+-- event: tenant
+create table app.event (
+  tenant_id uuid not null,
+  event_id uuid not null,
+  seq bigint,
+  txid bigint default ((pg_current_xact_id())::text)::bigint not null,
+  event_type text not null,
+  object_kind text not null,
+  object_id text not null,
+  data jsonb default '{}'::jsonb not null,
+  occurred_at timestamp with time zone default now() not null,
+  restriction_id uuid,
+  constraint event_seq_key UNIQUE (tenant_id, seq),
+  constraint event_pkey PRIMARY KEY (tenant_id, event_id),
+  constraint event_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint event_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint event_data_ck CHECK ((jsonb_typeof(data) = 'object'::text)),
+  constraint event_kind_ck CHECK (((length(object_kind) >= 1) AND (length(object_kind) <= 40))),
+  constraint event_object_ck CHECK (((length(object_id) >= 1) AND (length(object_id) <= 200))),
+  constraint event_seq_ck CHECK ((seq >= 1)),
+  constraint event_type_ck CHECK ((event_type ~ '^[a-z][a-z_]*\.[a-z][a-z_]*$'::text))
+);
+CREATE INDEX event_age_idx ON app.event USING btree (tenant_id, occurred_at);
+CREATE INDEX event_unnumbered_idx ON app.event USING btree (tenant_id, txid, event_id) WHERE (seq IS NULL);
+create policy open on app.event as permissive for all using (true) with check (true);
+create policy sight on app.event as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.event as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER event_keep BEFORE UPDATE ON app.event FOR EACH ROW EXECUTE FUNCTION app.keep_event();
+grant delete, insert, select, update on app.event to app;
+
+-- event_head: tenant
+create table app.event_head (
+  tenant_id uuid not null,
+  seq bigint not null,
+  constraint event_head_pkey PRIMARY KEY (tenant_id),
+  constraint event_head_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint event_head_seq_ck CHECK ((seq >= 0))
+);
+create policy open on app.event_head as permissive for all using (true) with check (true);
+create policy wall on app.event_head as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER event_head_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event_head FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.event_head to app;
+
 -- idempotency: tenant
 create table app.idempotency (
   tenant_id uuid not null,
@@ -3239,7 +3362,7 @@ create table app.retention_policy (
   updated_by text not null,
   constraint retention_policy_pkey PRIMARY KEY (tenant_id),
   constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
+  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "documents") || @."record_class" == "events") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
 );
 create policy open on app.retention_policy as permissive for all using (true) with check (true);
 create policy wall on app.retention_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
@@ -3472,6 +3595,19 @@ CREATE INDEX subject_risk_until_idx ON app.subject_risk USING btree (tenant_id, 
 create policy open on app.subject_risk as permissive for all using (true) with check (true);
 create policy wall on app.subject_risk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_risk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_risk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER subject_risk_event AFTER UPDATE ON app.subject_risk FOR EACH ROW WHEN (((
+        CASE
+            WHEN (old.override_until > now()) THEN old.override_band
+            ELSE old.rated_band
+        END IS NOT NULL) AND (
+        CASE
+            WHEN (old.override_until > now()) THEN old.override_band
+            ELSE old.rated_band
+        END IS DISTINCT FROM
+        CASE
+            WHEN (new.override_until > now()) THEN new.override_band
+            ELSE new.rated_band
+        END))) EXECUTE FUNCTION app.emit_rating_change();
 CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
 grant insert, select, update on app.subject_risk to app;
 
@@ -3752,11 +3888,14 @@ create table app.user_account (
   updated_at timestamp with time zone default now() not null,
   roles_changed_at timestamp with time zone,
   is_mlro boolean default false not null,
+  away_reason text,
   constraint user_account_email_key UNIQUE (tenant_id, email),
   constraint user_account_subject_key UNIQUE (tenant_id, issuer, subject),
   constraint user_account_pkey PRIMARY KEY (tenant_id, user_id),
   constraint user_account_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint user_account_away_ck CHECK ((away_until > away_from)),
+  constraint user_account_away_reason_ck CHECK ((away_reason = ANY (ARRAY['leave'::text, 'training'::text, 'travel'::text, 'other'::text]))),
+  constraint user_account_away_window_ck CHECK (((away_reason IS NULL) OR (away_from IS NOT NULL))),
   constraint user_account_origin_ck CHECK ((origin = ANY (ARRAY['built_in'::text, 'external'::text]))),
   constraint user_account_state_ck CHECK ((state = ANY (ARRAY['invited'::text, 'active'::text, 'inactive'::text])))
 );
@@ -3769,6 +3908,7 @@ create policy open on app.user_account as permissive for all using (true) with c
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER user_account_return_work AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.return_work();
 CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
 CREATE TRIGGER user_account_set_up_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.end_set_up_of_added();
@@ -3810,3 +3950,148 @@ create table app.wall_register (
 grant select on app.wall_register to app;
 grant select on app.wall_register to steward;
 grant select on app.wall_register to worker;
+
+-- work_clock: queue
+create table app.work_clock (
+  tenant_id uuid not null,
+  object_kind text not null,
+  object_id uuid not null,
+  clock_key text not null,
+  kind text not null,
+  started_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  paused_at timestamp with time zone,
+  paused_s bigint default 0 not null,
+  state text default 'running'::text not null,
+  ended_at timestamp with time zone,
+  missed_at timestamp with time zone,
+  receipt jsonb not null,
+  restriction_id uuid,
+  created_by text not null,
+  revision bigint default 1 not null,
+  constraint work_clock_pkey PRIMARY KEY (tenant_id, object_kind, object_id, clock_key),
+  constraint work_clock_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint work_clock_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_clock_due_ck CHECK ((due_at >= started_at)),
+  constraint work_clock_ended_ck CHECK (
+CASE state
+    WHEN 'met'::text THEN (ended_at IS NOT NULL)
+    WHEN 'missed'::text THEN true
+    ELSE (ended_at IS NULL)
+END),
+  constraint work_clock_key_ck CHECK (((length(clock_key) >= 1) AND (length(clock_key) <= 100))),
+  constraint work_clock_kind_ck CHECK ((kind = ANY (ARRAY['service'::text, 'statutory'::text]))),
+  constraint work_clock_missed_ck CHECK (((state = 'missed'::text) = (missed_at IS NOT NULL))),
+  constraint work_clock_object_ck CHECK ((object_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+  constraint work_clock_pause_ck CHECK (((state = 'paused'::text) = (paused_at IS NOT NULL))),
+  constraint work_clock_paused_ck CHECK ((paused_s >= 0)),
+  constraint work_clock_receipt_ck CHECK ((jsonb_typeof(receipt) = 'object'::text)),
+  constraint work_clock_revision_ck CHECK ((revision > 0)),
+  constraint work_clock_state_ck CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'met'::text, 'missed'::text]))),
+  constraint work_clock_statutory_ck CHECK (((kind = 'service'::text) OR ((state <> 'paused'::text) AND (paused_at IS NULL) AND (paused_s = 0))))
+);
+CREATE INDEX work_clock_due_idx ON app.work_clock USING btree (tenant_id, state, due_at, object_kind, object_id, clock_key) INCLUDE (restriction_id);
+CREATE INDEX work_clock_listing_idx ON app.work_clock USING btree (tenant_id, due_at, object_kind, object_id, clock_key) INCLUDE (restriction_id);
+CREATE INDEX work_clock_running_idx ON app.work_clock USING btree (due_at) INCLUDE (tenant_id) WHERE (state = 'running'::text);
+create policy open on app.work_clock as permissive for all using (true) with check (true);
+create policy sight on app.work_clock as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.work_clock as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER work_clock_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_clock FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER work_clock_keep BEFORE UPDATE ON app.work_clock FOR EACH ROW EXECUTE FUNCTION app.keep_work_clock();
+grant insert, select, update on app.work_clock to app;
+grant select (tenant_id, kind, due_at, state, ended_at) on app.work_clock to worker;
+
+-- work_item: queue
+create table app.work_item (
+  tenant_id uuid not null,
+  object_kind text not null,
+  object_id uuid not null,
+  queue_key text not null,
+  priority text not null,
+  priority_rank smallint default 
+CASE priority
+    WHEN 'critical'::text THEN 1
+    WHEN 'high'::text THEN 2
+    WHEN 'medium'::text THEN 3
+    ELSE 4
+END not null,
+  state text default 'open'::text not null,
+  assignee text,
+  assigned_at timestamp with time zone,
+  assigned_by text,
+  not_before timestamp with time zone,
+  opened_at timestamp with time zone default now() not null,
+  done_at timestamp with time zone,
+  done_by text,
+  openings bigint default 1 not null,
+  restriction_id uuid,
+  revision bigint default 1 not null,
+  constraint work_item_pkey PRIMARY KEY (tenant_id, object_kind, object_id),
+  constraint work_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint work_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_item_assigned_ck CHECK ((((assignee IS NULL) = (assigned_at IS NULL)) AND ((assignee IS NULL) = (assigned_by IS NULL)))),
+  constraint work_item_assignee_ck CHECK ((assignee ~~ 'user:_%'::text)),
+  constraint work_item_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((done_at IS NULL) = (done_by IS NULL)))),
+  constraint work_item_kind_ck CHECK ((object_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+  constraint work_item_openings_ck CHECK ((openings > 0)),
+  constraint work_item_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint work_item_queue_ck CHECK (((length(queue_key) >= 1) AND (length(queue_key) <= 100))),
+  constraint work_item_revision_ck CHECK ((revision > 0)),
+  constraint work_item_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'done'::text])))
+);
+CREATE INDEX work_item_assignee_idx ON app.work_item USING btree (tenant_id, assignee, priority_rank, opened_at, object_kind, object_id) INCLUDE (restriction_id) WHERE ((state = 'open'::text) AND (assignee IS NOT NULL));
+CREATE INDEX work_item_claim_idx ON app.work_item USING btree (tenant_id, priority_rank, opened_at, object_kind, object_id) INCLUDE (queue_key, restriction_id) WHERE ((state = 'open'::text) AND (assignee IS NULL));
+CREATE INDEX work_item_queue_idx ON app.work_item USING btree (tenant_id, queue_key, assignee) INCLUDE (restriction_id, opened_at) WHERE (state = 'open'::text);
+create policy open on app.work_item as permissive for all using (true) with check (true);
+create policy sight on app.work_item as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.work_item as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER work_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER work_item_keep BEFORE UPDATE ON app.work_item FOR EACH ROW EXECUTE FUNCTION app.keep_work_item();
+grant insert, select, update on app.work_item to app;
+grant select (tenant_id, state, assignee, opened_at) on app.work_item to worker;
+
+-- work_person_turn: tenant
+create table app.work_person_turn (
+  tenant_id uuid not null,
+  queue_key text not null,
+  assignee text not null,
+  last_turn bigint not null,
+  constraint work_person_turn_pkey PRIMARY KEY (tenant_id, queue_key, assignee),
+  constraint work_person_turn_queue_fkey FOREIGN KEY (tenant_id, queue_key) REFERENCES app.work_queue_turn(tenant_id, queue_key),
+  constraint work_person_turn_assignee_ck CHECK ((assignee ~~ 'user:_%'::text))
+);
+create policy open on app.work_person_turn as permissive for all using (true) with check (true);
+create policy wall on app.work_person_turn as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_person_turn_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_person_turn FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_person_turn to app;
+
+-- work_queue_turn: tenant
+create table app.work_queue_turn (
+  tenant_id uuid not null,
+  queue_key text not null,
+  turn bigint not null,
+  constraint work_queue_turn_pkey PRIMARY KEY (tenant_id, queue_key),
+  constraint work_queue_turn_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_queue_turn_ck CHECK ((turn >= 1))
+);
+create policy open on app.work_queue_turn as permissive for all using (true) with check (true);
+create policy wall on app.work_queue_turn as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_queue_turn_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_queue_turn FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_queue_turn to app;
+
+-- work_setting: tenant
+create table app.work_setting (
+  tenant_id uuid not null,
+  calendar_key text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  revision bigint default 1 not null,
+  constraint work_setting_pkey PRIMARY KEY (tenant_id),
+  constraint work_setting_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_setting_calendar_ck CHECK (((length(calendar_key) >= 1) AND (length(calendar_key) <= 100))),
+  constraint work_setting_revision_ck CHECK ((revision > 0))
+);
+create policy open on app.work_setting as permissive for all using (true) with check (true);
+create policy wall on app.work_setting as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_setting_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_setting FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_setting to app;

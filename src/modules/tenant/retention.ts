@@ -6,6 +6,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import {
   type RetentionClassRow,
   removeOldBulkRejects,
+  removeOldEvents,
   removeOldImportRejects,
   removeOldJobs,
   removeOldPayloadContents,
@@ -23,6 +24,7 @@ export const recordClasses: readonly RecordClass[] = [
   { record_class: 'jobs', executors: [removeOldJobs] },
   { record_class: 'import-rejects', executors: [removeOldImportRejects, removeOldBulkRejects] },
   { record_class: 'provider-payloads', executors: [removeOldPayloadContents, removeOldProviderPages] },
+  { record_class: 'events', executors: [removeOldEvents] },
   { record_class: 'audit', kept_for_ever: 'The audit record is never removed; keep_days of audit must be null.' },
 ]
 

@@ -134,7 +134,7 @@ export const lockWork = (tx: Tx, objects: readonly ObjectRef[]) =>
     [tx.tenant_id, objects.map(({ object_kind }) => object_kind), objects.map(({ object_id }) => object_id)],
   )
 
-/** Takes the first item that nobody else is taking. */
+/** Takes the first item that nobody else is taking. Materialized: a join may run a subquery again, which would lock another item. */
 export const claimNext = (
   tx: Tx,
   from: {
@@ -144,11 +144,12 @@ export const claimNext = (
   },
 ) =>
   tx.find<WorkItemRow>(
-    `update app.work_item w set assignee = $4, assigned_at = now(), assigned_by = $5, revision = w.revision + 1
-       from (select object_kind, object_id from app.work_item
-              where tenant_id = $1 and state = 'open' and assignee is null and queue_key = any ($2) and object_kind = any ($3)
-                and (not_before is null or not_before <= now())
-              order by priority_rank, opened_at, object_kind, object_id limit 1 for update skip locked) next
+    `with next as materialized (
+       select object_kind, object_id from app.work_item
+        where tenant_id = $1 and state = 'open' and assignee is null and queue_key = any ($2) and object_kind = any ($3)
+          and (not_before is null or not_before <= now())
+        order by priority_rank, opened_at, object_kind, object_id limit 1 for update skip locked)
+     update app.work_item w set assignee = $4, assigned_at = now(), assigned_by = $5, revision = w.revision + 1 from next
       where w.tenant_id = $1 and w.object_kind = next.object_kind and w.object_id = next.object_id
      returning ${itemColumns}`,
     [tx.tenant_id, from.queue_keys, from.object_kinds, from.assignee, tx.actor],
