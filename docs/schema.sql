@@ -146,20 +146,6 @@ begin
   return null;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.copy_hold()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if app.restoring() then return null; end if;
-  if new.state = 'active' then
-    insert into app.hold_in_force (tenant_id, object_id, hold_id) values (new.tenant_id, new.object_id, new.hold_id);
-  else
-    delete from app.hold_in_force where tenant_id = new.tenant_id and hold_id = new.hold_id;
-  end if;
-  return null;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.copy_restriction()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -214,6 +200,17 @@ begin
   new.valid_at := coalesce(new.valid_at, new.recorded_at);
   new.actor := app.actor();
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.emit_rating_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  insert into app.event (tenant_id, event_id, event_type, object_kind, object_id)
+    values (new.tenant_id, gen_random_uuid(), 'subject.rating_changed', 'subject', new.subject_id);
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.end_set_up()
@@ -299,15 +296,6 @@ begin
   end if;
   new.restriction_id := parent;
   return new;
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.is_held(object uuid)
- RETURNS boolean
- LANGUAGE plpgsql
- STABLE PARALLEL SAFE
-AS $function$
-begin
-  return exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id() and h.object_id = object);
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
@@ -428,37 +416,19 @@ begin
   return new;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.keep_hold()
+CREATE OR REPLACE FUNCTION app.keep_event()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
   if app.restoring() then return new; end if;
-  if tg_op = 'INSERT' then
-    if new.state <> 'active' then
-      raise exception 'a hold begins as active' using errcode = 'PB002';
-    end if;
-    perform pg_advisory_xact_lock(hashtextextended('hold ' || new.tenant_id, 0));
-    return new;
-  end if;
-  if old.state <> 'active' or new.state <> 'released'
-     or (new.tenant_id, new.hold_id, new.object_kind, new.object_id, new.reason, new.authority_reference, new.placed_at, new.placed_by, new.restriction_id)
+  if old.seq is not null
+     or (new.tenant_id, new.event_id, new.txid, new.event_type, new.object_kind, new.object_id, new.data, new.occurred_at, new.restriction_id)
         is distinct from
-        (old.tenant_id, old.hold_id, old.object_kind, old.object_id, old.reason, old.authority_reference, old.placed_at, old.placed_by, old.restriction_id) then
-    raise exception 'a hold is released once, and nothing else of it changes' using errcode = 'PB002';
+        (old.tenant_id, old.event_id, old.txid, old.event_type, old.object_kind, old.object_id, old.data, old.occurred_at, old.restriction_id) then
+    raise exception 'an event is numbered once, and never changed' using errcode = 'PB002';
   end if;
   return new;
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.keep_hold_in_force()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if pg_trigger_depth() < 2 and not app.restoring() then
-    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
-  end if;
-  return case when tg_op = 'DELETE' then old else new end;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_impact_run()
@@ -730,6 +700,44 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_work_clock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.object_kind, new.object_id, new.clock_key, new.kind, new.started_at, new.restriction_id, new.created_by)
+     is distinct from
+     (old.tenant_id, old.object_kind, old.object_id, old.clock_key, old.kind, old.started_at, old.restriction_id, old.created_by) then
+    raise exception 'a clock keeps its object, kind and start' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state
+     and (old.state, new.state) not in (('running', 'paused'), ('paused', 'running'), ('running', 'met'), ('running', 'missed'), ('paused', 'met')) then
+    raise exception 'a clock that was met or missed stays so' using errcode = 'PB002';
+  end if;
+  if (new.due_at, new.receipt, new.paused_s) is distinct from (old.due_at, old.receipt, old.paused_s)
+     and not (old.state = 'paused' and new.state = 'running') then
+    raise exception 'only resuming a paused clock moves its due time' using errcode = 'PB002';
+  end if;
+  if old.ended_at is not null and new.ended_at is distinct from old.ended_at then
+    raise exception 'the end of a clock is never changed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_work_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.object_kind, new.object_id, new.restriction_id) is distinct from
+     (old.tenant_id, old.object_kind, old.object_id, old.restriction_id) then
+    raise exception 'a work item stays with its object and its restriction' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.list_keys_to_rewrap(tenant_ids uuid[], key_id text)
  RETURNS TABLE(tenant_id uuid, kind text, purpose text, key_no bigint, wrapped text)
  LANGUAGE plpgsql
@@ -836,33 +844,6 @@ begin
   raise exception 'entries belong to the version that is being published' using errcode = 'PB002';
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.refuse_held_delete()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-declare
-  path   text;
-  parts  text[];
-  object uuid;
-begin
-  if not app.restoring() then
-    perform pg_advisory_xact_lock_shared(hashtextextended('hold ' || old.tenant_id, 0));
-    foreach path in array tg_argv loop
-      parts := string_to_array(path, '.');
-      if cardinality(parts) = 1 then
-        execute format('select ($1).%I', path) into object using old;
-      else
-        execute format('select p.%I from app.%I p where p.tenant_id = ($1).tenant_id and p.%I = ($1).%I', parts[3], parts[1], parts[2], parts[2])
-           into object using old;
-      end if;
-      if app.is_held(object) then
-        raise exception 'a legal hold keeps a row of %', tg_table_name using errcode = 'PB008';
-      end if;
-    end loop;
-  end if;
-  return case when tg_op = 'DELETE' then old else new end;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.remove_user_words()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -936,6 +917,21 @@ declare
                          or not app.is_in_force(restriction_id)';
 begin
   execute format('create policy sight on %s as restrictive using (%s) with check (%s)', target, seen, seen);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.return_work()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return null; end if;
+  perform set_config('app.sight', 'all', true);
+  update app.work_item set assignee = null, assigned_at = null, assigned_by = null, revision = revision + 1
+   where tenant_id = new.tenant_id and assignee = 'user:' || new.user_id and state = 'open';
+  perform set_config('app.sight', before, true);
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.revoke_activation()
@@ -2215,58 +2211,49 @@ CREATE TRIGGER evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evaluat
 CREATE TRIGGER evaluation_append BEFORE DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.evaluation to app;
 
--- hold: tenant
-create table app.hold (
+-- event: tenant
+create table app.event (
   tenant_id uuid not null,
-  hold_id uuid not null,
+  event_id uuid not null,
+  seq bigint,
+  txid bigint default ((pg_current_xact_id())::text)::bigint not null,
+  event_type text not null,
   object_kind text not null,
-  object_id uuid not null,
-  reason text not null,
-  authority_reference text,
-  state text default 'active'::text not null,
-  placed_at timestamp with time zone default now() not null,
-  placed_by text not null,
-  release_reason text,
-  released_at timestamp with time zone,
-  released_by text,
+  object_id text not null,
+  data jsonb default '{}'::jsonb not null,
+  occurred_at timestamp with time zone default now() not null,
   restriction_id uuid,
-  constraint hold_pkey PRIMARY KEY (tenant_id, hold_id),
-  constraint hold_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
-  constraint hold_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint hold_authority_ck CHECK (((length(authority_reference) >= 1) AND (length(authority_reference) <= 200))),
-  constraint hold_four_eyes_ck CHECK (((state <> 'released'::text) OR ((released_by <> placed_by) AND (released_by ~~ 'user:_%'::text)))),
-  constraint hold_object_kind_ck CHECK ((object_kind ~ '^[a-z][a-z_]{0,39}$'::text)),
-  constraint hold_person_ck CHECK ((placed_by ~~ 'user:_%'::text)),
-  constraint hold_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
-  constraint hold_release_reason_ck CHECK (((length(release_reason) >= 1) AND (length(release_reason) <= 2000))),
-  constraint hold_released_ck CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((state = 'released'::text) = (released_by IS NOT NULL)) AND ((state = 'released'::text) = (release_reason IS NOT NULL)))),
-  constraint hold_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'released'::text])))
+  constraint event_seq_key UNIQUE (tenant_id, seq),
+  constraint event_pkey PRIMARY KEY (tenant_id, event_id),
+  constraint event_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint event_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint event_data_ck CHECK ((jsonb_typeof(data) = 'object'::text)),
+  constraint event_kind_ck CHECK (((length(object_kind) >= 1) AND (length(object_kind) <= 40))),
+  constraint event_object_ck CHECK (((length(object_id) >= 1) AND (length(object_id) <= 200))),
+  constraint event_seq_ck CHECK ((seq >= 1)),
+  constraint event_type_ck CHECK ((event_type ~ '^[a-z][a-z_]*\.[a-z][a-z_]*$'::text))
 );
-CREATE INDEX hold_listing_idx ON app.hold USING btree (tenant_id, placed_at, hold_id);
-CREATE INDEX hold_object_idx ON app.hold USING btree (tenant_id, object_id, placed_at, hold_id);
-CREATE INDEX hold_state_idx ON app.hold USING btree (tenant_id, state, placed_at, hold_id);
-create policy open on app.hold as permissive for all using (true) with check (true);
-create policy sight on app.hold as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
-create policy wall on app.hold as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
-CREATE TRIGGER hold_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER hold_copy AFTER INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.copy_hold();
-CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
-grant insert, select, update on app.hold to app;
+CREATE INDEX event_age_idx ON app.event USING btree (tenant_id, occurred_at);
+CREATE INDEX event_unnumbered_idx ON app.event USING btree (tenant_id, txid, event_id) WHERE (seq IS NULL);
+create policy open on app.event as permissive for all using (true) with check (true);
+create policy sight on app.event as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.event as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER event_keep BEFORE UPDATE ON app.event FOR EACH ROW EXECUTE FUNCTION app.keep_event();
+grant delete, insert, select, update on app.event to app;
 
--- hold_in_force: tenant
-create table app.hold_in_force (
+-- event_head: tenant
+create table app.event_head (
   tenant_id uuid not null,
-  object_id uuid not null,
-  hold_id uuid not null,
-  constraint hold_in_force_pkey PRIMARY KEY (tenant_id, object_id, hold_id),
-  constraint hold_in_force_hold_fkey FOREIGN KEY (tenant_id, hold_id) REFERENCES app.hold(tenant_id, hold_id)
+  seq bigint not null,
+  constraint event_head_pkey PRIMARY KEY (tenant_id),
+  constraint event_head_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint event_head_seq_ck CHECK ((seq >= 0))
 );
-CREATE INDEX hold_in_force_hold_idx ON app.hold_in_force USING btree (tenant_id, hold_id);
-create policy open on app.hold_in_force as permissive for all using (true) with check (true);
-create policy wall on app.hold_in_force as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
-CREATE TRIGGER hold_in_force_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold_in_force FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER hold_in_force_keep BEFORE INSERT OR DELETE ON app.hold_in_force FOR EACH ROW EXECUTE FUNCTION app.keep_hold_in_force();
-grant delete, insert, select on app.hold_in_force to app;
+create policy open on app.event_head as permissive for all using (true) with check (true);
+create policy wall on app.event_head as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER event_head_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event_head FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.event_head to app;
 
 -- idempotency: tenant
 create table app.idempotency (
@@ -2641,7 +2628,6 @@ CREATE INDEX owner_key_tenant_key_ix ON app.owner_key USING btree (tenant_id, te
 create policy open on app.owner_key as permissive for all using (true) with check (true);
 create policy wall on app.owner_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER owner_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.owner_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER owner_key_hold BEFORE UPDATE ON app.owner_key FOR EACH ROW WHEN (((new.state = 'destroyed'::text) AND (old.state <> 'destroyed'::text))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER owner_key_keep BEFORE UPDATE ON app.owner_key FOR EACH ROW EXECUTE FUNCTION app.keep_owner_key();
 grant insert, select, update on app.owner_key to app;
 
@@ -3119,7 +3105,6 @@ create policy open on app.provider_page as permissive for all using (true) with 
 create policy sight on app.provider_page as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.provider_page as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER provider_page_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_page FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER provider_page_hold BEFORE DELETE ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('call_id', 'provider_call.call_id.subject_id');
 CREATE TRIGGER provider_page_keep BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.keep_provider_page();
 CREATE TRIGGER provider_page_restriction BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('provider_call', 'call_id');
 grant delete, insert, select on app.provider_page to app;
@@ -3377,7 +3362,7 @@ create table app.retention_policy (
   updated_by text not null,
   constraint retention_policy_pkey PRIMARY KEY (tenant_id),
   constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
+  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "documents") || @."record_class" == "events") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
 );
 create policy open on app.retention_policy as permissive for all using (true) with check (true);
 create policy wall on app.retention_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
@@ -3498,7 +3483,6 @@ create policy open on app.source_payload_content as permissive for all using (tr
 create policy sight on app.source_payload_content as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.source_payload_content as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER source_payload_content_actor BEFORE INSERT OR DELETE OR UPDATE ON app.source_payload_content FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER source_payload_content_hold BEFORE DELETE ON app.source_payload_content FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('payload_id', 'source_payload.payload_id.owner_id');
 CREATE TRIGGER source_payload_content_restriction BEFORE INSERT ON app.source_payload_content FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant delete, insert, select on app.source_payload_content to app;
 
@@ -3611,6 +3595,19 @@ CREATE INDEX subject_risk_until_idx ON app.subject_risk USING btree (tenant_id, 
 create policy open on app.subject_risk as permissive for all using (true) with check (true);
 create policy wall on app.subject_risk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_risk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_risk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER subject_risk_event AFTER UPDATE ON app.subject_risk FOR EACH ROW WHEN (((
+        CASE
+            WHEN (old.override_until > now()) THEN old.override_band
+            ELSE old.rated_band
+        END IS NOT NULL) AND (
+        CASE
+            WHEN (old.override_until > now()) THEN old.override_band
+            ELSE old.rated_band
+        END IS DISTINCT FROM
+        CASE
+            WHEN (new.override_until > now()) THEN new.override_band
+            ELSE new.rated_band
+        END))) EXECUTE FUNCTION app.emit_rating_change();
 CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
 grant insert, select, update on app.subject_risk to app;
 
@@ -3891,11 +3888,14 @@ create table app.user_account (
   updated_at timestamp with time zone default now() not null,
   roles_changed_at timestamp with time zone,
   is_mlro boolean default false not null,
+  away_reason text,
   constraint user_account_email_key UNIQUE (tenant_id, email),
   constraint user_account_subject_key UNIQUE (tenant_id, issuer, subject),
   constraint user_account_pkey PRIMARY KEY (tenant_id, user_id),
   constraint user_account_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint user_account_away_ck CHECK ((away_until > away_from)),
+  constraint user_account_away_reason_ck CHECK ((away_reason = ANY (ARRAY['leave'::text, 'training'::text, 'travel'::text, 'other'::text]))),
+  constraint user_account_away_window_ck CHECK (((away_reason IS NULL) OR (away_from IS NOT NULL))),
   constraint user_account_origin_ck CHECK ((origin = ANY (ARRAY['built_in'::text, 'external'::text]))),
   constraint user_account_state_ck CHECK ((state = ANY (ARRAY['invited'::text, 'active'::text, 'inactive'::text])))
 );
@@ -3908,6 +3908,7 @@ create policy open on app.user_account as permissive for all using (true) with c
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER user_account_return_work AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.return_work();
 CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
 CREATE TRIGGER user_account_set_up_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.end_set_up_of_added();
@@ -3949,3 +3950,148 @@ create table app.wall_register (
 grant select on app.wall_register to app;
 grant select on app.wall_register to steward;
 grant select on app.wall_register to worker;
+
+-- work_clock: queue
+create table app.work_clock (
+  tenant_id uuid not null,
+  object_kind text not null,
+  object_id uuid not null,
+  clock_key text not null,
+  kind text not null,
+  started_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  paused_at timestamp with time zone,
+  paused_s bigint default 0 not null,
+  state text default 'running'::text not null,
+  ended_at timestamp with time zone,
+  missed_at timestamp with time zone,
+  receipt jsonb not null,
+  restriction_id uuid,
+  created_by text not null,
+  revision bigint default 1 not null,
+  constraint work_clock_pkey PRIMARY KEY (tenant_id, object_kind, object_id, clock_key),
+  constraint work_clock_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint work_clock_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_clock_due_ck CHECK ((due_at >= started_at)),
+  constraint work_clock_ended_ck CHECK (
+CASE state
+    WHEN 'met'::text THEN (ended_at IS NOT NULL)
+    WHEN 'missed'::text THEN true
+    ELSE (ended_at IS NULL)
+END),
+  constraint work_clock_key_ck CHECK (((length(clock_key) >= 1) AND (length(clock_key) <= 100))),
+  constraint work_clock_kind_ck CHECK ((kind = ANY (ARRAY['service'::text, 'statutory'::text]))),
+  constraint work_clock_missed_ck CHECK (((state = 'missed'::text) = (missed_at IS NOT NULL))),
+  constraint work_clock_object_ck CHECK ((object_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+  constraint work_clock_pause_ck CHECK (((state = 'paused'::text) = (paused_at IS NOT NULL))),
+  constraint work_clock_paused_ck CHECK ((paused_s >= 0)),
+  constraint work_clock_receipt_ck CHECK ((jsonb_typeof(receipt) = 'object'::text)),
+  constraint work_clock_revision_ck CHECK ((revision > 0)),
+  constraint work_clock_state_ck CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'met'::text, 'missed'::text]))),
+  constraint work_clock_statutory_ck CHECK (((kind = 'service'::text) OR ((state <> 'paused'::text) AND (paused_at IS NULL) AND (paused_s = 0))))
+);
+CREATE INDEX work_clock_due_idx ON app.work_clock USING btree (tenant_id, state, due_at, object_kind, object_id, clock_key) INCLUDE (restriction_id);
+CREATE INDEX work_clock_listing_idx ON app.work_clock USING btree (tenant_id, due_at, object_kind, object_id, clock_key) INCLUDE (restriction_id);
+CREATE INDEX work_clock_running_idx ON app.work_clock USING btree (due_at) INCLUDE (tenant_id) WHERE (state = 'running'::text);
+create policy open on app.work_clock as permissive for all using (true) with check (true);
+create policy sight on app.work_clock as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.work_clock as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER work_clock_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_clock FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER work_clock_keep BEFORE UPDATE ON app.work_clock FOR EACH ROW EXECUTE FUNCTION app.keep_work_clock();
+grant insert, select, update on app.work_clock to app;
+grant select (tenant_id, kind, due_at, state, ended_at) on app.work_clock to worker;
+
+-- work_item: queue
+create table app.work_item (
+  tenant_id uuid not null,
+  object_kind text not null,
+  object_id uuid not null,
+  queue_key text not null,
+  priority text not null,
+  priority_rank smallint default 
+CASE priority
+    WHEN 'critical'::text THEN 1
+    WHEN 'high'::text THEN 2
+    WHEN 'medium'::text THEN 3
+    ELSE 4
+END not null,
+  state text default 'open'::text not null,
+  assignee text,
+  assigned_at timestamp with time zone,
+  assigned_by text,
+  not_before timestamp with time zone,
+  opened_at timestamp with time zone default now() not null,
+  done_at timestamp with time zone,
+  done_by text,
+  openings bigint default 1 not null,
+  restriction_id uuid,
+  revision bigint default 1 not null,
+  constraint work_item_pkey PRIMARY KEY (tenant_id, object_kind, object_id),
+  constraint work_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint work_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_item_assigned_ck CHECK ((((assignee IS NULL) = (assigned_at IS NULL)) AND ((assignee IS NULL) = (assigned_by IS NULL)))),
+  constraint work_item_assignee_ck CHECK ((assignee ~~ 'user:_%'::text)),
+  constraint work_item_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((done_at IS NULL) = (done_by IS NULL)))),
+  constraint work_item_kind_ck CHECK ((object_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+  constraint work_item_openings_ck CHECK ((openings > 0)),
+  constraint work_item_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint work_item_queue_ck CHECK (((length(queue_key) >= 1) AND (length(queue_key) <= 100))),
+  constraint work_item_revision_ck CHECK ((revision > 0)),
+  constraint work_item_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'done'::text])))
+);
+CREATE INDEX work_item_assignee_idx ON app.work_item USING btree (tenant_id, assignee, priority_rank, opened_at, object_kind, object_id) INCLUDE (restriction_id) WHERE ((state = 'open'::text) AND (assignee IS NOT NULL));
+CREATE INDEX work_item_claim_idx ON app.work_item USING btree (tenant_id, priority_rank, opened_at, object_kind, object_id) INCLUDE (queue_key, restriction_id) WHERE ((state = 'open'::text) AND (assignee IS NULL));
+CREATE INDEX work_item_queue_idx ON app.work_item USING btree (tenant_id, queue_key, assignee) INCLUDE (restriction_id, opened_at) WHERE (state = 'open'::text);
+create policy open on app.work_item as permissive for all using (true) with check (true);
+create policy sight on app.work_item as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.work_item as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER work_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER work_item_keep BEFORE UPDATE ON app.work_item FOR EACH ROW EXECUTE FUNCTION app.keep_work_item();
+grant insert, select, update on app.work_item to app;
+grant select (tenant_id, state, assignee, opened_at) on app.work_item to worker;
+
+-- work_person_turn: tenant
+create table app.work_person_turn (
+  tenant_id uuid not null,
+  queue_key text not null,
+  assignee text not null,
+  last_turn bigint not null,
+  constraint work_person_turn_pkey PRIMARY KEY (tenant_id, queue_key, assignee),
+  constraint work_person_turn_queue_fkey FOREIGN KEY (tenant_id, queue_key) REFERENCES app.work_queue_turn(tenant_id, queue_key),
+  constraint work_person_turn_assignee_ck CHECK ((assignee ~~ 'user:_%'::text))
+);
+create policy open on app.work_person_turn as permissive for all using (true) with check (true);
+create policy wall on app.work_person_turn as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_person_turn_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_person_turn FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_person_turn to app;
+
+-- work_queue_turn: tenant
+create table app.work_queue_turn (
+  tenant_id uuid not null,
+  queue_key text not null,
+  turn bigint not null,
+  constraint work_queue_turn_pkey PRIMARY KEY (tenant_id, queue_key),
+  constraint work_queue_turn_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_queue_turn_ck CHECK ((turn >= 1))
+);
+create policy open on app.work_queue_turn as permissive for all using (true) with check (true);
+create policy wall on app.work_queue_turn as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_queue_turn_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_queue_turn FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_queue_turn to app;
+
+-- work_setting: tenant
+create table app.work_setting (
+  tenant_id uuid not null,
+  calendar_key text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  revision bigint default 1 not null,
+  constraint work_setting_pkey PRIMARY KEY (tenant_id),
+  constraint work_setting_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_setting_calendar_ck CHECK (((length(calendar_key) >= 1) AND (length(calendar_key) <= 100))),
+  constraint work_setting_revision_ck CHECK ((revision > 0))
+);
+create policy open on app.work_setting as permissive for all using (true) with check (true);
+create policy wall on app.work_setting as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_setting_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_setting FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_setting to app;

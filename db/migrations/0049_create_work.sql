@@ -203,6 +203,22 @@ begin
 end $$;
 create trigger event_keep before update on app.event for each row execute function app.keep_event();
 
+-- A rating or override that changes the band in force. By a trigger, because batches rate in bulk and single decisions with their commit;
+-- the first rating of a subject, and an override that ends by time, are no change that anybody made.
+create function app.emit_rating_change() returns trigger
+  language plpgsql as $$
+begin
+  if app.restoring() then return null; end if;
+  insert into app.event (tenant_id, event_id, event_type, object_kind, object_id)
+    values (new.tenant_id, gen_random_uuid(), 'subject.rating_changed', 'subject', new.subject_id);
+  return null;
+end $$;
+create trigger subject_risk_event after update on app.subject_risk for each row
+  when ((case when old.override_until > now() then old.override_band else old.rated_band end) is not null
+    and (case when old.override_until > now() then old.override_band else old.rated_band end)
+        is distinct from (case when new.override_until > now() then new.override_band else new.rated_band end))
+  execute function app.emit_rating_change();
+
 -- The number of the newest event, kept when old events are removed.
 create table app.event_head (
   tenant_id uuid not null constraint event_head_pkey primary key,
@@ -210,3 +226,11 @@ create table app.event_head (
   constraint event_head_tenant_fkey foreign key (tenant_id) references app.tenant (tenant_id)
 );
 select app.wall('app.event_head', 'tenant');
+
+-- Events are a class of record that the retention policy may name.
+alter table app.retention_policy drop constraint retention_policy_classes_ck;
+alter table app.retention_policy add constraint retention_policy_classes_ck
+  check (not jsonb_path_exists(classes,
+    '$[*] ? (!(@.record_class == "jobs" || @.record_class == "import-rejects" || @.record_class == "provider-payloads"
+               || @.record_class == "documents" || @.record_class == "events" || @.record_class == "audit")
+             || (@.record_class == "audit" && @.keep_days != null))'));

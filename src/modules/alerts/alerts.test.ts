@@ -4,13 +4,11 @@ import fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope, requestScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
-import { TenantScanner } from '#kernel/tenant-scan.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { projectRoot } from '#test/support/database.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { type AlertReport, raiseAlert } from './index.ts'
-import { wakeScan } from './work/wake-scan.ts'
 
 let w: TestApp
 type Person = Awaited<ReturnType<TestApp['person']>>
@@ -380,21 +378,8 @@ test('a snoozed alert wakes when its time has come, and its clocks stand still u
   const clocks = async () =>
     new Set((await send(analyst, 'GET /work/clocks')).json.items.map(({ state }: { state: string }) => state))
   expect(await clocks()).toEqual(new Set(['paused']))
-  const queue = new Database({
-    connection: w.clone.worker,
-    max: 1,
-    prepared: true,
-    statement_timeout_ms: 60_000,
-    wait_ms: 60_000,
-  })
-  const scanner = new TenantScanner({
-    scan: wakeScan,
-    transactions: w.runtime.database,
-    queue,
-    kernel: w.kernel,
-    log: w.kernel.log,
-  })
-  await scanner.runOnce()
+  const wake = () => Promise.all(w.runtime.createScanners().map((scanner) => scanner.runOnce()))
+  await wake()
   expect((await read(alert_id)).state).toBe('snoozed')
   await t.write((tx) =>
     tx.run(
@@ -402,8 +387,7 @@ test('a snoozed alert wakes when its time has come, and its clocks stand still u
       [tx.tenant_id, alert_id],
     ),
   )
-  await scanner.runOnce()
-  await queue.end()
+  await wake()
   expect(await read(alert_id)).toMatchObject({ state: 'new', snoozed_until: null })
   expect(await clocks()).toEqual(new Set(['running']))
   expect((await history(alert_id))[0]).toBe('woken')

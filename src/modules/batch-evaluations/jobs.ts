@@ -4,6 +4,8 @@
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { emit } from '#kernel/events/emit.ts'
+import { declareEvent } from '#kernel/events/event-type.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -43,6 +45,13 @@ type Context = JobContext<
   Capabilities<'auditKeys' | 'transactions'> & binding.DecideCapabilities
 >
 
+export const batchCompleted = declareEvent({
+  type: 'batch_evaluation.completed',
+  summary: 'Every item of a batch was decided or has failed.',
+  object_kind: 'batch_evaluation',
+  data: { done: 'Number of items.', failed: 'How many of them failed.' },
+})
+
 export const batchEvaluationJob = defineJob({
   kind: 'batch-evaluation',
   summary: 'Decides about many subjects or inputs on one receipt.',
@@ -62,6 +71,8 @@ export const batchEvaluationJob = defineJob({
     const reached = await processRows(context, surveyed, plan, rows)
     await finish(async (tx) => {
       await updateBatchFinished(tx, reached.batch_id)
+      const { batch_id: object_id, done, failed } = reached
+      await emit(tx, batchCompleted, { object_id, restriction_id: null, data: { done, failed } })
       return { batch_id: reached.batch_id, done: reached.done, failed: reached.failed }
     })
     return null

@@ -24,10 +24,6 @@ export const work: Module = {
   constraints: {
     work_clock_statutory_ck: ['conflict', 'A statutory clock cannot be paused.'],
   },
-  search: {
-    sources: [],
-    unsearched: { getWorkSettings: 'The settings of the tenant have one page.' },
-  },
   canary_table: 'work_item',
   canary: insertCanaryRows,
 }

@@ -40,7 +40,7 @@ function getFormatter(time_zone: string): Intl.DateTimeFormat {
   return created
 }
 
-/** The date on the wall at that instant. */
+/** The local date at that instant. */
 export const findLocalDay = (instant_ms: number, time_zone: string): DayNumber =>
   parseDay(getFormatter(time_zone).format(instant_ms))
 

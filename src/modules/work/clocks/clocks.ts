@@ -1,7 +1,7 @@
 /** Starts, pauses, resumes and ends the clocks of an object, in the transaction of its change. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { computeDue, computeResumedDue, type Duration, findLocalDay, formatDay } from './calendar.ts'
+import { type Calendar, computeDue, computeResumedDue, type Duration, findLocalDay, formatDay } from './calendar.ts'
 import { loadCalendar } from './calendar-list.ts'
 import {
   type ClockReceipt,
@@ -34,9 +34,10 @@ export interface NewClock extends ObjectRef {
 /** The due time is computed once, here, with the calendar in force. */
 export async function startClock(kernel: Capabilities<'caches'>, tx: Tx, clock: NewClock): Promise<ClockRow> {
   const calendar_key = clock.calendar ?? (await findSetting(tx))?.calendar_key ?? FIRST_CALENDAR
+  const { duration } = clock
   const started_at = new Date(clock.started_at ?? Date.now())
-  const { due_at, receipt } = await computeWithReceipt(kernel, tx, clock.duration, calendar_key, (calendar) =>
-    computeDue(started_at, clock.duration, calendar),
+  const { due_at, receipt } = await computeWithReceipt(kernel, tx, { duration, calendar: calendar_key }, (calendar) =>
+    computeDue(started_at, duration, calendar),
   )
   const { object_kind, object_id, clock_key, kind, restriction_id } = clock
   const stored = { object_kind, object_id, clock_key, kind, restriction_id, started_at: started_at.toISOString() }
@@ -46,9 +47,8 @@ export async function startClock(kernel: Capabilities<'caches'>, tx: Tx, clock: 
 async function computeWithReceipt(
   kernel: Capabilities<'caches'>,
   tx: Tx,
-  duration: Duration,
-  calendar_key: string,
-  compute: (calendar: Parameters<typeof computeDue>[2]) => Date,
+  { duration, calendar: calendar_key }: Pick<ClockReceipt, 'duration' | 'calendar'>,
+  compute: (calendar: Calendar) => Date,
 ): Promise<{ due_at: string; receipt: ClockReceipt }> {
   const { calendar, version } = await loadCalendar(kernel, tx, calendar_key)
   const due = compute(calendar)
@@ -75,7 +75,7 @@ export async function resumeClocks(kernel: Capabilities<'caches'>, tx: Tx, objec
   const paused = await lockPausedClocks(tx, object)
   for (const clock of paused) {
     const { duration, calendar } = clock.receipt
-    const { due_at, receipt } = await computeWithReceipt(kernel, tx, duration, calendar, (current) =>
+    const { due_at, receipt } = await computeWithReceipt(kernel, tx, { duration, calendar }, (current) =>
       computeResumedDue(
         { due_at: new Date(clock.due_at), paused_at: new Date(clock.paused_at ?? clock.now), duration },
         new Date(clock.now),

@@ -118,9 +118,10 @@ export const updateStopped = (
 /** Marks the clocks whose time is over. Returns at most `count` of them. */
 export const updateMissed = (tx: Tx, count: number) =>
   tx.query<ClockRow>(
-    `update app.work_clock c set state = 'missed', missed_at = now(), revision = revision + 1
-       from (select object_kind, object_id, clock_key from app.work_clock
-              where tenant_id = $1 and state = 'running' and due_at < now() order by due_at limit $2 for update skip locked) due
+    `with due as materialized (
+       select object_kind, object_id, clock_key from app.work_clock
+        where tenant_id = $1 and state = 'running' and due_at < now() order by due_at limit $2 for update skip locked)
+     update app.work_clock c set state = 'missed', missed_at = now(), revision = revision + 1 from due
       where c.tenant_id = $1 and c.object_kind = due.object_kind and c.object_id = due.object_id and c.clock_key = due.clock_key
      returning c.object_kind, c.object_id, c.clock_key, c.kind, c.started_at, c.due_at, c.paused_at, c.paused_s, c.state, c.ended_at,
                c.missed_at, c.receipt, c.restriction_id`,
