@@ -146,6 +146,20 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.copy_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  if new.state = 'active' then
+    insert into app.hold_in_force (tenant_id, object_id, hold_id) values (new.tenant_id, new.object_id, new.hold_id);
+  else
+    delete from app.hold_in_force where tenant_id = new.tenant_id and hold_id = new.hold_id;
+  end if;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.copy_restriction()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -298,6 +312,15 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_held(object uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+begin
+  return exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id() and h.object_id = object);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -305,6 +328,77 @@ CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
 AS $function$
 begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_alert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state <> 'new' or new.occurrences <> 1 or new.revision <> 1 then
+      raise exception 'an alert begins as new, with one occurrence' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if (new.tenant_id, new.alert_id, new.source, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.fingerprint_salt,
+      new.restriction_id, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.alert_id, old.source, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.fingerprint_salt,
+      old.restriction_id, old.created_at, old.created_by) then
+    raise exception 'what an alert is about never changes' using errcode = 'PB002';
+  end if;
+  -- The key of an erased alert joins nothing.
+  if new.dedup_key <> old.dedup_key and new.dedup_key <> 'erased ' || old.alert_id then
+    raise exception 'the key of an alert never changes' using errcode = 'PB002';
+  end if;
+  if new.dedup_scope <> old.dedup_scope and new.dedup_scope <> new.restriction_id then
+    raise exception 'an alert that was restricted stays apart' using errcode = 'PB002';
+  end if;
+  if new.occurrences < old.occurrences or new.last_seen_at < old.last_seen_at then
+    raise exception 'occurrences of an alert are only added' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (
+       ('new', 'snoozed'), ('new', 'dismissed'), ('new', 'escalated'),
+       ('snoozed', 'new'), ('snoozed', 'dismissed'), ('snoozed', 'escalated'), ('dismissed', 'new')) then
+    raise exception 'an alert does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if old.state in ('dismissed', 'escalated') and new.state = old.state
+     and (new.worked_by, new.priority, new.reason_code, new.proposed_by, new.dismissed_by, new.dismissed_at, new.escalated_by, new.escalated_at)
+         is distinct from
+         (old.worked_by, old.priority, old.reason_code, old.proposed_by, old.dismissed_by, old.dismissed_at, old.escalated_by, old.escalated_at) then
+    raise exception 'how an alert was closed never changes' using errcode = 'PB002';
+  end if;
+  if (new.state, new.worked_by, new.priority, new.snoozed_until, new.reason_code, new.proposed_by, new.investigation_id, new.fingerprint)
+     is distinct from
+     (old.state, old.worked_by, old.priority, old.snoozed_until, old.reason_code, old.proposed_by, old.investigation_id, old.fingerprint) then
+    if new.revision <> old.revision + 1 then
+      raise exception 'a change of an alert has a revision of its own' using errcode = 'PB002';
+    end if;
+  elsif new.revision <> old.revision then
+    raise exception 'a revision of an alert changes something' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_alert_suppression()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.suppression_id, new.source, new.subject_id, new.up_to_priority, new.reason_code, new.expires_at, new.proposed_at, new.proposed_by)
+     is distinct from
+     (old.tenant_id, old.suppression_id, old.source, old.subject_id, old.up_to_priority, old.reason_code, old.expires_at, old.proposed_at, old.proposed_by)
+     or (old.confirmed_by is not null and new.confirmed_by is distinct from old.confirmed_by)
+     or new.occurrences < old.occurrences then
+    raise exception 'a suppression is ended and made anew, never changed' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (('proposed', 'active'), ('proposed', 'ended'), ('active', 'ended')) then
+    raise exception 'a suppression goes from proposed to active and ended, never back' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_batch()
@@ -429,6 +523,39 @@ begin
     raise exception 'an event is numbered once, and never changed' using errcode = 'PB002';
   end if;
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state <> 'active' then
+      raise exception 'a hold begins as active' using errcode = 'PB002';
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('hold ' || new.tenant_id, 0));
+    return new;
+  end if;
+  if old.state <> 'active' or new.state <> 'released'
+     or (new.tenant_id, new.hold_id, new.object_kind, new.object_id, new.reason, new.authority_reference, new.placed_at, new.placed_by, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.hold_id, old.object_kind, old.object_id, old.reason, old.authority_reference, old.placed_at, old.placed_by, old.restriction_id) then
+    raise exception 'a hold is released once, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_hold_in_force()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_trigger_depth() < 2 and not app.restoring() then
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
+  return case when tg_op = 'DELETE' then old else new end;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_impact_run()
@@ -610,6 +737,21 @@ begin
   on conflict on constraint subject_risk_pkey do update
      set override_id = excluded.override_id, override_band = excluded.override_band, override_until = excluded.override_until;
   return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_second_look()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.state <> 'waiting'
+     or (new.tenant_id, new.look_id, new.alert_id, new.revision, new.dismissed_by, new.sample_code, new.sample_version, new.seed, new.rate_bps, new.bucket, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.look_id, old.alert_id, old.revision, old.dismissed_by, old.sample_code, old.sample_version, old.seed, old.rate_bps, old.bucket, old.restriction_id) then
+    raise exception 'a second look is decided once' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_set_up()
@@ -816,6 +958,50 @@ AS $function$
                        where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude') end
   $function$
 ;
+CREATE OR REPLACE FUNCTION app.record_alert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  happened text;
+  was text;
+  now_is text := case when new.state = 'new' and new.worked_by is not null then 'claimed' else new.state end;
+begin
+  if app.restoring() then return null; end if;
+  if tg_op = 'INSERT' then
+    insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
+      values (new.tenant_id, new.alert_id, new.revision, 'opened', new.state, '[]', app.actor());
+    return null;
+  end if;
+  if new.revision = old.revision then return null; end if;
+  was := case when old.state = 'new' and old.worked_by is not null then 'claimed' else old.state end;
+  happened := case
+    when old.state = 'dismissed' and new.state = 'new' then 'reopened'
+    when new.state = 'dismissed' and old.state <> 'dismissed' then 'dismissed'
+    when new.state = 'escalated' and old.state <> 'escalated' then 'escalated'
+    when new.state = 'snoozed' and old.state <> 'snoozed' then 'snoozed'
+    when new.fingerprint <> old.fingerprint then 'facts_changed'
+    when old.state = 'snoozed' and new.state <> 'snoozed' then 'woken'
+    when new.worked_by is distinct from old.worked_by and new.worked_by = app.actor() then 'claimed'
+    when new.worked_by is distinct from old.worked_by and new.worked_by is not null then 'assigned'
+    when new.worked_by is distinct from old.worked_by then 'released'
+    when new.proposed_by is not null and old.proposed_by is null then 'dismissal_proposed'
+    when new.proposed_by is null and old.proposed_by is not null then 'dismissal_returned'
+    when new.priority <> old.priority then 'priority_changed'
+    else 'attached' end;
+  insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
+    select new.tenant_id, new.alert_id, new.revision, happened, now_is,
+           coalesce(jsonb_agg(jsonb_build_object('member', c.member, 'before', c.before, 'after', c.after) order by c.member), '[]'),
+           app.actor()
+      from (values ('state', was, now_is), ('assignee', old.worked_by, new.worked_by), ('priority', old.priority, new.priority),
+                   ('snoozed_until', to_char(old.snoozed_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+                                     to_char(new.snoozed_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+                   ('reason_code', old.reason_code, new.reason_code), ('proposed_by', old.proposed_by, new.proposed_by),
+                   ('investigation_id', old.investigation_id::text, new.investigation_id::text)) as c (member, before, after)
+     where c.before is distinct from c.after;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_by_hand()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -842,6 +1028,33 @@ AS $function$
 begin
   if tg_op = 'INSERT' and app.restoring() then return new; end if;
   raise exception 'entries belong to the version that is being published' using errcode = 'PB002';
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_held_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  path   text;
+  parts  text[];
+  object uuid;
+begin
+  if not app.restoring() then
+    perform pg_advisory_xact_lock_shared(hashtextextended('hold ' || old.tenant_id, 0));
+    foreach path in array tg_argv loop
+      parts := string_to_array(path, '.');
+      if cardinality(parts) = 1 then
+        execute format('select ($1).%I', path) into object using old;
+      else
+        execute format('select p.%I from app.%I p where p.tenant_id = ($1).tenant_id and p.%I = ($1).%I', parts[3], parts[1], parts[2], parts[2])
+           into object using old;
+      end if;
+      if app.is_held(object) then
+        raise exception 'a legal hold keeps a row of %', tg_table_name using errcode = 'PB008';
+      end if;
+    end loop;
+  end if;
+  return case when tg_op = 'DELETE' then old else new end;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.remove_user_words()
@@ -969,6 +1182,17 @@ begin
     end if;
     if found then return next tenant_ids[n]; end if;
   end loop;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.separate_alerts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  update app.alert set dedup_scope = restriction_id
+   where tenant_id = new.tenant_id and restriction_id = new.restriction_id and dedup_scope <> restriction_id;
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.sight()
@@ -1161,6 +1385,264 @@ CREATE TRIGGER admission_evidence_actor BEFORE INSERT OR DELETE OR UPDATE ON app
 CREATE TRIGGER admission_evidence_append BEFORE DELETE OR UPDATE ON app.admission_evidence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER admission_evidence_restriction BEFORE INSERT ON app.admission_evidence FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('payload_admission', 'admission_id');
 grant insert, select on app.admission_evidence to app;
+
+-- alert: queue
+create table app.alert (
+  tenant_id uuid not null,
+  alert_id uuid not null,
+  source text not null,
+  rule_code text,
+  subject_id uuid,
+  dedup_key text not null,
+  dedup_scope uuid not null,
+  round bigint not null,
+  previous_alert_id uuid,
+  title text not null,
+  facts jsonb not null,
+  fingerprint text not null,
+  fingerprint_salt text not null,
+  changes jsonb,
+  changes_since text,
+  explanation jsonb not null,
+  priority text not null,
+  priority_rank smallint default 
+CASE priority
+    WHEN 'critical'::text THEN 4
+    WHEN 'high'::text THEN 3
+    WHEN 'medium'::text THEN 2
+    ELSE 1
+END not null,
+  state text not null,
+  worked_by text,
+  occurrences bigint default 1 not null,
+  first_seen_at timestamp with time zone default now() not null,
+  last_seen_at timestamp with time zone default now() not null,
+  snoozed_until timestamp with time zone,
+  second_person boolean default false not null,
+  reason_code text,
+  proposed_by text,
+  proposed_at timestamp with time zone,
+  dismissed_by text,
+  dismissed_at timestamp with time zone,
+  escalated_by text,
+  escalated_at timestamp with time zone,
+  investigation_id uuid,
+  restriction_id uuid not null,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint alert_pkey PRIMARY KEY (tenant_id, alert_id),
+  constraint alert_previous_fkey FOREIGN KEY (tenant_id, previous_alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint alert_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint alert_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
+  constraint alert_changes_of_ck CHECK (((changes IS NULL) = (changes_since IS NULL))),
+  constraint alert_changes_since_ck CHECK ((changes_since = ANY (ARRAY['previous_alert'::text, 'previous_report'::text]))),
+  constraint alert_dedup_key_ck CHECK (((length(dedup_key) >= 1) AND (length(dedup_key) <= 300))),
+  constraint alert_dismissed_by_ck CHECK ((dismissed_by ~~ 'user:_%'::text)),
+  constraint alert_dismissed_ck CHECK ((((state = 'dismissed'::text) = (dismissed_at IS NOT NULL)) AND ((dismissed_at IS NULL) = (dismissed_by IS NULL)) AND ((state <> 'dismissed'::text) OR (reason_code IS NOT NULL)))),
+  constraint alert_escalated_ck CHECK ((((state = 'escalated'::text) = (escalated_at IS NOT NULL)) AND ((escalated_at IS NULL) = (escalated_by IS NULL)))),
+  constraint alert_explanation_ck CHECK ((jsonb_typeof(explanation) = 'object'::text)),
+  constraint alert_facts_ck CHECK ((jsonb_typeof(facts) = 'object'::text)),
+  constraint alert_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+  constraint alert_fingerprint_salt_ck CHECK ((fingerprint_salt ~ '^[0-9a-f]{32}$'::text)),
+  constraint alert_four_eyes_ck CHECK (((state <> 'dismissed'::text) OR (NOT second_person) OR ((proposed_by IS NOT NULL) AND (proposed_by <> dismissed_by)))),
+  constraint alert_occurrences_ck CHECK ((occurrences >= 1)),
+  constraint alert_previous_ck CHECK (((previous_alert_id IS NULL) OR (round > 1))),
+  constraint alert_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint alert_proposed_by_ck CHECK ((proposed_by ~~ 'user:_%'::text)),
+  constraint alert_proposed_ck CHECK ((((proposed_by IS NULL) = (proposed_at IS NULL)) AND ((proposed_by IS NULL) OR (reason_code IS NOT NULL)))),
+  constraint alert_reason_code_ck CHECK (((length(reason_code) >= 1) AND (length(reason_code) <= 60))),
+  constraint alert_revision_ck CHECK ((revision > 0)),
+  constraint alert_round_ck CHECK ((round >= 1)),
+  constraint alert_rule_code_ck CHECK (((length(rule_code) >= 1) AND (length(rule_code) <= 100))),
+  constraint alert_scope_ck CHECK (((dedup_scope = '00000000-0000-0000-0000-000000000000'::uuid) OR (dedup_scope = restriction_id))),
+  constraint alert_seen_ck CHECK ((last_seen_at >= first_seen_at)),
+  constraint alert_snoozed_ck CHECK (((state = 'snoozed'::text) = (snoozed_until IS NOT NULL))),
+  constraint alert_source_ck CHECK ((source ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint alert_state_ck CHECK ((state = ANY (ARRAY['new'::text, 'snoozed'::text, 'dismissed'::text, 'escalated'::text]))),
+  constraint alert_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
+  constraint alert_worked_by_ck CHECK ((worked_by ~~ 'user:_%'::text))
+);
+CREATE INDEX alert_inbox_idx ON app.alert USING btree (tenant_id, priority_rank DESC, alert_id DESC) INCLUDE (restriction_id) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE UNIQUE INDEX alert_open_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE INDEX alert_restriction_idx ON app.alert USING btree (tenant_id, restriction_id);
+CREATE UNIQUE INDEX alert_round_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope, round);
+CREATE INDEX alert_snoozed_idx ON app.alert USING btree (snoozed_until) INCLUDE (tenant_id) WHERE (state = 'snoozed'::text);
+CREATE INDEX alert_subject_idx ON app.alert USING btree (tenant_id, subject_id, alert_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.alert as permissive for all using (true) with check (true);
+create policy sight on app.alert as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_keep BEFORE INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.keep_alert();
+CREATE TRIGGER alert_record AFTER INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.record_alert();
+grant insert, select, update on app.alert to app;
+grant select (tenant_id, priority, state, first_seen_at, snoozed_until) on app.alert to worker;
+
+-- alert_comment: tenant
+create table app.alert_comment (
+  tenant_id uuid not null,
+  comment_id uuid not null,
+  alert_id uuid not null,
+  revision bigint,
+  text text not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  restriction_id uuid,
+  constraint alert_comment_pkey PRIMARY KEY (tenant_id, comment_id),
+  constraint alert_comment_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_comment_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_comment_text_ck CHECK (((length(text) >= 1) AND (length(text) <= 4000)))
+);
+CREATE INDEX alert_comment_alert_idx ON app.alert_comment USING btree (tenant_id, alert_id, created_at);
+create policy open on app.alert_comment as permissive for all using (true) with check (true);
+create policy sight on app.alert_comment as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_comment as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_comment_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_comment FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_comment_restriction BEFORE INSERT ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select, update on app.alert_comment to app;
+
+-- alert_history: append
+create table app.alert_history (
+  tenant_id uuid not null,
+  alert_id uuid not null,
+  revision bigint not null,
+  event text not null,
+  state text not null,
+  changes jsonb not null,
+  recorded_at timestamp with time zone default now() not null,
+  recorded_by text not null,
+  restriction_id uuid,
+  constraint alert_history_pkey PRIMARY KEY (tenant_id, alert_id, revision),
+  constraint alert_history_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_history_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_history_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
+  constraint alert_history_event_ck CHECK ((event = ANY (ARRAY['opened'::text, 'claimed'::text, 'assigned'::text, 'released'::text, 'snoozed'::text, 'woken'::text, 'priority_changed'::text, 'facts_changed'::text, 'dismissal_proposed'::text, 'dismissal_returned'::text, 'dismissed'::text, 'escalated'::text, 'reopened'::text, 'attached'::text])))
+);
+create policy open on app.alert_history as permissive for all using (true) with check (true);
+create policy sight on app.alert_history as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_history as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_history_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_history FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_history_append BEFORE DELETE OR UPDATE ON app.alert_history FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER alert_history_restriction BEFORE INSERT ON app.alert_history FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select on app.alert_history to app;
+
+-- alert_occurrence: append
+create table app.alert_occurrence (
+  tenant_id uuid not null,
+  occurrence_id uuid not null,
+  alert_id uuid,
+  suppression_id uuid,
+  outcome text not null,
+  fingerprint text,
+  reference text,
+  seen_at timestamp with time zone default now() not null,
+  reported_by text not null,
+  restriction_id uuid,
+  constraint alert_occurrence_pkey PRIMARY KEY (tenant_id, occurrence_id),
+  constraint alert_occurrence_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_occurrence_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_occurrence_suppression_fkey FOREIGN KEY (tenant_id, suppression_id) REFERENCES app.alert_suppression(tenant_id, suppression_id),
+  constraint alert_occurrence_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+  constraint alert_occurrence_of_ck CHECK ((((alert_id IS NULL) = (outcome = 'suppressed'::text)) AND ((suppression_id IS NULL) = (alert_id IS NOT NULL)) AND ((fingerprint IS NULL) = (alert_id IS NULL)))),
+  constraint alert_occurrence_outcome_ck CHECK ((outcome = ANY (ARRAY['opened'::text, 'joined'::text, 'counted'::text, 'suppressed'::text]))),
+  constraint alert_occurrence_reference_ck CHECK (((length(reference) >= 1) AND (length(reference) <= 300)))
+);
+CREATE INDEX alert_occurrence_alert_idx ON app.alert_occurrence USING btree (tenant_id, alert_id, occurrence_id) WHERE (alert_id IS NOT NULL);
+create policy open on app.alert_occurrence as permissive for all using (true) with check (true);
+create policy sight on app.alert_occurrence as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_occurrence as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_occurrence_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_occurrence_append BEFORE DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER alert_occurrence_restriction BEFORE INSERT ON app.alert_occurrence FOR EACH ROW WHEN ((new.alert_id IS NOT NULL)) EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select on app.alert_occurrence to app;
+
+-- alert_second_look: tenant
+create table app.alert_second_look (
+  tenant_id uuid not null,
+  look_id uuid not null,
+  alert_id uuid not null,
+  revision bigint not null,
+  dismissed_by text not null,
+  sample_code text not null,
+  sample_version bigint not null,
+  seed text not null,
+  rate_bps integer not null,
+  bucket integer not null,
+  state text default 'waiting'::text not null,
+  decided_at timestamp with time zone,
+  decided_by text,
+  created_at timestamp with time zone default now() not null,
+  restriction_id uuid,
+  constraint alert_second_look_alert_key UNIQUE (tenant_id, alert_id, revision),
+  constraint alert_second_look_pkey PRIMARY KEY (tenant_id, look_id),
+  constraint alert_second_look_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_second_look_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_second_look_bucket_ck CHECK (((bucket >= 0) AND (bucket < rate_bps))),
+  constraint alert_second_look_decided_ck CHECK ((((state = 'waiting'::text) = (decided_at IS NULL)) AND ((decided_at IS NULL) = (decided_by IS NULL)))),
+  constraint alert_second_look_four_eyes_ck CHECK (((decided_by IS NULL) OR ((decided_by <> dismissed_by) AND (decided_by ~~ 'user:_%'::text)))),
+  constraint alert_second_look_rate_ck CHECK (((rate_bps >= 0) AND (rate_bps <= 10000))),
+  constraint alert_second_look_sample_ck CHECK (((length(sample_code) >= 1) AND (length(sample_code) <= 100))),
+  constraint alert_second_look_seed_ck CHECK (((length(seed) >= 1) AND (length(seed) <= 100))),
+  constraint alert_second_look_state_ck CHECK ((state = ANY (ARRAY['waiting'::text, 'agreed'::text, 'disagreed'::text])))
+);
+CREATE INDEX alert_second_look_listing_idx ON app.alert_second_look USING btree (tenant_id, state, look_id) INCLUDE (restriction_id);
+create policy open on app.alert_second_look as permissive for all using (true) with check (true);
+create policy sight on app.alert_second_look as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_second_look as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_second_look_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_second_look FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_second_look_keep BEFORE UPDATE ON app.alert_second_look FOR EACH ROW EXECUTE FUNCTION app.keep_second_look();
+CREATE TRIGGER alert_second_look_restriction BEFORE INSERT ON app.alert_second_look FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select, update on app.alert_second_look to app;
+
+-- alert_suppression: tenant
+create table app.alert_suppression (
+  tenant_id uuid not null,
+  suppression_id uuid not null,
+  source text not null,
+  subject_id uuid,
+  dedup_key text,
+  up_to_priority text not null,
+  reason_code text not null,
+  reason text not null,
+  state text default 'proposed'::text not null,
+  expires_at timestamp with time zone not null,
+  proposed_at timestamp with time zone default now() not null,
+  proposed_by text not null,
+  confirmed_at timestamp with time zone,
+  confirmed_by text,
+  ended_at timestamp with time zone,
+  ended_by text,
+  end_reason text,
+  occurrences bigint default 0 not null,
+  last_seen_at timestamp with time zone,
+  constraint alert_suppression_pkey PRIMARY KEY (tenant_id, suppression_id),
+  constraint alert_suppression_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint alert_suppression_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint alert_suppression_confirmed_ck CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((state <> 'active'::text) OR (confirmed_by IS NOT NULL)) AND ((state <> 'proposed'::text) OR (confirmed_by IS NULL)))),
+  constraint alert_suppression_dedup_key_ck CHECK (((length(dedup_key) >= 1) AND (length(dedup_key) <= 300))),
+  constraint alert_suppression_end_reason_ck CHECK (((length(end_reason) >= 1) AND (length(end_reason) <= 2000))),
+  constraint alert_suppression_ended_ck CHECK ((((state = 'ended'::text) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)) AND ((ended_at IS NULL) = (end_reason IS NULL)))),
+  constraint alert_suppression_expiry_ck CHECK ((expires_at > proposed_at)),
+  constraint alert_suppression_four_eyes_ck CHECK (((confirmed_by IS NULL) OR ((confirmed_by <> proposed_by) AND (confirmed_by ~~ 'user:_%'::text)))),
+  constraint alert_suppression_occurrences_ck CHECK ((occurrences >= 0)),
+  constraint alert_suppression_priority_ck CHECK ((up_to_priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint alert_suppression_proposer_ck CHECK ((proposed_by ~~ 'user:_%'::text)),
+  constraint alert_suppression_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint alert_suppression_reason_code_ck CHECK (((length(reason_code) >= 1) AND (length(reason_code) <= 60))),
+  constraint alert_suppression_source_ck CHECK ((source ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint alert_suppression_state_ck CHECK ((state = ANY (ARRAY['proposed'::text, 'active'::text, 'ended'::text]))),
+  constraint alert_suppression_target_ck CHECK (((subject_id IS NOT NULL) OR (dedup_key IS NOT NULL)))
+);
+CREATE INDEX alert_suppression_active_idx ON app.alert_suppression USING btree (tenant_id, source) WHERE (state = 'active'::text);
+CREATE INDEX alert_suppression_listing_idx ON app.alert_suppression USING btree (tenant_id, proposed_at, suppression_id);
+create policy open on app.alert_suppression as permissive for all using (true) with check (true);
+create policy wall on app.alert_suppression as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_suppression_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_suppression FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_suppression_keep BEFORE UPDATE ON app.alert_suppression FOR EACH ROW EXECUTE FUNCTION app.keep_alert_suppression();
+grant insert, select, update on app.alert_suppression to app;
 
 -- api_key: tenant
 create table app.api_key (
@@ -2255,6 +2737,59 @@ create policy wall on app.event_head as restrictive for all using ((tenant_id = 
 CREATE TRIGGER event_head_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event_head FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.event_head to app;
 
+-- hold: tenant
+create table app.hold (
+  tenant_id uuid not null,
+  hold_id uuid not null,
+  object_kind text not null,
+  object_id uuid not null,
+  reason text not null,
+  authority_reference text,
+  state text default 'active'::text not null,
+  placed_at timestamp with time zone default now() not null,
+  placed_by text not null,
+  release_reason text,
+  released_at timestamp with time zone,
+  released_by text,
+  restriction_id uuid,
+  constraint hold_pkey PRIMARY KEY (tenant_id, hold_id),
+  constraint hold_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint hold_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint hold_authority_ck CHECK (((length(authority_reference) >= 1) AND (length(authority_reference) <= 200))),
+  constraint hold_four_eyes_ck CHECK (((state <> 'released'::text) OR ((released_by <> placed_by) AND (released_by ~~ 'user:_%'::text)))),
+  constraint hold_object_kind_ck CHECK ((object_kind ~ '^[a-z][a-z_]{0,39}$'::text)),
+  constraint hold_person_ck CHECK ((placed_by ~~ 'user:_%'::text)),
+  constraint hold_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint hold_release_reason_ck CHECK (((length(release_reason) >= 1) AND (length(release_reason) <= 2000))),
+  constraint hold_released_ck CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((state = 'released'::text) = (released_by IS NOT NULL)) AND ((state = 'released'::text) = (release_reason IS NOT NULL)))),
+  constraint hold_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'released'::text])))
+);
+CREATE INDEX hold_listing_idx ON app.hold USING btree (tenant_id, placed_at, hold_id);
+CREATE INDEX hold_object_idx ON app.hold USING btree (tenant_id, object_id, placed_at, hold_id);
+CREATE INDEX hold_state_idx ON app.hold USING btree (tenant_id, state, placed_at, hold_id);
+create policy open on app.hold as permissive for all using (true) with check (true);
+create policy sight on app.hold as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.hold as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER hold_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER hold_copy AFTER INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.copy_hold();
+CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
+grant insert, select, update on app.hold to app;
+
+-- hold_in_force: tenant
+create table app.hold_in_force (
+  tenant_id uuid not null,
+  object_id uuid not null,
+  hold_id uuid not null,
+  constraint hold_in_force_pkey PRIMARY KEY (tenant_id, object_id, hold_id),
+  constraint hold_in_force_hold_fkey FOREIGN KEY (tenant_id, hold_id) REFERENCES app.hold(tenant_id, hold_id)
+);
+CREATE INDEX hold_in_force_hold_idx ON app.hold_in_force USING btree (tenant_id, hold_id);
+create policy open on app.hold_in_force as permissive for all using (true) with check (true);
+create policy wall on app.hold_in_force as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER hold_in_force_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold_in_force FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER hold_in_force_keep BEFORE INSERT OR DELETE ON app.hold_in_force FOR EACH ROW EXECUTE FUNCTION app.keep_hold_in_force();
+grant delete, insert, select on app.hold_in_force to app;
+
 -- idempotency: tenant
 create table app.idempotency (
   tenant_id uuid not null,
@@ -2628,6 +3163,7 @@ CREATE INDEX owner_key_tenant_key_ix ON app.owner_key USING btree (tenant_id, te
 create policy open on app.owner_key as permissive for all using (true) with check (true);
 create policy wall on app.owner_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER owner_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.owner_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER owner_key_hold BEFORE UPDATE ON app.owner_key FOR EACH ROW WHEN (((new.state = 'destroyed'::text) AND (old.state <> 'destroyed'::text))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER owner_key_keep BEFORE UPDATE ON app.owner_key FOR EACH ROW EXECUTE FUNCTION app.keep_owner_key();
 grant insert, select, update on app.owner_key to app;
 
@@ -3105,6 +3641,7 @@ create policy open on app.provider_page as permissive for all using (true) with 
 create policy sight on app.provider_page as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.provider_page as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER provider_page_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_page FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER provider_page_hold BEFORE DELETE ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('call_id', 'provider_call.call_id.subject_id');
 CREATE TRIGGER provider_page_keep BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.keep_provider_page();
 CREATE TRIGGER provider_page_restriction BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('provider_call', 'call_id');
 grant delete, insert, select on app.provider_page to app;
@@ -3268,10 +3805,12 @@ create table app.restriction (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
+  prepared_for text,
   constraint restriction_pkey PRIMARY KEY (tenant_id, restriction_id),
   constraint restriction_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint restriction_imposed_ck CHECK ((((imposed_at IS NULL) = (imposed_by IS NULL)) AND ((NOT is_in_force) OR (imposed_at IS NOT NULL)))),
   constraint restriction_lifted_ck CHECK ((((lifted_at IS NULL) = (lifted_by IS NULL)) AND ((lifted_at IS NULL) = (lift_reason IS NULL)) AND (NOT (is_in_force AND (lifted_at IS NOT NULL))))),
+  constraint restriction_prepared_for_ck CHECK (((length(prepared_for) >= 1) AND (length(prepared_for) <= 40))),
   constraint restriction_purpose_ck CHECK (((length(purpose) >= 1) AND (length(purpose) <= 500))),
   constraint restriction_revision_ck CHECK ((revision > 0))
 );
@@ -3280,6 +3819,7 @@ create policy open on app.restriction as permissive for all using (true) with ch
 create policy sight on app.restriction as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.restriction as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_alerts AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_alerts();
 CREATE TRIGGER restriction_copy AFTER INSERT OR UPDATE ON app.restriction FOR EACH ROW EXECUTE FUNCTION app.copy_restriction();
 grant insert, select, update on app.restriction to app;
 
@@ -3483,6 +4023,7 @@ create policy open on app.source_payload_content as permissive for all using (tr
 create policy sight on app.source_payload_content as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.source_payload_content as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER source_payload_content_actor BEFORE INSERT OR DELETE OR UPDATE ON app.source_payload_content FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER source_payload_content_hold BEFORE DELETE ON app.source_payload_content FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('payload_id', 'source_payload.payload_id.owner_id');
 CREATE TRIGGER source_payload_content_restriction BEFORE INSERT ON app.source_payload_content FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant delete, insert, select on app.source_payload_content to app;
 
