@@ -21,7 +21,7 @@ create table app.alert (
   title             text not null constraint alert_title_ck check (length(title) between 1 and 300),
   facts             jsonb not null constraint alert_facts_ck check (jsonb_typeof(facts) = 'object'),
   fingerprint       text not null constraint alert_fingerprint_ck check (fingerprint ~ '^[0-9a-f]{64}$'),
-  fingerprint_salt  text not null constraint alert_fingerprint_salt_ck check (fingerprint_salt ~ '^[0-9a-f]{32}$'),
+  facts_salt  text not null constraint alert_salt_ck check (facts_salt ~ '^[0-9a-f]{32}$'),
   -- Of the facts, against those of the previous alert, or of the report before.
   changes           jsonb constraint alert_changes_ck check (jsonb_typeof(changes) = 'array'),
   changes_since     text constraint alert_changes_since_ck check (changes_since in ('previous_alert', 'previous_report')),
@@ -93,10 +93,10 @@ begin
     end if;
     return new;
   end if;
-  if (new.tenant_id, new.alert_id, new.source, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.fingerprint_salt,
+  if (new.tenant_id, new.alert_id, new.source, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.facts_salt,
       new.restriction_id, new.created_at, new.created_by)
      is distinct from
-     (old.tenant_id, old.alert_id, old.source, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.fingerprint_salt,
+     (old.tenant_id, old.alert_id, old.source, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.facts_salt,
       old.restriction_id, old.created_at, old.created_by) then
     raise exception 'what an alert is about never changes' using errcode = 'PB002';
   end if;
@@ -281,7 +281,7 @@ begin
      (old.tenant_id, old.suppression_id, old.source, old.subject_id, old.up_to_priority, old.reason_code, old.expires_at, old.proposed_at, old.proposed_by)
      or (old.confirmed_by is not null and new.confirmed_by is distinct from old.confirmed_by)
      or new.occurrences < old.occurrences then
-    raise exception 'a suppression is ended and made anew, never changed' using errcode = 'PB002';
+    raise exception 'a suppression is ended and another one made, never changed' using errcode = 'PB002';
   end if;
   if new.state <> old.state and (old.state, new.state) not in (('proposed', 'active'), ('proposed', 'ended'), ('active', 'ended')) then
     raise exception 'a suppression goes from proposed to active and ended, never back' using errcode = 'PB002';
@@ -318,7 +318,7 @@ create trigger alert_occurrence_restriction before insert on app.alert_occurrenc
   for each row when (new.alert_id is not null) execute function app.inherit_restriction('alert', 'alert_id');
 create index alert_occurrence_alert_idx on app.alert_occurrence (tenant_id, alert_id, occurrence_id) where alert_id is not null;
 
--- Dismissals that another person looks at again. Which ones can be computed anew from the alert's id, the seed and the rate.
+-- Dismissals that another person looks at again. Anybody can compute which ones from the alert's id, the seed and the rate.
 create table app.alert_second_look (
   tenant_id      uuid not null,
   look_id        uuid not null,

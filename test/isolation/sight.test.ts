@@ -304,7 +304,9 @@ describe('a report of a match that has a restricted alert', () => {
           facts: [{ name: 'entry', value: entry }],
         },
       })
-    const toComparable = (reply: Reply) => toVisible(reply).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'id')
+    /** Without ids, salted hashes and ages. */
+    const toComparable = (reply: Reply) =>
+      toVisible(reply).replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|"oldest_age_s":\d+/g, '~')
     const createPair = async () => {
       const { tenant_id } = await ExampleTenant.create(w)
       return [await w.person(tenant_id, ['compliance_officer']), await w.person(tenant_id, ['analyst'])] as const
@@ -318,8 +320,8 @@ describe('a report of a match that has a restricted alert', () => {
     for (const entry of ['1', '1', '2'])
       expect(toComparable(await report(outsider.token, entry))).toBe(toComparable(await report(twin.token, entry)))
     for (const at of ['GET /alerts', 'GET /work/queues', 'GET /work/clocks', 'GET /alerts?sort=urgent&state=open'])
-      expect(toComparable(await w.call(at, { token: outsider.token })).replace(/"oldest_age_s":\d+/g, '')).toBe(
-        toComparable(await w.call(at, { token: twin.token })).replace(/"oldest_age_s":\d+/g, ''),
+      expect(toComparable(await w.call(at, { token: outsider.token }))).toBe(
+        toComparable(await w.call(at, { token: twin.token })),
       )
     // Who has access sees both, and the hidden one has not changed.
     const seen = (await w.call('GET /alerts', { token: owner.token })).json.items

@@ -10,7 +10,7 @@ export interface SeriesHead {
   readonly round: number
   readonly state: AlertState
   readonly facts: Facts
-  readonly fingerprint_salt: string
+  readonly facts_salt: string
   readonly priority: Priority
   readonly occurrences: number
   readonly restriction_id: string
@@ -32,7 +32,7 @@ export async function findSeries(tx: Tx, target: ReportTarget) {
   const { dedup_key, dedup_scope, source, subject_id, priority } = target
   const [heads, suppressions] = (await tx.queryAll([
     {
-      text: `select alert_id, round, state, facts, fingerprint_salt, priority, occurrences, restriction_id from app.alert
+      text: `select alert_id, round, state, facts, facts_salt, priority, occurrences, restriction_id from app.alert
               where tenant_id = $1 and dedup_key = $2 and dedup_scope = $3 order by round desc limit 1 for update`,
       values: [tx.tenant_id, dedup_key, dedup_scope],
     },
@@ -57,7 +57,7 @@ export interface NewAlert extends ReportTarget {
   readonly title: string
   readonly facts: Facts
   readonly fingerprint: string
-  readonly fingerprint_salt: string
+  readonly facts_salt: string
   readonly changes: readonly FactChange[] | null
   readonly explanation: Explanation
   readonly restriction_id: string
@@ -70,7 +70,7 @@ export const insertAlert = async (tx: Tx, alert: NewAlert): Promise<boolean> =>
   (await tx.find(
     `with opened as (
        insert into app.alert (tenant_id, alert_id, source, rule_code, subject_id, dedup_key, dedup_scope, round, previous_alert_id, title, facts,
-         fingerprint, fingerprint_salt, changes, changes_since, explanation, priority, state, restriction_id, created_by)
+         fingerprint, facts_salt, changes, changes_since, explanation, priority, state, restriction_id, created_by)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::jsonb, case when $14::jsonb is not null then 'previous_alert' end,
          $15, $16, 'new', $17, $18)
        on conflict do nothing returning tenant_id, restriction_id
@@ -92,7 +92,7 @@ export const insertAlert = async (tx: Tx, alert: NewAlert): Promise<boolean> =>
       alert.title,
       JSON.stringify(alert.facts),
       alert.fingerprint,
-      alert.fingerprint_salt,
+      alert.facts_salt,
       alert.changes === null ? null : JSON.stringify(alert.changes),
       JSON.stringify(alert.explanation),
       alert.priority,

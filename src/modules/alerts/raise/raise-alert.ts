@@ -136,7 +136,7 @@ async function repeatAlert(
   { head, changes }: { readonly head: SeriesHead; readonly changes: readonly FactChange[] },
 ): Promise<RaisedAlert> {
   const { alert_id, restriction_id } = head
-  const fingerprint = computeFingerprint(head.fingerprint_salt, report.facts)
+  const fingerprint = computeFingerprint(head.facts_salt, report.facts)
   const { facts, explanation, title } = report
   if (changes.length === 0) await addOccurrence(tx, alert_id)
   else {
@@ -170,8 +170,8 @@ async function openAlert(
   },
 ): Promise<(RaisedAlert & { readonly alert_id: string; readonly restriction_id: string }) | undefined> {
   const alert_id = uuidv7()
-  const fingerprint_salt = createFingerprintSalt()
-  const fingerprint = computeFingerprint(fingerprint_salt, report.facts)
+  const facts_salt = createFingerprintSalt()
+  const fingerprint = computeFingerprint(facts_salt, report.facts)
   const previous_alert_id = head?.alert_id ?? null
   const changes = head ? diffFacts(head.facts, report.facts) : null
   const restriction_id = report.restriction_id ?? uuidv7()
@@ -184,7 +184,7 @@ async function openAlert(
     title: report.title,
     facts: report.facts,
     fingerprint,
-    fingerprint_salt,
+    facts_salt,
     changes,
     explanation: report.explanation,
     restriction_id,
