@@ -22,6 +22,8 @@ type Reason =
 const reasons: Readonly<Record<string, Reason>> = {
   'activation.hash': 'beside its content',
   'activation.prev_hash': 'beside its content',
+  'alert.fingerprint': 'salted',
+  'alert_occurrence.fingerprint': 'salted',
   'api_key.previous_secret_hash': 'random',
   'api_key.secret_hash': 'random',
   'audit_checkpoint.hash': 'beside its content',

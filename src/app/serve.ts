@@ -81,6 +81,10 @@ export async function serve(options: ServeOptions, life: ProcessLifecycle): Prom
     const sealer = runtime.createChainWriter()
     sealer.start()
     life.onEnd(null, MARGIN_MS, () => sealer.stop())
+    for (const scanner of runtime.createScanners()) {
+      scanner.start()
+      life.onEnd(null, MARGIN_MS, () => scanner.stop())
+    }
   }
   let port: number | null = null
   if (options.http) {

@@ -3,6 +3,7 @@ import type { Caches } from './cache/caches.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx } from './database/tx.ts'
 import type { ValueEncryption } from './encryption/value-encryption.ts'
+import type { EventType } from './events/event-type.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
 import type { MetricDeclaration } from './module-metrics.ts'
@@ -10,6 +11,8 @@ import type { PluginPolicy } from './plugin-policy.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
 import type { PluginUser, Route } from './route.ts'
 import type { ModuleSearch } from './search/source.ts'
+import type { TenantScan } from './tenant-scan.ts'
+import type { WorkKind } from './work-kind.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
 /** Something that cannot work without a plugin. */
@@ -79,8 +82,14 @@ export interface Module {
   /** Endpoints of other protocols, declared with `protocolRoute`. */
   readonly protocols?: readonly Route[]
   readonly jobs: readonly JobKind[]
+  /** What workers look for over all tenants, every few seconds. */
+  readonly scans?: readonly TenantScan[]
   readonly constraints?: ConstraintProblems
   readonly metrics?: readonly MetricDeclaration[]
+  /** Types of events that it writes into the outbox. */
+  readonly events?: readonly EventType[]
+  /** Kinds of objects that people work on. */
+  readonly work?: readonly WorkKind[]
   /**
    * Inserts one row into each table of this module, for the tenant of `tx`. The canary tenant gets these rows, so that isolation
    * can be verified on real data; the isolation tests use it too.

@@ -39,6 +39,7 @@ export function deferEvent(
 
 /** Tables whose rows belong to a restriction, with the column of their id. */
 const restrictedTables = {
+  alert: 'alert_id',
   audit_event: 'event_id',
   change_request: 'cr_id',
   document: 'document_id',

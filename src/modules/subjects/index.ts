@@ -6,6 +6,7 @@ import type { Module } from '#kernel/module.ts'
 import { subjectBulkJob } from './bulk/bulk-job.ts'
 import { bulkRoutes } from './bulk/routes.ts'
 import { insertCanaryRows } from './canary.ts'
+import { ratingChanged } from './ratings/rating-event.ts'
 import { ratingRoutes } from './ratings/routes.ts'
 import { holdableSubject } from './records/holdable-subject.ts'
 import { recordRoutes } from './records/routes.ts'
@@ -32,6 +33,7 @@ export const subjects: Module = {
   summary: 'Persons, companies and other parties: the customers and counterparties that are rated.',
   routes: [...recordRoutes, ...bulkRoutes, ...ratingRoutes],
   jobs: [subjectBulkJob],
+  events: [ratingChanged],
   constraints: { subject_external_id_key: ['duplicate', 'Another subject has this external id.'] },
   holdable: [holdableSubject],
   canary_table: 'subject',
