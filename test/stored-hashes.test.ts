@@ -36,6 +36,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   'audit_link.prev_hash': 'beside its content',
   'batch_evaluation.receipt_hash': 'not personal',
   'batch_item.document_hash': 'salted',
+  'batch_item.external_id_hash': 'keyed',
   'change_request.content_hash': 'beside its content',
   'dataset_entry.base_hash': 'beside its content',
   'dataset_entry.hash': 'beside its content',
