@@ -10,6 +10,7 @@ import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
 import { events } from '#modules/events/index.ts'
+import { holds } from '#modules/holds/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
 import { mcp } from '#modules/mcp/index.ts'
@@ -40,6 +41,7 @@ export const modules: readonly Module[] = [
   audit,
   events,
   restrictions,
+  holds,
   search,
 
   // domain

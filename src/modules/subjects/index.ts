@@ -8,6 +8,7 @@ import { bulkRoutes } from './bulk/routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { ratingChanged } from './ratings/rating-event.ts'
 import { ratingRoutes } from './ratings/routes.ts'
+import { holdableSubject } from './records/holdable-subject.ts'
 import { recordRoutes } from './records/routes.ts'
 import { subjectSource } from './search/subject-source.ts'
 
@@ -33,6 +34,7 @@ export const subjects: Module = {
   jobs: [subjectBulkJob],
   events: [ratingChanged],
   constraints: { subject_external_id_key: ['duplicate', 'Another subject has this external id.'] },
+  holdable: [holdableSubject],
   canary_table: 'subject',
   canary: insertCanaryRows,
   search: {
