@@ -342,10 +342,10 @@ begin
     end if;
     return new;
   end if;
-  if (new.tenant_id, new.alert_id, new.source, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.fingerprint_salt,
+  if (new.tenant_id, new.alert_id, new.source, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.facts_salt,
       new.restriction_id, new.created_at, new.created_by)
      is distinct from
-     (old.tenant_id, old.alert_id, old.source, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.fingerprint_salt,
+     (old.tenant_id, old.alert_id, old.source, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.facts_salt,
       old.restriction_id, old.created_at, old.created_by) then
     raise exception 'what an alert is about never changes' using errcode = 'PB002';
   end if;
@@ -393,7 +393,7 @@ begin
      (old.tenant_id, old.suppression_id, old.source, old.subject_id, old.up_to_priority, old.reason_code, old.expires_at, old.proposed_at, old.proposed_by)
      or (old.confirmed_by is not null and new.confirmed_by is distinct from old.confirmed_by)
      or new.occurrences < old.occurrences then
-    raise exception 'a suppression is ended and made anew, never changed' using errcode = 'PB002';
+    raise exception 'a suppression is ended and another one made, never changed' using errcode = 'PB002';
   end if;
   if new.state <> old.state and (old.state, new.state) not in (('proposed', 'active'), ('proposed', 'ended'), ('active', 'ended')) then
     raise exception 'a suppression goes from proposed to active and ended, never back' using errcode = 'PB002';
@@ -1400,7 +1400,7 @@ create table app.alert (
   title text not null,
   facts jsonb not null,
   fingerprint text not null,
-  fingerprint_salt text not null,
+  facts_salt text not null,
   changes jsonb,
   changes_since text,
   explanation jsonb not null,
@@ -1447,7 +1447,6 @@ END not null,
   constraint alert_explanation_ck CHECK ((jsonb_typeof(explanation) = 'object'::text)),
   constraint alert_facts_ck CHECK ((jsonb_typeof(facts) = 'object'::text)),
   constraint alert_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
-  constraint alert_fingerprint_salt_ck CHECK ((fingerprint_salt ~ '^[0-9a-f]{32}$'::text)),
   constraint alert_four_eyes_ck CHECK (((state <> 'dismissed'::text) OR (NOT second_person) OR ((proposed_by IS NOT NULL) AND (proposed_by <> dismissed_by)))),
   constraint alert_occurrences_ck CHECK ((occurrences >= 1)),
   constraint alert_previous_ck CHECK (((previous_alert_id IS NULL) OR (round > 1))),
@@ -1458,6 +1457,7 @@ END not null,
   constraint alert_revision_ck CHECK ((revision > 0)),
   constraint alert_round_ck CHECK ((round >= 1)),
   constraint alert_rule_code_ck CHECK (((length(rule_code) >= 1) AND (length(rule_code) <= 100))),
+  constraint alert_salt_ck CHECK ((facts_salt ~ '^[0-9a-f]{32}$'::text)),
   constraint alert_scope_ck CHECK (((dedup_scope = '00000000-0000-0000-0000-000000000000'::uuid) OR (dedup_scope = restriction_id))),
   constraint alert_seen_ck CHECK ((last_seen_at >= first_seen_at)),
   constraint alert_snoozed_ck CHECK (((state = 'snoozed'::text) = (snoozed_until IS NOT NULL))),
