@@ -301,12 +301,6 @@ export const problems = {
     title: 'The request is not valid',
     advice: 'Each entry of errors names the place and what was expected there.',
   },
-  erased: {
-    status: 410,
-    title: 'The content was erased',
-    advice:
-      'Identifiers, outcome and hash remain. The content cannot be read by anybody any more; do not repeat the request.',
-  },
   source_invalid: {
     status: 409,
     title: 'The source cannot be read',

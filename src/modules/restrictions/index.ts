@@ -1,4 +1,5 @@
 /** Public interface of the restrictions router. */
+
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
@@ -7,6 +8,7 @@ import {
   insertCanaryDesignation,
   insertCanaryEvent,
   insertRestriction,
+  restrictionErasure,
   updateImposed,
   upsertAccess,
 } from './queries.ts'
@@ -33,6 +35,7 @@ export const restrictions: Module = {
         'A restriction is opened from the object that it protects; its purpose must not appear beside ordinary results.',
     },
   },
+  erases: [restrictionErasure],
   canary_table: 'restriction',
   canary: async (tx) => {
     const [restriction_id, user_id] = [uuidv7(), uuidv7()]
