@@ -216,6 +216,24 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.encrypt_once()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  was       constant jsonb := to_jsonb(old);
+  becomes   constant jsonb := to_jsonb(new);
+  encrypted constant text := tg_argv[0];
+  plain     constant text[] := tg_argv[1:];
+begin
+  if was -> encrypted <> 'null' or becomes -> encrypted = 'null'
+     or exists (select 1 from unnest(plain) as c (name) where becomes -> c.name <> 'null')
+     or was - plain - encrypted is distinct from becomes - plain - encrypted then
+    raise exception 'rows of % never change, except that their content is encrypted once', tg_table_name using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.end_set_up()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -326,10 +344,12 @@ AS $function$
 begin
   if app.restoring() then return new; end if;
   if (new.tenant_id, new.batch_id, new.family, new.definition_key, new.definition_version, new.engine, new.receipt_id,
-      new.receipt_hash, new.asked_at, new.valid_at, new.known_at, new.source_kind, new.source, new.created_at, new.created_by)
+      new.receipt_hash, new.asked_at, new.valid_at, new.known_at, new.source_kind, new.created_at, new.created_by)
      is distinct from (old.tenant_id, old.batch_id, old.family, old.definition_key, old.definition_version, old.engine,
-      old.receipt_id, old.receipt_hash, old.asked_at, old.valid_at, old.known_at, old.source_kind, old.source, old.created_at,
-      old.created_by) then
+      old.receipt_id, old.receipt_hash, old.asked_at, old.valid_at, old.known_at, old.source_kind, old.created_at, old.created_by)
+     -- Items of the request are encrypted once.
+     or ((new.source, new.items, new.item_owners) is distinct from (old.source, old.items, old.item_owners)
+       and (old.items is not null or new.items is null or cardinality(new.items) <> jsonb_array_length(old.source -> 'items'))) then
     raise exception 'the order of a batch never changes' using errcode = 'PB002';
   end if;
   if new.done < old.done or new.done + new.failed < old.done + old.failed then
@@ -344,6 +364,13 @@ CREATE OR REPLACE FUNCTION app.keep_batch_item()
 AS $function$
 begin
   if app.restoring() then return new; end if;
+  -- The content is encrypted once; nothing else of a decided item changes.
+  if old.content is null and new.content is not null
+     and to_jsonb(new) - '{content,external_id,external_id_hash,inputs,document_salt,findings}'::text[]
+       = to_jsonb(old) - '{content,external_id,external_id_hash,inputs,document_salt,findings}'::text[]
+     and (old.external_id is null) = (new.external_id_hash is null) then
+    return new;
+  end if;
   if old.state = 'done' or (new.tenant_id, new.batch_id, new.seq) is distinct from (old.tenant_id, old.batch_id, old.seq) then
     raise exception 'a decided item of a batch never changes' using errcode = 'PB002';
   end if;
@@ -657,6 +684,9 @@ CREATE OR REPLACE FUNCTION app.keep_subject()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  -- Of the version that ends.
+  kept app.subject := old;
 begin
   if app.restoring() then return new; end if;
   if tg_op = 'INSERT' then
@@ -665,6 +695,7 @@ begin
     new.created_by := app.actor();
     new.updated_at := new.created_at;
     new.updated_by := new.created_by;
+    new.earlier_content := null;
     return new;
   end if;
   if (new.tenant_id, new.subject_id, new.created_at, new.created_by)
@@ -677,10 +708,25 @@ begin
   new.revision := old.revision + 1;
   new.updated_at := greatest(clock_timestamp(), old.updated_at + interval '1 microsecond');
   new.updated_by := app.actor();
+  if new.earlier_content is not null then
+    kept.external_id := null;
+    kept.name := null;
+    kept.segment := null;
+    kept.attributes := null;
+    kept.offboard_reason := null;
+  end if;
   insert into app.subject_version (tenant_id, subject_id, revision, subject_type, external_id, name, segment, attributes, state,
-    offboarded_at, offboard_reason, recorded_from, recorded_until, changed_by)
-  values (old.tenant_id, old.subject_id, old.revision, old.subject_type, old.external_id, old.name, old.segment, old.attributes,
-    old.state, old.offboarded_at, old.offboard_reason, old.updated_at, new.updated_at, old.updated_by);
+    offboarded_at, offboard_reason, recorded_from, recorded_until, changed_by, content, changed_members)
+  values (old.tenant_id, old.subject_id, old.revision, old.subject_type, kept.external_id, kept.name, kept.segment, kept.attributes,
+    old.state, old.offboarded_at, kept.offboard_reason, old.updated_at, new.updated_at, old.updated_by, new.earlier_content,
+    array_remove(array[
+      case when new.subject_type is distinct from old.subject_type then 'subject_type' end,
+      case when new.external_id is distinct from old.external_id then 'external_id' end,
+      case when new.name is distinct from old.name then 'name' end,
+      case when new.segment is distinct from old.segment then 'segment' end,
+      case when new.attributes is distinct from old.attributes then 'attributes' end,
+      case when new.state is distinct from old.state then 'state' end], null));
+  new.earlier_content := null;
   return new;
 end $function$
 ;
@@ -1366,6 +1412,8 @@ create table app.batch_evaluation (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   finished_at timestamp with time zone,
+  items bytea[],
+  item_owners uuid[],
   constraint batch_evaluation_job_key UNIQUE (tenant_id, job_id),
   constraint batch_evaluation_pkey PRIMARY KEY (tenant_id, batch_id),
   constraint batch_evaluation_receipt_fkey FOREIGN KEY (tenant_id, receipt_id) REFERENCES app.resolution_receipt(tenant_id, receipt_id),
@@ -1374,11 +1422,13 @@ create table app.batch_evaluation (
   constraint batch_evaluation_engine_ck CHECK ((engine >= 1)),
   constraint batch_evaluation_failed_ck CHECK ((failed >= 0)),
   constraint batch_evaluation_family_ck CHECK ((family = ANY (ARRAY['matrix'::text, 'rule'::text]))),
+  constraint batch_evaluation_items_ck CHECK ((((items IS NULL) = (item_owners IS NULL)) AND ((items IS NULL) OR ((source_kind = 'items'::text) AND (source = '{"items": []}'::jsonb) AND (cardinality(items) = cardinality(item_owners)))))) NOT VALID,
   constraint batch_evaluation_source_ck CHECK ((source_kind = ANY (ARRAY['upload'::text, 'items'::text, 'filter'::text]))),
   constraint batch_evaluation_stage_ck CHECK ((stage = ANY (ARRAY['first'::text, 'again'::text])))
 );
 CREATE INDEX batch_evaluation_created_idx ON app.batch_evaluation USING btree (tenant_id, created_at, batch_id);
 CREATE INDEX batch_evaluation_definition_idx ON app.batch_evaluation USING btree (tenant_id, definition_key, known_at, batch_id);
+CREATE INDEX batch_evaluation_plain_idx ON app.batch_evaluation USING btree (tenant_id, batch_id) WHERE ((source_kind = 'items'::text) AND (items IS NULL));
 create policy open on app.batch_evaluation as permissive for all using (true) with check (true);
 create policy wall on app.batch_evaluation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER batch_evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -1405,15 +1455,19 @@ create table app.batch_item (
   failure_code text,
   findings jsonb not null,
   document_salt text,
+  content bytea,
+  external_id_hash text,
   constraint batch_item_pkey PRIMARY KEY (tenant_id, batch_id, seq),
   constraint batch_item_batch_fkey FOREIGN KEY (tenant_id, batch_id) REFERENCES app.batch_evaluation(tenant_id, batch_id),
   constraint batch_item_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint batch_item_change_ck CHECK ((change = ANY (ARRAY['first'::text, 'same'::text, 'raised'::text, 'lowered'::text, 'moved'::text]))),
+  constraint batch_item_content_ck CHECK (((content IS NULL) OR ((num_nonnulls(external_id, inputs, document_salt) = 0) AND (findings = '[]'::jsonb)))) NOT VALID,
+  constraint batch_item_external_id_hash_ck CHECK ((external_id_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint batch_item_outcome_ck CHECK (
 CASE state
-    WHEN 'done'::text THEN ((inputs IS NOT NULL) AND (document_hash IS NOT NULL) AND (failure_code IS NULL) AND ((band IS NULL) = (score_bps IS NULL)) AND ((band IS NULL) <> (hit IS NULL)))
+    WHEN 'done'::text THEN ((num_nonnulls(inputs, content) = 1) AND (document_hash IS NOT NULL) AND (failure_code IS NULL) AND ((band IS NULL) = (score_bps IS NULL)) AND ((band IS NULL) <> (hit IS NULL)))
     ELSE ((failure_code IS NOT NULL) AND (document_hash IS NULL) AND (band IS NULL) AND (score_bps IS NULL) AND (hit IS NULL) AND (change IS NULL))
-END),
+END) NOT VALID,
   constraint batch_item_seq_ck CHECK ((seq >= 1)),
   constraint batch_item_state_ck CHECK ((state = ANY (ARRAY['done'::text, 'failed'::text])))
 );
@@ -1421,6 +1475,7 @@ CREATE INDEX batch_item_band_idx ON app.batch_item USING btree (tenant_id, batch
 CREATE INDEX batch_item_change_idx ON app.batch_item USING btree (tenant_id, batch_id, change, seq) WHERE (change <> 'same'::text);
 CREATE INDEX batch_item_failed_idx ON app.batch_item USING btree (tenant_id, batch_id, seq) WHERE (state = 'failed'::text);
 CREATE INDEX batch_item_hit_idx ON app.batch_item USING btree (tenant_id, batch_id, subject_id) WHERE hit;
+CREATE INDEX batch_item_plain_idx ON app.batch_item USING btree (tenant_id, batch_id, seq) WHERE ((content IS NULL) AND (failure_code IS DISTINCT FROM 'erased'::text));
 CREATE INDEX batch_item_subject_idx ON app.batch_item USING btree (tenant_id, subject_id, batch_id, seq) WHERE ((subject_id IS NOT NULL) AND (state = 'done'::text));
 create policy open on app.batch_item as permissive for all using (true) with check (true);
 create policy wall on app.batch_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
@@ -2168,7 +2223,7 @@ create policy wall on app.drift_window as restrictive for all using ((tenant_id 
 CREATE TRIGGER drift_window_actor BEFORE INSERT OR DELETE OR UPDATE ON app.drift_window FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.drift_window to app;
 
--- evaluation: append
+-- evaluation: copy
 create table app.evaluation (
   tenant_id uuid not null,
   evaluation_id uuid not null,
@@ -2185,15 +2240,20 @@ create table app.evaluation (
   hit boolean,
   reason_codes text[] not null,
   required_actions text[] not null,
-  document text not null,
+  document text,
   document_hash text not null,
   decided_at timestamp with time zone not null,
   created_by text not null,
   mac text not null,
+  document_encrypted bytea,
   constraint evaluation_pkey PRIMARY KEY (tenant_id, evaluation_id),
   constraint evaluation_receipt_fkey FOREIGN KEY (tenant_id, receipt_id) REFERENCES app.resolution_receipt(tenant_id, receipt_id),
   constraint evaluation_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
-  constraint evaluation_document_ck CHECK (((document)::json IS NOT NULL)),
+  constraint evaluation_document_ck CHECK (
+CASE
+    WHEN (document IS NULL) THEN (document_encrypted IS NOT NULL)
+    ELSE ((document_encrypted IS NULL) AND ((document)::json IS NOT NULL))
+END) NOT VALID,
   constraint evaluation_engine_ck CHECK ((engine >= 1)),
   constraint evaluation_family_ck CHECK ((family = ANY (ARRAY['matrix'::text, 'rule'::text]))),
   constraint evaluation_hash_ck CHECK ((document_hash ~ '^[0-9a-f]{64}$'::text)),
@@ -2207,13 +2267,16 @@ END),
 CREATE INDEX evaluation_band_idx ON app.evaluation USING btree (tenant_id, band, decided_at, evaluation_id) WHERE (band IS NOT NULL);
 CREATE INDEX evaluation_decided_idx ON app.evaluation USING btree (tenant_id, decided_at, evaluation_id);
 CREATE INDEX evaluation_definition_idx ON app.evaluation USING btree (tenant_id, definition_key, decided_at, evaluation_id);
+CREATE INDEX evaluation_plain_idx ON app.evaluation USING btree (tenant_id, evaluation_id) WHERE (document IS NOT NULL);
 CREATE INDEX evaluation_rule_idx ON app.evaluation USING btree (tenant_id, definition_key, decided_at, definition_version, hit, subject_id) WHERE (hit IS NOT NULL);
 CREATE INDEX evaluation_subject_idx ON app.evaluation USING btree (tenant_id, subject_id, decided_at, evaluation_id) WHERE (subject_id IS NOT NULL);
 create policy open on app.evaluation as permissive for all using (true) with check (true);
 create policy wall on app.evaluation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER evaluation_append BEFORE DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER evaluation_append BEFORE DELETE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER evaluation_encrypt BEFORE UPDATE ON app.evaluation FOR EACH ROW EXECUTE FUNCTION app.encrypt_once('document_encrypted', 'document');
 grant insert, select on app.evaluation to app;
+grant update (document, document_encrypted) on app.evaluation to app;
 
 -- hold: tenant
 create table app.hold (
@@ -3519,10 +3582,12 @@ create table app.subject (
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
+  earlier_content bytea,
   constraint subject_external_id_key UNIQUE (tenant_id, external_id),
   constraint subject_pkey PRIMARY KEY (tenant_id, subject_id),
   constraint subject_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint subject_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint subject_earlier_content_ck CHECK ((earlier_content IS NULL)),
   constraint subject_offboarded_ck CHECK (((state = 'offboarded'::text) = (offboarded_at IS NOT NULL))),
   constraint subject_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
   constraint subject_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))
@@ -3614,35 +3679,45 @@ CREATE TRIGGER subject_risk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subje
 CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
 grant insert, select, update on app.subject_risk to app;
 
--- subject_version: append
+-- subject_version: copy
 create table app.subject_version (
   tenant_id uuid not null,
   subject_id uuid not null,
   revision bigint not null,
   subject_type text not null,
   external_id text,
-  name text not null,
+  name text,
   segment text,
-  attributes jsonb not null,
+  attributes jsonb,
   state text not null,
   offboarded_at timestamp with time zone,
   offboard_reason text,
   recorded_from timestamp with time zone not null,
   recorded_until timestamp with time zone not null,
   changed_by text not null,
+  content bytea,
+  changed_members text[],
   constraint subject_version_pkey PRIMARY KEY (tenant_id, subject_id, revision),
   constraint subject_version_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint subject_version_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint subject_version_content_ck CHECK (
+CASE
+    WHEN (content IS NULL) THEN ((name IS NOT NULL) AND (attributes IS NOT NULL))
+    ELSE (num_nonnulls(external_id, name, segment, attributes, offboard_reason) = 0)
+END) NOT VALID,
   constraint subject_version_range_ck CHECK ((recorded_from < recorded_until)),
   constraint subject_version_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
   constraint subject_version_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))
 );
+CREATE INDEX subject_version_plain_idx ON app.subject_version USING btree (tenant_id, subject_id, revision) WHERE (name IS NOT NULL);
 create policy open on app.subject_version as permissive for all using (true) with check (true);
 create policy wall on app.subject_version as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_version_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER subject_version_append BEFORE DELETE OR UPDATE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER subject_version_append BEFORE DELETE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER subject_version_encrypt BEFORE UPDATE ON app.subject_version FOR EACH ROW EXECUTE FUNCTION app.encrypt_once('content', 'external_id', 'name', 'segment', 'attributes', 'offboard_reason');
 CREATE TRIGGER subject_version_keep BEFORE INSERT ON app.subject_version FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
 grant insert, select on app.subject_version to app;
+grant update (external_id, name, segment, attributes, offboard_reason, content) on app.subject_version to app;
 
 -- subject_word: tenant
 create table app.subject_word (
@@ -3944,7 +4019,7 @@ create table app.wall_register (
   table_name text not null,
   kind text not null,
   constraint wall_register_pkey PRIMARY KEY (table_name),
-  constraint wall_register_kind_ck CHECK ((kind = ANY (ARRAY['tenant'::text, 'append'::text, 'shared'::text, 'queue'::text, 'ledger'::text, 'directory'::text, 'system'::text])))
+  constraint wall_register_kind_ck CHECK ((kind = ANY (ARRAY['tenant'::text, 'append'::text, 'copy'::text, 'shared'::text, 'queue'::text, 'ledger'::text, 'directory'::text, 'system'::text])))
 );
 grant select on app.wall_register to app;
 grant select on app.wall_register to steward;

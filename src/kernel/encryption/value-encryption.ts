@@ -55,8 +55,8 @@ export interface ValueEncryption {
   decrypt(tx: Tx, owner: KeyOwner, at: ValueLocation, stored: Buffer): Promise<Buffer>
   /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed. */
   encryptAll(tx: Tx, values: readonly PlainValue[]): Promise<(Buffer | null)[]>
-  /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed. */
-  decryptAll(tx: Tx, values: readonly EncryptedValue[]): Promise<(Buffer | null)[]>
+  /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed; a failure for one that was altered. */
+  decryptAll(tx: Tx, values: readonly EncryptedValue[]): Promise<(Buffer | DecryptionFailed | null)[]>
   /**
    * Makes everything that is encrypted for the owner unreadable for good, and refuses to encrypt anything else for it, also where it
    * had no key. Returns how many keys were destroyed. The caller checks holds and records the erasure.
@@ -262,8 +262,9 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
           const key = open(owner, readKeyNumber(stored))
           return key && decryptValue(key, at, stored)
         } catch (error) {
-          if (error instanceof DecryptionFailed) raiseDecryptionAlarm(tx, at, error)
-          throw error
+          if (!(error instanceof DecryptionFailed)) throw error
+          raiseDecryptionAlarm(tx, at, error)
+          return error
         }
       })
     },

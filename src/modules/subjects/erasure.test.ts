@@ -10,6 +10,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 import { erasureStore, runErasure } from './index.ts'
+import { insertOverride } from './ratings/queries.ts'
 
 let w: JobTestApp
 let superuser: pg.Client
@@ -243,8 +244,8 @@ describe('the database', () => {
     await erase(subject_id)
     const { items } = (await w.call(`GET /subjects/${subject_id}/risk-history`, { token: analyst })).json
     expect(items).toMatchObject([{ band: 'high', reason: 'erased' }])
-    const again = await w.call(`POST /subjects/${subject_id}/risk-override`, { token: analyst, body })
-    expect([again.status, again.json.code]).toEqual([410, 'erased'])
+    const late = { rating_id: uuidv7(), subject_id, band: 'low', reason: 'Cleared', expires_at: body.expires_at }
+    await expect(write((tx) => insertOverride(tx, late))).rejects.toMatchObject({ code: 'erased' })
   })
 
   test('lets only the operator replay the ledger', async () => {

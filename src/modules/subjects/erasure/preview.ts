@@ -78,14 +78,14 @@ function decideByClocks(subject: SubjectRow, clocks: readonly Clock[], record: s
 }
 
 export async function previewErasure(
-  kernel: Capabilities<'modules'>,
+  kernel: Capabilities<'modules' | 'encryption'>,
   tx: Tx,
   subject_id: string,
 ): Promise<ErasurePreviewView> {
   const subject = assertFound(await findSubject(tx, subject_id))
   const is_held = await isHeld(tx, subject_id)
   const { clocks, version } = await listClocks(tx)
-  const marked = await collectMarks(tx, subject_id)
+  const marked = await collectMarks(kernel, tx, subject_id)
   const decide = (record: string | null) => (is_held ? held : decideByClocks(subject, clocks, record))
   const classes = [
     { class: 'subject', title: 'Record, search words and reasons of ratings', count: 1, ...decide(DUE_DILIGENCE) },

@@ -1,6 +1,6 @@
 /** SQL of erasures, their steps, and what the subjects router erases. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { ErasureClass } from '#kernel/erasure/erasure-class.ts'
+import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
@@ -141,13 +141,6 @@ export const updateDone = (tx: Tx, erasure_id: string, end: { ledger_hash: strin
 export const isHeld = async (tx: Tx, object_id: string): Promise<boolean> =>
   (await tx.find<{ held: boolean }>('select app.is_held($1) as held', [object_id]))?.held ?? false
 
-/** Names and external ids that the subject had. */
-export const listEarlierNames = (tx: Tx, subject_id: string) =>
-  tx.query<{ name: string | null; external_id: string | null }>(
-    'select distinct name, external_id from app.subject_version where tenant_id = $1 and subject_id = $2',
-    [tx.tenant_id, subject_id],
-  )
-
 export const findJurisdictions = async (tx: Tx): Promise<readonly string[]> =>
   (
     await tx.find<{ jurisdictions: string[] }>('select jurisdictions from app.tenant where tenant_id = $1', [
@@ -166,8 +159,31 @@ export const countSubjectCopies = async (tx: Tx, subject_id: string): Promise<nu
     )
   )?.copies ?? 0
 
+/** An encrypted copy without content, of the format of stored values: its key is the one that is destroyed. */
+const ERASED_COPY = `decode('0200000001' || repeat('00', 28), 'hex')`
+
+/** Copies that an earlier release stored as plain text and that are not encrypted yet. */
+const plainCopies = [
+  `update app.evaluation set document = null, document_encrypted = ${ERASED_COPY}
+    where tenant_id = $1 and subject_id = $2 and document is not null`,
+  `update app.subject_version set external_id = null, name = null, segment = null, attributes = null, offboard_reason = null, content = ${ERASED_COPY}
+    where tenant_id = $1 and subject_id = $2 and content is null`,
+  `update app.batch_item set content = ${ERASED_COPY}, external_id_hash = case when external_id is null then null else repeat('0', 64) end,
+          external_id = null, inputs = null, document_salt = null, findings = '[]'
+    where tenant_id = $1 and subject_id = $2 and content is null`,
+]
+
+/** Items of a request that names many subjects are encrypted together, by a job. */
+export const hasPlainItems = async (tx: Tx, { marks }: ErasedSubject): Promise<boolean> =>
+  (await tx.find(
+    `select 1 from app.batch_evaluation
+      where tenant_id = $1 and source_kind = 'items' and items is null and app.mentions(source::text, $2) limit 1`,
+    [tx.tenant_id, marks],
+  )) !== undefined
+
 /** The record, its search words and the reasons of its ratings. Returns how many rows were overwritten or removed. */
 export const eraseSubjectRows = async (tx: Tx, subject_id: string): Promise<number> => {
+  for (const text of plainCopies) await tx.run(text, [tx.tenant_id, subject_id])
   const words = await tx.run('delete from app.subject_word where tenant_id = $1 and subject_id = $2', [
     tx.tenant_id,
     subject_id,

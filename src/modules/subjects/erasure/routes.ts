@@ -13,13 +13,14 @@ import {
   type ErasureRow,
   findCertificate,
   findErasure,
+  hasPlainItems,
   insertErasure,
   listErasures,
   lockErasure,
   updateConfirmed,
   updateWithdrawn,
 } from './queries.ts'
-import { expectLedger } from './run-erasure.ts'
+import { collectMarks, expectLedger } from './run-erasure.ts'
 import {
   Erasure,
   ErasureCertificate,
@@ -56,7 +57,7 @@ export const erasureRoutes = [
       'A legal hold comes before a retention period, and a retention period before the request. Nothing is changed.',
     roles: deciders,
     tx: 'read',
-    uses: ['modules'],
+    uses: ['modules', 'encryption'],
     params: SubjectParams,
     reply: [200, ErasurePreview],
     problems: ['not_found', 'content_corrupt'],
@@ -69,7 +70,7 @@ export const erasureRoutes = [
       'Has no effect until another person confirms it. Refused while a hold or a retention period keeps something.',
     roles: deciders,
     tx: 'write',
-    uses: ['modules', 'erasureLedger'],
+    uses: ['modules', 'encryption', 'erasureLedger'],
     params: SubjectParams,
     body: ErasureRequest,
     reply: [201, Erasure],
@@ -128,13 +129,13 @@ export const erasureRoutes = [
     description: 'What is erased cannot be brought back. Holds and retention periods are looked at again.',
     roles: deciders,
     tx: 'write',
-    uses: ['modules', 'jobs', 'erasureLedger'],
+    uses: ['modules', 'encryption', 'jobs', 'erasureLedger'],
     params: ErasureParams,
     reply: [202, JobView],
     starts: SUBJECT_ERASURE,
     problems: [
       ...(['not_found', 'transition_not_allowed', 'approval_own_request', 'person_required'] as const),
-      ...(['conflict', 'legal_hold', 'retention', 'content_corrupt'] as const),
+      ...(['conflict', 'legal_hold', 'retention', 'not_finished', 'content_corrupt'] as const),
     ],
   }).handle(async ({ tx, params, actor, audit, kernel }) => {
     expectDecider(actor.principal)
@@ -147,6 +148,8 @@ export const erasureRoutes = [
     await lockSubject(tx, subject_id)
     const preview = await previewErasure(kernel, tx, subject_id)
     assertErasable(preview)
+    if (await hasPlainItems(tx, await collectMarks(kernel, tx, subject_id)))
+      fail('not_finished', 'Batches of an earlier release are being encrypted. Confirm it again when that is done.')
     const job_id = uuidv7()
     await updateConfirmed(tx, erasure_id, job_id, preview)
     audit.recordDiff({ state: 'requested' }, { state: 'executing', subject_id })

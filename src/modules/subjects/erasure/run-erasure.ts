@@ -8,13 +8,13 @@ import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import { findSubject } from '../records/queries.ts'
+import { listSubjectVersions } from '../records/queries.ts'
+import { openVersions } from '../records/stored-versions.ts'
 import {
   beginStep,
   type ErasureRow,
   eraseSubjectRows,
   findErasure,
-  listEarlierNames,
   listSteps,
   updateDone,
   updateStepErased,
@@ -35,13 +35,18 @@ export const listErasureClasses = ({ modules }: Pick<ErasureKernel, 'modules'>):
 
 /** Shorter names would be found in texts about others; they are searched as a whole JSON text. */
 const MIN_MARK = 4
+/** The newest ones; a record that was changed more often has had its earlier names in these too, or they are in no live row. */
+const MAX_VERSIONS = 10_000
 
 /** Everything that identifies the subject in stored texts, in lower case. */
-export async function collectMarks(tx: Tx, subject_id: string): Promise<ErasedSubject> {
-  const subject = await findSubject(tx, subject_id)
-  const names = [subject, ...(await listEarlierNames(tx, subject_id))].flatMap((one) =>
-    one ? [one.name, one.external_id] : [],
-  )
+export async function collectMarks(
+  kernel: Capabilities<'encryption'>,
+  tx: Tx,
+  subject_id: string,
+): Promise<ErasedSubject> {
+  const stored = await listSubjectVersions(tx, { subject_id, at: null }, null, MAX_VERSIONS)
+  const versions = await openVersions(kernel, tx, subject_id, stored)
+  const names = versions.flatMap(({ name, external_id }) => [name, external_id])
   const marks = new Set([subject_id])
   for (const name of names) {
     if (name === null || name === '') continue
@@ -74,7 +79,7 @@ export async function runErasure(
   const { read, write } = transactions
   const erasure = await read((tx) => findErasure(tx, erasure_id))
   if (erasure?.state !== 'executing') return
-  const subject = await read((tx) => collectMarks(tx, erasure.subject_id))
+  const subject = await read((tx) => collectMarks(kernel, tx, erasure.subject_id))
   const entry = await appendEntry(kernel, tenant_id, erasure)
   for (const { name, erase } of listErasureClasses(kernel)) {
     await write(async (tx) => {

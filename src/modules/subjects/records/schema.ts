@@ -139,9 +139,13 @@ export const SubjectVersionPage = pageOf(
     {
       revision: Revision,
       ...content,
+      name: nullable(Name),
       recorded_from: Timestamp(),
       recorded_until: nullable(Timestamp({ description: 'null: the current record.' })),
       changed_by: text(200),
+      is_erased: Type.Boolean({
+        description: 'The subject was erased: external id, name, segment and attributes are gone.',
+      }),
     },
     { title: 'SubjectVersion' },
   ),
