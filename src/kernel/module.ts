@@ -3,6 +3,7 @@ import type { Caches } from './cache/caches.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx } from './database/tx.ts'
 import type { ValueEncryption } from './encryption/value-encryption.ts'
+import type { ErasureClass } from './erasure/erasure-class.ts'
 import type { EventType } from './events/event-type.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
@@ -118,6 +119,8 @@ export interface Module {
   readonly evidence_owners?: readonly EvidenceOwner[]
   /** The kinds of object of this module that a legal hold can name. */
   readonly holdable?: readonly HoldableKind[]
+  /** What an erasure of a subject overwrites or removes of this module. */
+  readonly erases?: readonly ErasureClass[]
   /** The kinds of object that search finds; required of a module that reads objects by id. */
   readonly search?: ModuleSearch
 }

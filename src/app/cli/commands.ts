@@ -28,6 +28,9 @@ const database: readonly CommandEntry[] = [
   entry('restore', 'Fill an empty, migrated database from a backup file', async () => {
     return (await import('./restore.ts')).restore
   }),
+  entry('erasures replay', 'Erase again what was erased, after an older state was restored', async () => {
+    return (await import('./erasures.ts')).erasuresReplay
+  }),
 ]
 
 const access: readonly CommandEntry[] = [

@@ -27,6 +27,7 @@ const isolationPolicies: readonly Policy[] = [
   ['tenant', 'wall', '*', ownTenant, ownTenant],
   ['append', 'wall', '*', ownTenant, ownTenant],
   ['copy', 'wall', '*', ownTenant, ownTenant],
+  ['erasable', 'wall', '*', ownTenant, ownTenant],
   ['queue', 'wall', '*', ownOrWorker, ownOrWorker],
   ['ledger', 'wall', '*', ownOrWorker, ownOrWorker],
   ['ledger', 'actor', 'a', null, 'app.has_actor()'],
@@ -158,6 +159,14 @@ const invariantRules: readonly string[] = [
      select count(*) from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid
         and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = ''
         and (f.proname, g.tgtype) in (('refuse_change', 10), ('encrypt_once', 19))))`,
+
+  // Only an erasure overwrites the columns that the trigger names.
+  `select 'history can be changed without an erasure', t.name from walled t where kind = 'erasable' and (
+     has_table_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'refuse_change'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 10 = 10 and g.tgqual is null and g.tgattr = '') or not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'erase_only'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 19 = 19 and g.tgqual is null and g.tgattr = ''))`,
 
   // Grants.
   `select 'a serving role owns a table', name from tables where owner in ('app', 'worker', 'steward', 'migrator')`,

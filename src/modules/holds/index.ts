@@ -1,7 +1,8 @@
 /** Public interface of the holds router. */
+
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { insertHold } from './queries.ts'
+import { holdErasure, insertHold } from './queries.ts'
 import { holdRoutes } from './routes.ts'
 
 export const holds: Module = {
@@ -16,6 +17,7 @@ export const holds: Module = {
     sources: [],
     unsearched: { getHold: 'A hold is opened from the object that it keeps, or from the list of holds.' },
   },
+  erases: [holdErasure],
   canary_table: 'hold',
   canary: async (tx) => {
     await insertHold(tx, {

@@ -1,5 +1,7 @@
 /** SQL of legal holds. */
+
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
 export interface HoldRow {
@@ -71,3 +73,12 @@ export const updateReleased = (tx: Tx, hold_id: string, reason: string) =>
       where tenant_id = $1 and hold_id = $2 returning ${columns}`,
     [tx.tenant_id, hold_id, tx.actor, reason],
   )
+
+export const holdErasure = createErasureClass('holds', 'Reasons of released holds', [
+  {
+    table: 'hold',
+    text: 'object_id::text',
+    where: `state = 'released'`,
+    set: `reason = 'erased', authority_reference = null, release_reason = 'erased'`,
+  },
+])

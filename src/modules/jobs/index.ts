@@ -1,8 +1,10 @@
 /** Public interface of the jobs router. */
+
 import { insertJob } from '#kernel/job/queries.ts'
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { jobSource } from './job-source.ts'
+import { jobErasure } from './queries.ts'
 import { jobRoutes } from './routes.ts'
 
 export const jobs: Module = {
@@ -13,6 +15,7 @@ export const jobs: Module = {
   routes: jobRoutes,
   jobs: [],
   search: { sources: [jobSource] },
+  erases: [jobErasure],
   canary_table: 'job',
   canary: async (tx) => {
     await insertJob(

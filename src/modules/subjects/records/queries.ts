@@ -13,6 +13,7 @@ export interface SubjectRow {
   readonly state: 'active' | 'offboarded'
   readonly offboarded_at: string | null
   readonly offboard_reason: string | null
+  readonly erased_at: string | null
   readonly revision: number
   readonly created_at: string
   readonly created_by: string
@@ -25,7 +26,7 @@ export type RatedSubjectRow = SubjectRow & {
 }
 
 const columns = `s.subject_id, s.subject_type, s.external_id, s.name, s.segment, s.attributes, s.state, s.offboarded_at,
-  s.offboard_reason, s.revision, s.created_at, s.created_by, s.updated_at, s.updated_by`
+  s.offboard_reason, s.erased_at, s.revision, s.created_at, s.created_by, s.updated_at, s.updated_by`
 
 export const findSubject = (tx: Tx, subject_id: string) =>
   tx.find<SubjectRow>(`select ${columns} from app.subject s where s.tenant_id = $1 and s.subject_id = $2`, [
@@ -260,7 +261,7 @@ export const updateOffboarded = (
 
 export type SubjectVersionRow = Omit<
   SubjectRow,
-  'subject_id' | 'name' | 'created_at' | 'created_by' | 'updated_at' | 'updated_by'
+  'subject_id' | 'name' | 'erased_at' | 'created_at' | 'created_by' | 'updated_at' | 'updated_by'
 > & {
   /** Null: erased. */
   readonly name: string | null

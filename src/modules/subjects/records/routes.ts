@@ -109,7 +109,7 @@ export const recordRoutes = [
     revisioned: true,
     location: (subject) => `/subjects/${subject.subject_id}`,
     links: { getSubject: { subject_id: 'subject_id' } },
-    problems: ['conflict', 'transition_not_allowed'],
+    problems: ['conflict', 'transition_not_allowed', 'erased'],
   }).handle(async ({ tx, body, audit, kernel }) => {
     assertAttributes(body.attributes)
     const [{ outcome, before, subject }] = (await upsertSubjects(kernel, tx, [body])) as [UpsertResult]
@@ -148,7 +148,7 @@ export const recordRoutes = [
     body: SubjectChange,
     reply: [200, Subject],
     revisioned: true,
-    problems: ['not_found', 'conflict', 'duplicate', 'transition_not_allowed'],
+    problems: ['not_found', 'conflict', 'duplicate', 'transition_not_allowed', 'erased'],
   }).handle(async (input) => {
     const { tx, params, body, kernel } = input
     assertAttributes(body.attributes)
@@ -174,7 +174,7 @@ export const recordRoutes = [
     body: Offboarding,
     reply: [200, Subject],
     revisioned: true,
-    problems: ['not_found'],
+    problems: ['not_found', 'erased'],
   }).handle(async (input) => {
     const { tx, params, body } = input
     const subject = assertFound(await lockSubject(tx, params.subject_id))

@@ -48,6 +48,7 @@ const content = {
 const record = {
   subject_id: Id(),
   ...content,
+  erased_at: nullable(Timestamp({ description: 'When the content was erased; null: it was not.' })),
   revision: Revision,
   created_at: Timestamp(),
   created_by: text(200),
