@@ -146,6 +146,20 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.copy_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  if new.state = 'active' then
+    insert into app.hold_in_force (tenant_id, object_id, hold_id) values (new.tenant_id, new.object_id, new.hold_id);
+  else
+    delete from app.hold_in_force where tenant_id = new.tenant_id and hold_id = new.hold_id;
+  end if;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.copy_restriction()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -287,6 +301,15 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_held(object uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+begin
+  return exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id() and h.object_id = object);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -403,6 +426,39 @@ begin
     raise exception 'only activations move the epoch' using errcode = 'PB002';
   end if;
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state <> 'active' then
+      raise exception 'a hold begins as active' using errcode = 'PB002';
+    end if;
+    perform pg_advisory_xact_lock(hashtextextended('hold ' || new.tenant_id, 0));
+    return new;
+  end if;
+  if old.state <> 'active' or new.state <> 'released'
+     or (new.tenant_id, new.hold_id, new.object_kind, new.object_id, new.reason, new.authority_reference, new.placed_at, new.placed_by, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.hold_id, old.object_kind, old.object_id, old.reason, old.authority_reference, old.placed_at, old.placed_by, old.restriction_id) then
+    raise exception 'a hold is released once, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_hold_in_force()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_trigger_depth() < 2 and not app.restoring() then
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
+  return case when tg_op = 'DELETE' then old else new end;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_impact_run()
@@ -778,6 +834,33 @@ AS $function$
 begin
   if tg_op = 'INSERT' and app.restoring() then return new; end if;
   raise exception 'entries belong to the version that is being published' using errcode = 'PB002';
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_held_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  path   text;
+  parts  text[];
+  object uuid;
+begin
+  if not app.restoring() then
+    perform pg_advisory_xact_lock_shared(hashtextextended('hold ' || old.tenant_id, 0));
+    foreach path in array tg_argv loop
+      parts := string_to_array(path, '.');
+      if cardinality(parts) = 1 then
+        execute format('select ($1).%I', path) into object using old;
+      else
+        execute format('select p.%I from app.%I p where p.tenant_id = ($1).tenant_id and p.%I = ($1).%I', parts[3], parts[1], parts[2], parts[2])
+           into object using old;
+      end if;
+      if app.is_held(object) then
+        raise exception 'a legal hold keeps a row of %', tg_table_name using errcode = 'PB008';
+      end if;
+    end loop;
+  end if;
+  return case when tg_op = 'DELETE' then old else new end;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.remove_user_words()
@@ -2132,6 +2215,59 @@ CREATE TRIGGER evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evaluat
 CREATE TRIGGER evaluation_append BEFORE DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.evaluation to app;
 
+-- hold: tenant
+create table app.hold (
+  tenant_id uuid not null,
+  hold_id uuid not null,
+  object_kind text not null,
+  object_id uuid not null,
+  reason text not null,
+  authority_reference text,
+  state text default 'active'::text not null,
+  placed_at timestamp with time zone default now() not null,
+  placed_by text not null,
+  release_reason text,
+  released_at timestamp with time zone,
+  released_by text,
+  restriction_id uuid,
+  constraint hold_pkey PRIMARY KEY (tenant_id, hold_id),
+  constraint hold_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint hold_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint hold_authority_ck CHECK (((length(authority_reference) >= 1) AND (length(authority_reference) <= 200))),
+  constraint hold_four_eyes_ck CHECK (((state <> 'released'::text) OR ((released_by <> placed_by) AND (released_by ~~ 'user:_%'::text)))),
+  constraint hold_object_kind_ck CHECK ((object_kind ~ '^[a-z][a-z_]{0,39}$'::text)),
+  constraint hold_person_ck CHECK ((placed_by ~~ 'user:_%'::text)),
+  constraint hold_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint hold_release_reason_ck CHECK (((length(release_reason) >= 1) AND (length(release_reason) <= 2000))),
+  constraint hold_released_ck CHECK ((((state = 'released'::text) = (released_at IS NOT NULL)) AND ((state = 'released'::text) = (released_by IS NOT NULL)) AND ((state = 'released'::text) = (release_reason IS NOT NULL)))),
+  constraint hold_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'released'::text])))
+);
+CREATE INDEX hold_listing_idx ON app.hold USING btree (tenant_id, placed_at, hold_id);
+CREATE INDEX hold_object_idx ON app.hold USING btree (tenant_id, object_id, placed_at, hold_id);
+CREATE INDEX hold_state_idx ON app.hold USING btree (tenant_id, state, placed_at, hold_id);
+create policy open on app.hold as permissive for all using (true) with check (true);
+create policy sight on app.hold as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.hold as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER hold_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER hold_copy AFTER INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.copy_hold();
+CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
+grant insert, select, update on app.hold to app;
+
+-- hold_in_force: tenant
+create table app.hold_in_force (
+  tenant_id uuid not null,
+  object_id uuid not null,
+  hold_id uuid not null,
+  constraint hold_in_force_pkey PRIMARY KEY (tenant_id, object_id, hold_id),
+  constraint hold_in_force_hold_fkey FOREIGN KEY (tenant_id, hold_id) REFERENCES app.hold(tenant_id, hold_id)
+);
+CREATE INDEX hold_in_force_hold_idx ON app.hold_in_force USING btree (tenant_id, hold_id);
+create policy open on app.hold_in_force as permissive for all using (true) with check (true);
+create policy wall on app.hold_in_force as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER hold_in_force_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold_in_force FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER hold_in_force_keep BEFORE INSERT OR DELETE ON app.hold_in_force FOR EACH ROW EXECUTE FUNCTION app.keep_hold_in_force();
+grant delete, insert, select on app.hold_in_force to app;
+
 -- idempotency: tenant
 create table app.idempotency (
   tenant_id uuid not null,
@@ -2505,6 +2641,7 @@ CREATE INDEX owner_key_tenant_key_ix ON app.owner_key USING btree (tenant_id, te
 create policy open on app.owner_key as permissive for all using (true) with check (true);
 create policy wall on app.owner_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER owner_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.owner_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER owner_key_hold BEFORE UPDATE ON app.owner_key FOR EACH ROW WHEN (((new.state = 'destroyed'::text) AND (old.state <> 'destroyed'::text))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER owner_key_keep BEFORE UPDATE ON app.owner_key FOR EACH ROW EXECUTE FUNCTION app.keep_owner_key();
 grant insert, select, update on app.owner_key to app;
 
@@ -2982,6 +3119,7 @@ create policy open on app.provider_page as permissive for all using (true) with 
 create policy sight on app.provider_page as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.provider_page as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER provider_page_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_page FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER provider_page_hold BEFORE DELETE ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('call_id', 'provider_call.call_id.subject_id');
 CREATE TRIGGER provider_page_keep BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.keep_provider_page();
 CREATE TRIGGER provider_page_restriction BEFORE INSERT ON app.provider_page FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('provider_call', 'call_id');
 grant delete, insert, select on app.provider_page to app;
@@ -3360,6 +3498,7 @@ create policy open on app.source_payload_content as permissive for all using (tr
 create policy sight on app.source_payload_content as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.source_payload_content as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER source_payload_content_actor BEFORE INSERT OR DELETE OR UPDATE ON app.source_payload_content FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER source_payload_content_hold BEFORE DELETE ON app.source_payload_content FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('payload_id', 'source_payload.payload_id.owner_id');
 CREATE TRIGGER source_payload_content_restriction BEFORE INSERT ON app.source_payload_content FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant delete, insert, select on app.source_payload_content to app;
 

@@ -133,6 +133,12 @@ export const apiGroups: readonly TagGroup[] = [
         description:
           'Who may see a confidential object and all that belongs to it: access lists, exclusions, the designated MLRO, access for auditors that ends by itself, and who read what.',
       },
+      {
+        module: 'holds',
+        title: 'Legal holds',
+        description:
+          'What must be kept whatever a retention policy or a request says: nothing that belongs to the object can be deleted or erased until another person releases the hold.',
+      },
     ],
   },
   {

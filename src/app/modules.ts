@@ -9,6 +9,7 @@ import { breakGlass } from '#modules/break-glass/index.ts'
 import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
+import { holds } from '#modules/holds/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
 import { mcp } from '#modules/mcp/index.ts'
@@ -37,6 +38,7 @@ export const modules: readonly Module[] = [
   jobs,
   audit,
   restrictions,
+  holds,
   search,
 
   // domain

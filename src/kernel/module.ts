@@ -27,6 +27,19 @@ interface PluginCapabilities {
   readonly plugin_policy: PluginPolicy
 }
 
+/** A kind of object that a legal hold can name. */
+export interface HoldableKind {
+  /** `object_kind` of its holds. */
+  readonly kind: string
+  /** Undefined where the caller cannot see such an object. */
+  readonly find: (tx: Tx, object_id: string) => Promise<{ readonly restriction_id: string | null } | undefined>
+  /**
+   * Tables with rows that belong to an object of this kind and that can be deleted, each with the argument of `app.refuse_held_delete`
+   * that leads to the id of the object.
+   */
+  readonly rows: Readonly<Record<string, string>>
+}
+
 export interface Module {
   readonly name: string
   /** First URL segments of its routes; the OpenAPI tag is the module's name. */
@@ -65,6 +78,8 @@ export interface Module {
     tx: Tx,
     plugin_key: string,
   ) => Promise<readonly PluginDependent[]>
+  /** The kinds of object of this module that a legal hold can name. */
+  readonly holdable?: readonly HoldableKind[]
   /** The kinds of object that search finds; required of a module that reads objects by id. */
   readonly search?: ModuleSearch
 }

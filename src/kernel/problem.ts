@@ -5,6 +5,7 @@
 import { pluginProblems } from './plugin-problems.ts'
 import type { ProblemType } from './problem-type.ts'
 import { providerProblems } from './provider-problems.ts'
+import { recordProblems } from './record-problems.ts'
 
 export type { ProblemType } from './problem-type.ts'
 
@@ -140,6 +141,7 @@ export const problems = {
     title: 'Its present state does not allow this',
     advice: 'The answer names the present state; read the resource to see what is possible now.',
   },
+  ...recordProblems,
   not_finished: {
     status: 409,
     title: 'The work has not finished',

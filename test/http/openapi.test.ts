@@ -25,6 +25,7 @@ const BINARY_TYPES = [
 ]
 /** Problems that no operation declares: the catalogue documents them. */
 const codesWithoutOperation = [
+  'legal_hold',
   // Of messages of the tool protocol.
   'origin_not_allowed',
   'tool_approval_required',
@@ -112,7 +113,7 @@ describe('every operation', () => {
   const verbs =
     'list|get|create|update|delete|revoke|check|deactivate|reactivate|rotate|approve|reject|withdraw|stream|cancel|retry|' +
     'archive|export|diff|activate|submit|rollBack|pin|unpin|validate|preview|start|resolve|lookUp|rebase|offboard|publish|simulate|test|import|' +
-    'replay|reevaluate|explore|compare|override|estimate|resume|acknowledge|detect|infer|convert|reprocess|call|repeat|answer|verify|enable|disable|run|deny|discover|impose|lift|confirm'
+    'replay|reevaluate|explore|compare|override|estimate|resume|acknowledge|detect|infer|convert|reprocess|call|repeat|answer|verify|enable|disable|run|deny|discover|impose|lift|confirm|release'
 
   test('has an id of verb and noun that fits its method and is used once', () => {
     const ids = operations.map(({ operation }) => operation.operationId)
@@ -342,6 +343,7 @@ describe('examples', () => {
     expect(unreachable.toSorted()).toEqual([
       'contract_violated',
       'import_rejected',
+      'legal_hold',
       'not_recorded',
       'outcome_unknown',
       'provider_failed',

@@ -292,6 +292,7 @@ const notYetReachable: Partial<Record<ProblemCode, string>> = {
   not_recorded: 'the problem of a job: src/modules/providers/calls.test.ts',
   outcome_unknown: 'the problem of a job: src/modules/providers/calls.test.ts',
   contract_violated: 'no operation decides on payloads yet: src/modules/source-contracts/payloads.test.ts',
+  legal_hold: 'no operation deletes what can be held yet: src/modules/holds/routes.test.ts',
   import_rejected: 'the problem of a job, not of an answer: src/modules/reference-data/imports.test.ts',
   shutting_down: 'a draining process serves until it closes; only the tool protocol will have to refuse new sessions',
 }

@@ -84,6 +84,7 @@ describe('a person without access', () => {
     hidden['cr_id'] = await find('change_request', 'cr_id')
     hidden['call_id'] = await find('provider_call', 'call_id')
     hidden['payload_id'] = await find('source_payload', 'payload_id')
+    hidden['hold_id'] = await find('hold', 'hold_id')
   })
 
   /** Of every table whose rows may belong to a restriction, also those that an example has inserted. */
@@ -109,7 +110,7 @@ describe('a person without access', () => {
   const findHiddenParameter = ({ path }: Route): string | undefined =>
     Object.keys(hidden).find((name) => path.includes(`:${name}`))
   const named = tenantRoutes.filter(({ path }) =>
-    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id)\b/.test(path),
+    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id)\b/.test(path),
   )
 
   test('is refused by more than 20 operations, with rows of more than 15 tables', () => {
@@ -185,6 +186,7 @@ describe('a person without access', () => {
         'listProviderCalls',
         'listQuarantinedPayloads',
         'listToolCalls',
+        'listHolds',
         'search job_id',
       ]),
     )

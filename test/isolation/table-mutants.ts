@@ -271,6 +271,7 @@ export const tableMutants: readonly TableMutant[] = [
         'dataset',
         'dataset_difference',
         'dataset_version',
+        'hold_in_force',
         'rating',
         'subject_risk',
         'subject_version',

@@ -41,6 +41,7 @@ export function deferEvent(
 const restrictedTables = {
   audit_event: 'event_id',
   change_request: 'cr_id',
+  hold: 'hold_id',
   mcp_call: 'call_id',
   provider_call: 'call_id',
   source_payload: 'payload_id',

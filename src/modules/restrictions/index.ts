@@ -12,6 +12,8 @@ import {
 } from './queries.ts'
 import { restrictionRoutes } from './routes.ts'
 
+export { findRestriction } from './queries.ts'
+
 export const restrictions: Module = {
   name: 'restrictions',
   segments: ['restrictions', 'mlro-designations'],

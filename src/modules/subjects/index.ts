@@ -7,6 +7,7 @@ import { subjectBulkJob } from './bulk/bulk-job.ts'
 import { bulkRoutes } from './bulk/routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { ratingRoutes } from './ratings/routes.ts'
+import { holdableSubject } from './records/holdable-subject.ts'
 import { recordRoutes } from './records/routes.ts'
 import { subjectSource } from './search/subject-source.ts'
 
@@ -31,6 +32,7 @@ export const subjects: Module = {
   routes: [...recordRoutes, ...bulkRoutes, ...ratingRoutes],
   jobs: [subjectBulkJob],
   constraints: { subject_external_id_key: ['duplicate', 'Another subject has this external id.'] },
+  holdable: [holdableSubject],
   canary_table: 'subject',
   canary: insertCanaryRows,
   search: {

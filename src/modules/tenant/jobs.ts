@@ -2,7 +2,13 @@
 import { defineJob } from '#kernel/job/define-job.ts'
 import { insertRecurringSchedules } from '#kernel/job/schedules/recurring.ts'
 import { closed } from '#kernel/schema.ts'
-import { findRetentionPolicy, removeExpiredAnswers, removeExpiredRevocations, removeExpiredUploads } from './queries.ts'
+import {
+  findRetentionPolicy,
+  hasHolds,
+  removeExpiredAnswers,
+  removeExpiredRevocations,
+  removeExpiredUploads,
+} from './queries.ts'
 import { recordClasses } from './retention.ts'
 
 export const HOUSEKEEPING = 'housekeeping'
@@ -23,6 +29,7 @@ export const housekeepingJob = defineJob({
   run: async ({ read, step, finish, kernel }) => {
     const policy = await read(findRetentionPolicy)
     const removed: Record<string, number> = {}
+    const held: Record<string, number> = {}
     for (const known of recordClasses) {
       if (!('executors' in known)) continue
       const { record_class, executors } = known
@@ -39,6 +46,8 @@ export const housekeepingJob = defineJob({
           removed[record_class] += count
         }
       }
+      const { countHeld } = known
+      if (countHeld && (await read(hasHolds))) held[record_class] = await read((tx) => countHeld(tx, keep_days))
     }
     await finish(async (tx) => {
       // An upgrade may add scheduled jobs that an older tenant lacks.
@@ -48,6 +57,7 @@ export const housekeepingJob = defineJob({
         uploads: await removeExpiredUploads(tx),
         revocations: await removeExpiredRevocations(tx),
         ...removed,
+        ...(Object.keys(held).length > 0 && { held }),
       }
     })
     return null

@@ -168,12 +168,18 @@ export const removeOldBulkRejects = (tx: Tx, keep_days: number, limit: number) =
     [tx.tenant_id, keep_days, limit],
   )
 
+/** Left out, because `app.refuse_held_delete` would refuse it. `c` are contents of payloads, `p` pages of answers. */
+const payloadHeld = `(app.is_held(c.payload_id) or exists (select 1 from app.source_payload s
+       where s.tenant_id = c.tenant_id and s.payload_id = c.payload_id and app.is_held(s.owner_id)))`
+const pageHeld = `(app.is_held(p.call_id) or exists (select 1 from app.provider_call s
+       where s.tenant_id = p.tenant_id and s.call_id = p.call_id and app.is_held(s.subject_id)))`
+
 /** Bytes of payloads that arrived before the retention period; hash, admissions and encrypted facts stay with their row. */
 export const removeOldPayloadContents = (tx: Tx, keep_days: number, limit: number) =>
   tx.run(
     `delete from app.source_payload_content where tenant_id = $1 and payload_id = any (array(
-       select payload_id from app.source_payload_content
-        where tenant_id = $1 and received_at < now() - $2::bigint * interval '1 day' limit $3))`,
+       select c.payload_id from app.source_payload_content c
+        where c.tenant_id = $1 and c.received_at < now() - $2::bigint * interval '1 day' and not ${payloadHeld} limit $3))`,
     [tx.tenant_id, keep_days, limit],
   )
 
@@ -181,10 +187,26 @@ export const removeOldPayloadContents = (tx: Tx, keep_days: number, limit: numbe
 export const removeOldProviderPages = (tx: Tx, keep_days: number, limit: number) =>
   tx.run(
     `delete from app.provider_page where tenant_id = $1 and (call_id, page_no) in (
-       select call_id, page_no from app.provider_page
-        where tenant_id = $1 and received_at < now() - $2::bigint * interval '1 day' limit $3)`,
+       select p.call_id, p.page_no from app.provider_page p
+        where p.tenant_id = $1 and p.received_at < now() - $2::bigint * interval '1 day' and not ${pageHeld} limit $3)`,
     [tx.tenant_id, keep_days, limit],
   )
+
+/** Whether something of a tenant is held; most have nothing, and then nothing is counted. */
+export const hasHolds = async (tx: Tx): Promise<boolean> =>
+  (await tx.find('select 1 from app.hold_in_force where tenant_id = $1 limit 1', [tx.tenant_id])) !== undefined
+
+/** Contents and pages past the period that a hold keeps. */
+export const countHeldPayloads = async (tx: Tx, keep_days: number): Promise<number> =>
+  (
+    await tx.find<{ held: number }>(
+      `select (select count(*) from app.source_payload_content c
+                where c.tenant_id = $1 and c.received_at < now() - $2::bigint * interval '1 day' and ${payloadHeld})
+            + (select count(*) from app.provider_page p
+                where p.tenant_id = $1 and p.received_at < now() - $2::bigint * interval '1 day' and ${pageHeld}) as held`,
+      [tx.tenant_id, keep_days],
+    )
+  )?.held ?? 0
 
 // Isolation probes --------------------------------------------------------------------------------------------------
 

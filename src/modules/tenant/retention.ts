@@ -4,6 +4,7 @@
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import {
+  countHeldPayloads,
   type RetentionClassRow,
   removeOldBulkRejects,
   removeOldImportRejects,
@@ -12,17 +13,26 @@ import {
   removeOldProviderPages,
 } from './queries.ts'
 
-/** Removes at most `limit` records that are older than `keep_days`, and returns how many it removed. */
+/** Removes at most `limit` records that are older than `keep_days` and that no hold keeps, and returns how many it removed. */
 export type RemoveExpired = (tx: Tx, keep_days: number, limit: number) => Promise<number>
 
 export type RecordClass =
-  | { readonly record_class: string; readonly executors: readonly RemoveExpired[] }
+  | {
+      readonly record_class: string
+      readonly executors: readonly RemoveExpired[]
+      /** How many records past their period a hold keeps; absent where no object that can be held has such records. */
+      readonly countHeld?: (tx: Tx, keep_days: number) => Promise<number>
+    }
   | { readonly record_class: string; readonly kept_for_ever: string }
 
 export const recordClasses: readonly RecordClass[] = [
   { record_class: 'jobs', executors: [removeOldJobs] },
   { record_class: 'import-rejects', executors: [removeOldImportRejects, removeOldBulkRejects] },
-  { record_class: 'provider-payloads', executors: [removeOldPayloadContents, removeOldProviderPages] },
+  {
+    record_class: 'provider-payloads',
+    executors: [removeOldPayloadContents, removeOldProviderPages],
+    countHeld: countHeldPayloads,
+  },
   { record_class: 'audit', kept_for_ever: 'The audit record is never removed; keep_days of audit must be null.' },
 ]
 

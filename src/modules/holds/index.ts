@@ -1,0 +1,31 @@
+/** Public interface of the holds router. */
+import type { Module } from '#kernel/module.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { insertHold } from './queries.ts'
+import { holdRoutes } from './routes.ts'
+
+export const holds: Module = {
+  name: 'holds',
+  segments: ['holds'],
+  tier: 'foundation',
+  summary: 'Legal holds: what must not be deleted or erased until another person releases it.',
+  routes: holdRoutes,
+  jobs: [],
+  constraints: { hold_four_eyes_ck: ['approval_own_request', 'Another person releases it.'] },
+  search: {
+    sources: [],
+    unsearched: { getHold: 'A hold is opened from the object that it keeps, or from the list of holds.' },
+  },
+  canary_table: 'hold',
+  canary: async (tx) => {
+    await insertHold(tx, {
+      hold_id: uuidv7(),
+      object_kind: 'canary',
+      object_id: uuidv7(),
+      reason: 'canary',
+      authority_reference: 'canary',
+      restriction_id: null,
+      placed_by: 'user:canary',
+    })
+  },
+}

@@ -1,0 +1,73 @@
+/** SQL of legal holds. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
+
+export interface HoldRow {
+  readonly hold_id: string
+  readonly object_kind: string
+  readonly object_id: string
+  readonly reason: string
+  readonly authority_reference: string | null
+  readonly state: 'active' | 'released'
+  readonly restriction_id: string | null
+  readonly placed_at: string
+  readonly placed_by: string
+  readonly release_reason: string | null
+  readonly released_at: string | null
+  readonly released_by: string | null
+}
+export type NewHold = Pick<
+  HoldRow,
+  'hold_id' | 'object_kind' | 'object_id' | 'reason' | 'authority_reference' | 'restriction_id' | 'placed_by'
+>
+
+const columns = `hold_id, object_kind, object_id, reason, authority_reference, state, restriction_id, placed_at, placed_by,
+  release_reason, released_at, released_by`
+
+/** Newest first. */
+export const listHolds = (
+  tx: Tx,
+  filter: { readonly state?: string | undefined; readonly object_id?: string | undefined },
+  after: PagePosition,
+  count: number,
+) =>
+  tx.query<HoldRow>(
+    `select ${columns} from app.hold
+      where tenant_id = $1 and ($2::text is null or state = $2) and ($3::uuid is null or object_id = $3)
+        and ($4::timestamptz is null or (placed_at, hold_id) < ($4, $5::uuid))
+      order by placed_at desc, hold_id desc limit $6`,
+    [tx.tenant_id, filter.state ?? null, filter.object_id ?? null, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export const findHold = (tx: Tx, hold_id: string) =>
+  tx.find<HoldRow>(`select ${columns} from app.hold where tenant_id = $1 and hold_id = $2`, [tx.tenant_id, hold_id])
+
+export const lockHold = (tx: Tx, hold_id: string) =>
+  tx.find<HoldRow>(`select ${columns} from app.hold where tenant_id = $1 and hold_id = $2 for update`, [
+    tx.tenant_id,
+    hold_id,
+  ])
+
+/** Waits for deletions of the tenant that have not committed. */
+export const insertHold = (tx: Tx, hold: NewHold) =>
+  tx.find<HoldRow>(
+    `insert into app.hold (tenant_id, hold_id, object_kind, object_id, reason, authority_reference, restriction_id, placed_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) returning ${columns}`,
+    [
+      tx.tenant_id,
+      hold.hold_id,
+      hold.object_kind,
+      hold.object_id,
+      hold.reason,
+      hold.authority_reference,
+      hold.restriction_id,
+      hold.placed_by,
+    ],
+  )
+
+export const updateReleased = (tx: Tx, hold_id: string, reason: string) =>
+  tx.find<HoldRow>(
+    `update app.hold set state = 'released', released_at = now(), released_by = $3, release_reason = $4
+      where tenant_id = $1 and hold_id = $2 returning ${columns}`,
+    [tx.tenant_id, hold_id, tx.actor, reason],
+  )
