@@ -22,19 +22,28 @@ create table app.tenant_deletion (
 select app.wall('app.tenant_deletion', 'shared');
 revoke insert, update, delete on app.tenant_deletion from app;
 revoke update, delete on app.tenant_deletion from steward;
-grant update (finished_at) on app.tenant_deletion to steward;
+grant update (started_at, started_by, audit_seq, audit_hash, row_counts, finished_at) on app.tenant_deletion to steward;
 
 create function app.keep_tenant_deletion() returns trigger
   language plpgsql as $$
+declare
+  tenant_state text := (select t.state from app.tenant t where t.tenant_id = new.deleted_tenant_id);
 begin
   if app.restoring() then return new; end if;
-  if tg_op = 'INSERT' and new.finished_at is not null or tg_op = 'UPDATE' and old.finished_at is not null then
-    raise exception 'the deletion of a tenant starts once and ends once' using errcode = 'PB002';
+  if tg_op = 'INSERT' then
+    if new.finished_at is not null then
+      raise exception 'the deletion of a tenant starts before it ends' using errcode = 'PB002';
+    end if;
+    return new;
   end if;
-  if tg_op = 'UPDATE' and exists (select 1 from app.tenant t where t.tenant_id = new.deleted_tenant_id) then
-    raise exception 'the deletion of a tenant ends when the tenant is gone' using errcode = 'PB002';
+  -- Recorded again while the tenant can still be used, finished once when it is gone, and otherwise as it was.
+  if old.finished_at is null and new.deleted_tenant_id = old.deleted_tenant_id and (case
+       when tenant_state is null then new.finished_at is not null and (new.started_at, new.started_by, new.audit_seq, new.audit_hash, new.row_counts)
+         is not distinct from (old.started_at, old.started_by, old.audit_seq, old.audit_hash, old.row_counts)
+       else tenant_state <> 'deleting' and new.finished_at is null end) then
+    return new;
   end if;
-  return new;
+  raise exception 'the record of a deletion never changes' using errcode = 'PB002';
 end $$;
 create trigger tenant_deletion_keep before insert or update on app.tenant_deletion
   for each row execute function app.keep_tenant_deletion();
@@ -42,11 +51,13 @@ create trigger tenant_deletion_keep before insert or update on app.tenant_deleti
 -- The one way past an append-only trigger: the owner of the tables, which no process serves as, in a transaction that says which tenant it
 -- removes, inside that tenant, whose deletion is recorded and which is not in use any more.
 create function app.is_deleting_tenant() returns boolean
-  language sql stable
+  language plpgsql stable as $$
+begin
   return current_user = 'app_owner'
      and coalesce(current_setting('app.deleting_tenant', true) = app.tenant_id()::text, false)
      and exists (select 1 from app.tenant_deletion d where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = app.tenant_id())
      and not exists (select 1 from app.tenant t where t.tenant_id = app.tenant_id() and t.state <> 'deleting');
+end $$;
 
 create or replace function app.refuse_change() returns trigger
   language plpgsql as $$
@@ -89,3 +100,16 @@ begin
 end $$;
 create trigger tenant_keep before insert or update of state or delete on app.tenant
   for each row execute function app.keep_tenant();
+
+-- A request that was admitted before the suspension must not place a hold that nothing would keep.
+create function app.refuse_hold_in_deletion() returns trigger
+  language plpgsql as $$
+begin
+  if app.restoring() then return new; end if;
+  if exists (select 1 from app.tenant t where t.tenant_id = new.tenant_id and t.state = 'deleting') then
+    raise exception 'the tenant is being deleted' using errcode = 'PB002';
+  end if;
+  return new;
+end $$;
+-- After hold_keep, which waits for a deletion that begins.
+create trigger hold_tenant before insert on app.hold for each row execute function app.refuse_hold_in_deletion();

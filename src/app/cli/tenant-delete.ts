@@ -29,7 +29,7 @@ Example:
   npx probity tenant delete acme --confirm 'Acme Bank'`,
   options: {
     confirm: { type: 'string', value: 'NAME', about: 'the name of the tenant, as "tenant list" shows it' },
-    'dry-run': { type: 'boolean', about: 'show what would be deleted, and what stands against it' },
+    'dry-run': { type: 'boolean', about: 'show what would be deleted, and why it would be refused' },
   },
   positionals: ['SLUG'],
   run: (invocation) => {

@@ -21,13 +21,14 @@ import {
   deleteTenantRow,
   fetchRows,
   findAuditEnd,
-  findTenantDeletion,
+  findTenantState,
   findTransactionId,
   insertTenantDeletion,
   listFilledTables,
   listReferences,
   type Reference,
-  SET_DELETION_CONTEXT,
+  SET_OWNER_CONTEXT,
+  SET_REMOVAL_CONTEXT,
   type TenantTable,
   tryLockDeletion,
   updateFinished,
@@ -93,7 +94,7 @@ class OwnerSession {
     const { tenant_id, actor } = this.#options
     try {
       await this.#client.query('begin')
-      await this.#client.query(SET_DELETION_CONTEXT, [tenant_id, actor])
+      await this.#client.query(SET_OWNER_CONTEXT, [tenant_id, actor])
       const result = await body(this.direct)
       await this.#client.query('commit')
       return result
@@ -101,6 +102,14 @@ class OwnerSession {
       await this.close()
       throw error
     }
+  }
+
+  /** As `transaction`, and rows may be removed that are never removed otherwise. */
+  removal<T>(body: (tx: QueryRunner) => Promise<T>): Promise<T> {
+    return this.transaction(async (tx) => {
+      await tx.run(SET_REMOVAL_CONTEXT, [this.#options.tenant_id])
+      return body(tx)
+    })
   }
 
   async close(): Promise<void> {
@@ -137,7 +146,7 @@ export const deleteTenant = (options: DeletionOptions): Promise<void> =>
     await begin(options, owner)
     const work = await planDeletion(options, owner)
     await empty(work)
-    if ((await owner.transaction((tx) => deleteTenantRow(tx, tenant_id))) > 0) await onStep({ step: 'tenant' })
+    if ((await owner.removal((tx) => deleteTenantRow(tx, tenant_id))) > 0) await onStep({ step: 'tenant' })
     // From here on tables that refer to the tenant take no row; what was written before is removed from the others.
     await waitForOlder(owner)
     await empty(work)
@@ -146,20 +155,19 @@ export const deleteTenant = (options: DeletionOptions): Promise<void> =>
     if (finished > 0) await onStep({ step: 'finished' })
   })
 
-/** Records what is going to be deleted, then locks the tenant for ever. */
+/** Records what is going to be deleted, then locks the tenant for ever; nothing where both happened before. */
 async function begin(options: DeletionOptions, owner: OwnerSession): Promise<void> {
   const { tenant_id, steward, onStep = () => {} } = options
-  const scope = fullScope(SYSTEM_TENANT, options.actor)
-  if (!(await steward.write(scope, (tx) => findTenantDeletion(tx, tenant_id)))) {
-    const deletion = await owner.transaction(async (tx) => {
-      const { seq, hash } = await findAuditEnd(tx, tenant_id)
-      const row_counts = await countRows(tx, await listOwnTables(tx), tenant_id)
-      return { deleted_tenant_id: tenant_id, audit_seq: seq, audit_hash: hash, row_counts }
-    })
-    await steward.write(scope, (tx) => insertTenantDeletion(tx, deletion))
-    await onStep({ step: 'recorded' })
-  }
-  if ((await owner.transaction((tx) => updateToDeleting(tx, tenant_id))) === 0) return
+  const state = await owner.transaction((tx) => findTenantState(tx, tenant_id))
+  if (state === undefined || state === 'deleting') return
+  const deletion = await owner.transaction(async (tx) => {
+    const { seq, hash } = await findAuditEnd(tx, tenant_id)
+    const row_counts = await countRows(tx, await listOwnTables(tx), tenant_id)
+    return { deleted_tenant_id: tenant_id, audit_seq: seq, audit_hash: hash, row_counts }
+  })
+  await steward.write(fullScope(SYSTEM_TENANT, options.actor), (tx) => insertTenantDeletion(tx, deletion))
+  await onStep({ step: 'recorded' })
+  await owner.transaction((tx) => updateToDeleting(tx, tenant_id))
   await onStep({ step: 'locked' })
   await waitForOlder(owner)
 }
@@ -219,7 +227,7 @@ async function emptyTable(
   for (;;) {
     const places = await fetchRows(owner.direct, batch_rows)
     if (places.length === 0) break
-    const rows = await owner.transaction((tx) => deleteRows(tx, table, tenant_id, places))
+    const rows = await owner.removal((tx) => deleteRows(tx, table, tenant_id, places))
     removed += rows
     await onStep({ step: 'rows', table: table.name, rows })
   }
@@ -242,6 +250,6 @@ async function emptyTogether(work: DeletionWork, { tables }: TableGroup): Promis
   }
   const left = await owner.transaction((tx) => listFilledTables(tx, tables, options.tenant_id))
   if (left.size === 0) return
-  await owner.transaction((tx) => deleteAllRows(tx, tables, options.tenant_id))
+  await owner.removal((tx) => deleteAllRows(tx, tables, options.tenant_id))
   for (const table of left) await options.onStep?.({ step: 'rows', table })
 }

@@ -19,9 +19,12 @@ export interface Reference {
 
 const name = (text: string): string => pg.escapeIdentifier(text)
 
-/** Settings of one transaction. `app.deleting_tenant` is what append-only triggers ask for. */
-export const SET_DELETION_CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.deleting_tenant', $1, true),
-  set_config('app.actor', $2, true), set_config('app.sight', 'all', true), set_config('statement_timeout', '0', true)`
+/** Settings of one transaction. */
+export const SET_OWNER_CONTEXT = `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true),
+  set_config('app.sight', 'all', true), set_config('statement_timeout', '0', true)`
+
+/** Append-only triggers ask for `app.deleting_tenant`, triggers that keep single rows for `app.restoring`: neither is accepted for a tenant in use. */
+export const SET_REMOVAL_CONTEXT = `select set_config('app.deleting_tenant', $1, true), set_config('app.restoring', 'on', true)`
 
 /** Held by the connection: two processes would only wait for each other. */
 export const tryLockDeletion = async (client: QueryRunner, tenant_id: string): Promise<boolean> =>
@@ -124,11 +127,15 @@ export const findAuditEnd = async (tx: QueryRunner, tenant_id: string): Promise<
   return { seq: Number(head?.seq ?? 0), hash: head?.hash ?? '0'.repeat(64) }
 }
 
+/** Undefined when its row is gone already. */
+export const findTenantState = async (tx: QueryRunner, tenant_id: string): Promise<string | undefined> =>
+  (await tx.query<{ state: string }>('select state from app.tenant where tenant_id = $1', [tenant_id]))[0]?.state
+
 /** Refused by the database unless the tenant is suspended, its deletion is recorded and no legal hold keeps it. */
 export const updateToDeleting = (tx: QueryRunner, tenant_id: string) =>
   tx.run(
     `update app.tenant set state = 'deleting', access_epoch = access_epoch + 1, revision = revision + 1, updated_at = now()
-      where tenant_id = $1 and state <> 'deleting'`,
+      where tenant_id = $1`,
     [tenant_id],
   )
 
@@ -162,14 +169,16 @@ export const findTenantDeletion = (tx: Tx, tenant_id: string) =>
     [tenant_id],
   )
 
-/** 0 when it began before. */
+/** Again after an attempt that was refused. The database refuses it once the rows are being removed. */
 export const insertTenantDeletion = (
   tx: Tx,
   deletion: Pick<TenantDeletionRow, 'deleted_tenant_id' | 'audit_seq' | 'audit_hash' | 'row_counts'>,
 ) =>
   tx.run(
     `insert into app.tenant_deletion (tenant_id, deleted_tenant_id, started_by, audit_seq, audit_hash, row_counts)
-     values (app.system_tenant(), $1, $2, $3, $4, $5::jsonb) on conflict do nothing`,
+     values (app.system_tenant(), $1, $2, $3, $4, $5::jsonb)
+     on conflict on constraint tenant_deletion_pkey do update set started_at = excluded.started_at, started_by = excluded.started_by,
+       audit_seq = excluded.audit_seq, audit_hash = excluded.audit_hash, row_counts = excluded.row_counts`,
     [
       deletion.deleted_tenant_id,
       tx.actor,

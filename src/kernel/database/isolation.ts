@@ -58,6 +58,13 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
 ]
 
+/** Functions that keep append-only rows and tenants, except in the deletion of a whole tenant. */
+const historyFunctions: readonly (readonly [name: string, digest: string])[] = [
+  ['refuse_change', 'd75c5068afce7a4217005444f7da5f16'],
+  ['is_deleting_tenant', '3ef2fb7465d946d85ea17f6d6efab50f'],
+  ['keep_tenant', '830df33356dba1d7e5db7f6ec09f8f40'],
+]
+
 /** Rows that belong to another row take its restriction; two tables copy what decides about sight. */
 const sightTriggers: readonly (readonly [table: string, trigger_function: string])[] = [
   ['restriction', 'copy_restriction'],
@@ -208,6 +215,12 @@ const schemaRules: readonly string[] = [
   `select 'a function of sight is missing or is not as written', f.name from (values ${toSqlRows(sightFunctions)}) as f (name, digest)
     where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name and p.proconfig is null
       and md5(p.prosrc) = f.digest)`,
+  `select 'a function that keeps history is missing or is not as written', f.name from (values ${toSqlRows(historyFunctions)}) as f (name, digest)
+    where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name and p.proconfig is null
+      and md5(p.prosrc) = f.digest)`,
+  `select 'tenants can be removed by hand', 'tenant' where not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.tenant') and f.proname = 'keep_tenant'
+        and g.tgenabled in ('O', 'A') and g.tgtype = 31 and g.tgqual is null)`,
   `select 'a trigger that sight relies on is missing or off', w.name || '.' || w.function from (values ${toSqlRows(sightTriggers)}) as w (name, function)
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = ''
