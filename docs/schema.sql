@@ -312,6 +312,18 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_deleting_tenant()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return current_user = 'app_owner'
+     and coalesce(current_setting('app.deleting_tenant', true) = app.tenant_id()::text, false)
+     and exists (select 1 from app.tenant_deletion d where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = app.tenant_id())
+     and not exists (select 1 from app.tenant t where t.tenant_id = app.tenant_id() and t.state <> 'deleting');
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_held(object uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -796,6 +808,65 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    if app.is_deleting_tenant() then return old; end if;
+    raise exception 'a tenant is removed after everything it has' using errcode = 'PB002';
+  end if;
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state = 'deleting' or exists (select 1 from app.tenant_deletion d
+        where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = new.tenant_id) then
+      raise exception 'a tenant that was deleted does not come back' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if old.state = new.state then return new; end if;
+  if old.state = 'deleting' then
+    raise exception 'a tenant that is being deleted stays so' using errcode = 'PB002';
+  end if;
+  if new.state = 'deleting' then
+    if old.state <> 'suspended' or app.tenant_id() is distinct from new.tenant_id or not exists (select 1 from app.tenant_deletion d
+        where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = new.tenant_id) then
+      raise exception 'a tenant is suspended and its deletion recorded before it is deleted' using errcode = 'PB002';
+    end if;
+    -- A hold that is being placed is waited for.
+    perform pg_advisory_xact_lock(hashtextextended('hold ' || new.tenant_id, 0));
+    if exists (select 1 from app.hold_in_force h where h.tenant_id = new.tenant_id) then
+      raise exception 'a legal hold keeps the tenant' using errcode = 'PB008';
+    end if;
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_tenant_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  tenant_state text := (select t.state from app.tenant t where t.tenant_id = new.deleted_tenant_id);
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.finished_at is not null then
+      raise exception 'the deletion of a tenant starts before it ends' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  -- Recorded again while the tenant can still be used, finished once when it is gone, and otherwise as it was.
+  if old.finished_at is null and new.deleted_tenant_id = old.deleted_tenant_id and (case
+       when tenant_state is null then new.finished_at is not null and (new.started_at, new.started_by, new.audit_seq, new.audit_hash, new.row_counts)
+         is not distinct from (old.started_at, old.started_by, old.audit_seq, old.audit_hash, old.row_counts)
+       else tenant_state <> 'deleting' and new.finished_at is null end) then
+    return new;
+  end if;
+  raise exception 'the record of a deletion never changes' using errcode = 'PB002';
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_tenant_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1018,6 +1089,7 @@ CREATE OR REPLACE FUNCTION app.refuse_change()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op = 'DELETE' and app.is_deleting_tenant() then return old; end if;
   raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'PB002';
 end $function$
 ;
@@ -1055,6 +1127,18 @@ begin
     end loop;
   end if;
   return case when tg_op = 'DELETE' then old else new end;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_hold_in_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if exists (select 1 from app.tenant t where t.tenant_id = new.tenant_id and t.state = 'deleting') then
+    raise exception 'the tenant is being deleted' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.remove_user_words()
@@ -2773,6 +2857,7 @@ create policy wall on app.hold as restrictive for all using ((tenant_id = ( SELE
 CREATE TRIGGER hold_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER hold_copy AFTER INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.copy_hold();
 CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
+CREATE TRIGGER hold_tenant BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_in_deletion();
 grant insert, select, update on app.hold to app;
 
 -- hold_in_force: tenant
@@ -4216,15 +4301,42 @@ create table app.tenant (
   constraint tenant_pkey PRIMARY KEY (tenant_id),
   constraint tenant_not_system_ck CHECK ((tenant_id <> app.system_tenant())),
   constraint tenant_slug_ck CHECK ((slug ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
-  constraint tenant_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text])))
+  constraint tenant_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text, 'deleting'::text])))
 );
 create policy open on app.tenant as permissive for all using (true) with check (true);
 create policy wall on app.tenant as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name])))));
 CREATE TRIGGER tenant_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tenant FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER tenant_keep BEFORE INSERT OR DELETE OR UPDATE OF state ON app.tenant FOR EACH ROW EXECUTE FUNCTION app.keep_tenant();
 grant select on app.tenant to app;
 grant delete, insert, select, update on app.tenant to steward;
 grant update (name, jurisdictions, licences, time_zone, residency, access_epoch, revision, updated_at) on app.tenant to app;
 grant select (tenant_id, state) on app.tenant to worker;
+
+-- tenant_deletion: shared
+create table app.tenant_deletion (
+  tenant_id uuid not null,
+  deleted_tenant_id uuid not null,
+  started_at timestamp with time zone default now() not null,
+  started_by text not null,
+  audit_seq bigint not null,
+  audit_hash text not null,
+  row_counts jsonb not null,
+  finished_at timestamp with time zone,
+  constraint tenant_deletion_pkey PRIMARY KEY (tenant_id, deleted_tenant_id),
+  constraint tenant_deletion_other_ck CHECK ((deleted_tenant_id <> app.system_tenant())),
+  constraint tenant_deletion_seq_ck CHECK ((audit_seq >= 0)),
+  constraint tenant_deletion_system_ck CHECK ((tenant_id = app.system_tenant()))
+);
+create policy open on app.tenant_deletion as permissive for all using (true) with check (true);
+create policy wall_delete on app.tenant_deletion as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.tenant_deletion as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.tenant_deletion as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.tenant_deletion as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER tenant_deletion_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tenant_deletion FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER tenant_deletion_keep BEFORE INSERT OR UPDATE ON app.tenant_deletion FOR EACH ROW EXECUTE FUNCTION app.keep_tenant_deletion();
+grant select on app.tenant_deletion to app;
+grant insert, select on app.tenant_deletion to steward;
+grant update (started_at, started_by, audit_seq, audit_hash, row_counts, finished_at) on app.tenant_deletion to steward;
 
 -- tenant_key: shared
 create table app.tenant_key (

@@ -69,6 +69,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   'resolution_receipt.manifest_hash': 'not personal',
   'seed_ledger.seed_hash': 'not personal',
   'source_payload.payload_hash': 'keyed',
+  'tenant_deletion.audit_hash': 'random',
   'tool_pin.definition_hash': 'beside its content',
   'tool_server_tool.offered_hash': 'beside its content',
   'tool_server_tool.pinned_hash': 'beside its content',

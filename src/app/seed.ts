@@ -40,6 +40,7 @@ import {
   hasRows,
   insertSigningKey,
   insertTenant,
+  isDeletedTenant,
   lockSeeding,
   retireSigningKeys,
 } from './queries.ts'
@@ -143,6 +144,7 @@ export async function seed(
   await seedCanary(context, onStep)
   if (!options.demo) return
   for (const tenant of demoTenants) {
+    if (await context.steward.write(SEED_SCOPE, (tx) => isDeletedTenant(tx, tenant.tenant_id))) continue
     const made = await createTenant(context, { ...tenant, demo: true, four_eyes: false }, 'seed:demo')
     if (made) onStep(`demo tenant ${tenant.slug}`)
     await context.app.write(fullScope(tenant.tenant_id, 'seed:demo'), async (tx) => {

@@ -107,6 +107,8 @@ export interface Module {
     kernel: { readonly caches: Caches; readonly forced_provider_mode: 'recorded' | null },
     tx: Tx,
   ) => Promise<readonly string[]>
+  /** Why the tenant must not be deleted now, as sentences for the operator. */
+  readonly listDeletionObstacles?: (tx: Tx) => Promise<readonly string[]>
   /** Keys of the plugins that are in force and can run now. */
   readonly listRunnablePlugins?: (kernel: PluginCapabilities, tx: Tx) => Promise<readonly string[]>
   /** What of this module, as it is in force, runs the plugin. */

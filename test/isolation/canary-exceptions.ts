@@ -172,6 +172,7 @@ export const excludedTables: Readonly<Record<string, string>> = {
   operator_event: 'operator_event_system_ck',
   seed_ledger: 'seed_ledger_system_ck',
   signing_key: 'signing_key_system_ck',
+  tenant_deletion: 'tenant_deletion_system_ck',
 }
 
 const corrupt = 'the stored content no longer fits its hash, and is not given out'
