@@ -204,7 +204,10 @@ test('backup and restore record an event in every tenant', async () => {
   }
   const target = await createEmptyDatabase()
   try {
-    const restored = await runCommand(['restore', '--from', file, '--without-erasure-ledger'], { ...env, ...urlsOf(target) })
+    const restored = await runCommand(['restore', '--from', file, '--without-erasure-ledger'], {
+      ...env,
+      ...urlsOf(target),
+    })
     expect(restored).toMatchObject({ code: 0 })
     const rows = await queryDatabase(
       target.postgres,
