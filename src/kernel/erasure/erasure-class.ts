@@ -15,6 +15,8 @@ export interface ErasureClass {
   /** The record of the list `retention-clocks` that it is; null: no law says how long it is kept. */
   readonly record: string | null
   readonly count: (tx: Tx, subject: ErasedSubject) => Promise<number>
+  /** Whether a hold on one of them keeps the erasure from beginning; a hold on the subject itself always does. */
+  readonly isHeld?: (tx: Tx, subject: ErasedSubject) => Promise<boolean>
   /** Overwrites or removes them, and returns how many there were. Runs in a transaction of its own, once. */
   readonly erase: (tx: Tx, subject: ErasedSubject) => Promise<number>
 }

@@ -6,6 +6,7 @@ import type { Module } from '#kernel/module.ts'
 import { alertSource } from './alert-source.ts'
 import { insertCanaryRows } from './canary.ts'
 import { alertEvents } from './events.ts'
+import { alertErasure } from './queries.ts'
 import { alertRoutes } from './routes.ts'
 import { secondLookRoutes } from './second-looks/routes.ts'
 import { suppressionRoutes } from './suppressions/routes.ts'
@@ -29,6 +30,7 @@ export const alerts: Module = {
   // Before the routes with an id, whose first segment would match these.
   routes: [...suppressionRoutes, ...secondLookRoutes, ...bulkRoutes, ...alertRoutes, ...workRoutes],
   jobs: [bulkJob],
+  erases: [alertErasure],
   scans: [wakeScan],
   events: alertEvents,
   work: workKinds,

@@ -1,5 +1,6 @@
 /** SQL of alerts as people read them: lists, one alert, its history and occurrences. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { IdRange } from '#kernel/search/source.ts'
 import type { AlertState, Explanation, FactChange, Facts, Priority } from './model.ts'
@@ -210,3 +211,34 @@ export const listAlertTitles = (tx: Tx, alert_ids: readonly string[]) =>
     'select alert_id as id, title from app.alert where tenant_id = $1 and alert_id = any ($2::uuid[])',
     [tx.tenant_id, alert_ids],
   )
+
+const ALERT_TEXT = `concat_ws(' ', a.subject_id::text, a.title, a.dedup_key, a.facts::text, a.changes::text, a.explanation::text)`
+const alertTextOf = (table: string): string =>
+  `(select ${ALERT_TEXT} from app.alert a where a.tenant_id = ${table}.tenant_id and a.alert_id = ${table}.alert_id)`
+
+/** What belongs to an alert comes first: it is found by the texts of its alert. */
+export const alertErasure = createErasureClass('alerts', 'Facts, explanations and comments of alerts, and suppressions', [
+  {
+    table: 'alert_comment',
+    text: `concat_ws(' ', text, ${alertTextOf('alert_comment')})`,
+    set: `text = 'erased'`,
+  },
+  {
+    table: 'alert_occurrence',
+    text: `concat_ws(' ', reference, ${alertTextOf('alert_occurrence')})`,
+    where: 'reference is not null',
+    set: 'reference = null',
+  },
+  {
+    table: 'alert_suppression',
+    text: `concat_ws(' ', subject_id::text, dedup_key, reason, end_reason)`,
+    set: `dedup_key = case when dedup_key is not null then 'erased ' || suppression_id end, reason = 'erased',
+          end_reason = case when end_reason is not null then 'erased' end`,
+  },
+  {
+    table: 'alert',
+    text: ALERT_TEXT.replaceAll('a.', ''),
+    set: `title = 'erased', dedup_key = 'erased ' || alert_id, facts = '{}', facts_salt = repeat('0', 32), changes = null,
+          changes_since = null, explanation = '{}'`,
+  },
+])

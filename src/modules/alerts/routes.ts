@@ -65,7 +65,7 @@ export const alertRoutes = [
       alert_id === null ? {} : { location: `/api/alerts/${alert_id}` },
     links: { getAlert: { alert_id: 'alert_id' } },
     // not_found: a repeated request, after the alert was restricted.
-    problems: ['not_found', 'conflict', 'overloaded'],
+    problems: ['not_found', 'conflict', 'erased', 'overloaded'],
   }).handle(async ({ tx, body, kernel, audit }) => {
     const { facts = [], explanation, subject_id = null, restriction_id = null, ...report } = body
     const names = facts.map(({ name }) => name)

@@ -10,7 +10,7 @@ import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { CHECK_DOCUMENTS } from './check-job.ts'
 import { newUpload } from './fixtures.ts'
-import { eraseDocumentsOf } from './index.ts'
+import { documentErasure } from './erase-documents.ts'
 
 const MIB = 1024 * 1024
 const PDF = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n')
@@ -252,8 +252,8 @@ describe('a stored document', () => {
     const document_id = await storePdf({ subject_id })
     await inTenant((tx) => w.kernel.encryption.destroyOwner(tx, { kind: 'subject', id: subject_id }))
     expect((await readContent(document_id)).status).toBe(410)
-    const erased = await inTenant((tx) => eraseDocumentsOf(tx, subject_id, 'Request of the person'))
-    expect(erased).toMatchObject({ documents: 1, owners: [{ kind: 'subject', id: subject_id }] })
+    const erased = await inTenant((tx) => documentErasure.erase(tx, { subject_id, marks: [subject_id] }))
+    expect(erased).toBe(1)
     const [row] = await rowsOf('document')
     expect(row).toMatchObject({ state: 'erased', title: null, file_name: null, sha256: null })
     expect(row.encrypted_sha256).toMatch(/^[0-9a-f]{64}$/)

@@ -1,29 +1,29 @@
 /**
- * Makes documents unreadable for an erasure: the bytes are removed, and title, file name and the hash of the content with them. The
- * caller destroys the keys of the owners that are returned, checks holds and records the erasure.
+ * Makes the documents of an erased subject unreadable: the bytes are removed, and title, file name and the hash of the content with them.
+ * Ids and the hash of the encrypted bytes stay.
  */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { KeyOwner } from '#kernel/encryption/value-encryption.ts'
+import type { ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { removeUpload } from '#modules/system/index.ts'
 import { updateEvidenceErased } from './evidence/queries.ts'
-import { type DocumentState, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
+import { type DocumentState, hasHeldDocument, listDocumentsOf, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
 
-export interface ErasedDocuments {
-  readonly documents: number
-  /** Ids and hashes of the encrypted bytes stay with the rows. */
-  readonly evidence_items: number
-  /** Whose keys the caller destroys: the subject itself. */
-  readonly owners: readonly KeyOwner[]
-}
+const isPresent = ({ state }: { readonly state: DocumentState }): boolean => state !== 'deleted' && state !== 'erased'
 
-const isGone = (state: DocumentState): boolean => state === 'deleted' || state === 'erased'
-
-export async function eraseDocumentsOf(tx: Tx, subject_id: string, reason: string): Promise<ErasedDocuments> {
-  const documents = (await lockDocumentsOf(tx, subject_id)).filter(({ state }) => !isGone(state))
+async function eraseDocumentsOf(tx: Tx, subject_id: string): Promise<number> {
+  const documents = (await lockDocumentsOf(tx, subject_id)).filter(isPresent)
   const ids = documents.map(({ document_id }) => document_id)
   for (const { upload_id } of documents) if (upload_id !== null) await removeUpload(tx, upload_id)
-  await updateEnded(tx, ids, { state: 'erased', reason })
+  await updateEnded(tx, ids, { state: 'erased', reason: 'erased' })
   await removeChunks(tx, ids)
-  const evidence_items = await updateEvidenceErased(tx, subject_id)
-  return { documents: ids.length, evidence_items, owners: [{ kind: 'subject', id: subject_id }] }
+  return ids.length + (await updateEvidenceErased(tx, subject_id))
+}
+
+export const documentErasure: ErasureClass = {
+  name: 'documents',
+  title: 'Documents with their bytes, and what evidence says about them',
+  record: 'due-diligence',
+  count: async (tx, { subject_id }) => (await listDocumentsOf(tx, subject_id)).filter(isPresent).length,
+  isHeld: (tx, { subject_id }) => hasHeldDocument(tx, subject_id),
+  erase: (tx, { subject_id }) => eraseDocumentsOf(tx, subject_id),
 }

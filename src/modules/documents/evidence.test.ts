@@ -6,7 +6,7 @@ import { newSubject } from '#modules/subjects/fixtures.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { newDocument } from './fixtures.ts'
-import { eraseDocumentsOf } from './index.ts'
+import { documentErasure } from './erase-documents.ts'
 
 let w: TestApp
 let superuser: pg.Client
@@ -175,7 +175,7 @@ describe('an evidence item', () => {
 
   test('loses its texts with the erasure of its subject, and keeps kind, ids and hash', async () => {
     const { evidence_id, content_hash } = await attach(reference)
-    await t.write((tx) => eraseDocumentsOf(tx, subject_id, 'Request of the person'))
+    await t.write((tx) => documentErasure.erase(tx, { subject_id, marks: [subject_id] }))
     expect(await t.make(`GET /evidence/${evidence_id}`)).toMatchObject({
       title: null,
       reference: null,

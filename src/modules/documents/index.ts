@@ -3,13 +3,12 @@ import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { checkDocumentsJob } from './check-job.ts'
 import { documentMetrics } from './document-metrics.ts'
+import { documentErasure } from './erase-documents.ts'
 import { evidenceKinds, evidenceOwners } from './evidence/evidence-kinds.ts'
 import { evidenceRoutes } from './evidence/routes.ts'
 import { holdableDocument } from './holdable-document.ts'
 import { processDocumentJob } from './processing-job.ts'
 import { documentRoutes } from './routes.ts'
-
-export { type ErasedDocuments, eraseDocumentsOf } from './erase-documents.ts'
 
 export const documents: Module = {
   name: 'documents',
@@ -23,6 +22,7 @@ export const documents: Module = {
   },
   metrics: documentMetrics,
   holdable: [holdableDocument],
+  erases: [documentErasure],
   evidence_kinds: evidenceKinds,
   evidence_owners: evidenceOwners,
   search: {

@@ -219,12 +219,30 @@ export const updateEnded = (
     [tx.tenant_id, document_ids, tx.actor, end.state, end.reason],
   )
 
+interface DocumentOfSubject {
+  readonly document_id: string
+  readonly state: DocumentState
+  readonly upload_id: string | null
+}
+
 /** Documents of a subject, also those that are gone. */
+export const listDocumentsOf = (tx: Tx, subject_id: string) =>
+  tx.query<DocumentOfSubject>(
+    'select document_id, state, upload_id from app.document where tenant_id = $1 and subject_id = $2 order by document_id',
+    [tx.tenant_id, subject_id],
+  )
+
 export const lockDocumentsOf = (tx: Tx, subject_id: string) =>
-  tx.query<{ document_id: string; state: DocumentState; upload_id: string | null }>(
+  tx.query<DocumentOfSubject>(
     `select document_id, state, upload_id from app.document where tenant_id = $1 and subject_id = $2 order by document_id for update`,
     [tx.tenant_id, subject_id],
   )
+
+export const hasHeldDocument = async (tx: Tx, subject_id: string): Promise<boolean> =>
+  (await tx.find(
+    'select 1 as found from app.document d where d.tenant_id = $1 and d.subject_id = $2 and app.is_held(d.document_id) limit 1',
+    [tx.tenant_id, subject_id],
+  )) !== undefined
 
 export interface StoredDocument {
   readonly document_id: string

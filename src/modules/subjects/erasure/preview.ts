@@ -1,7 +1,8 @@
 /** What an erasure would do to each class of records, and by which rule: a hold, then a retention period, then the request. */
 import type { Tx } from '#kernel/database/tx.ts'
+import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertFound } from '#kernel/problem.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
 import { resolver, versionStore } from '#modules/definitions/index.ts'
 import { findSubject, type SubjectRow } from '../records/queries.ts'
 import { countSubjectCopies, findJurisdictions, isHeld } from './queries.ts'
@@ -77,6 +78,18 @@ function decideByClocks(subject: SubjectRow, clocks: readonly Clock[], record: s
   return { outcome: 'keep', rule: 'retention', keep_until, clock }
 }
 
+const isClassHeld = async (tx: Tx, { isHeld: check }: ErasureClass, subject: ErasedSubject): Promise<boolean> =>
+  (await check?.(tx, subject)) ?? false
+
+/** Fails with `legal_hold` where a hold keeps something that belongs to the subject. */
+export async function assertNothingHeld(
+  kernel: Capabilities<'modules'>,
+  tx: Tx,
+  subject: ErasedSubject,
+): Promise<void> {
+  for (const one of listErasureClasses(kernel)) if (await isClassHeld(tx, one, subject)) fail('legal_hold')
+}
+
 export async function previewErasure(
   kernel: Capabilities<'modules' | 'encryption'>,
   tx: Tx,
@@ -86,7 +99,7 @@ export async function previewErasure(
   const is_held = await isHeld(tx, subject_id)
   const { clocks, version } = await listClocks(tx)
   const marked = await collectMarks(kernel, tx, subject_id)
-  const decide = (record: string | null) => (is_held ? held : decideByClocks(subject, clocks, record))
+  const decide = (record: string | null, isKept = is_held) => (isKept ? held : decideByClocks(subject, clocks, record))
   const classes = [
     { class: 'subject', title: 'Record, search words and reasons of ratings', count: 1, ...decide(DUE_DILIGENCE) },
     {
@@ -96,8 +109,10 @@ export async function previewErasure(
       ...decide(DUE_DILIGENCE),
     },
   ]
-  for (const { name, title, record, count } of listErasureClasses(kernel))
-    classes.push({ class: name, title, count: await count(tx, marked), ...decide(record) })
+  for (const one of listErasureClasses(kernel)) {
+    const isKept = is_held || (await isClassHeld(tx, one, marked))
+    classes.push({ class: one.name, title: one.title, count: await one.count(tx, marked), ...decide(one.record, isKept) })
+  }
   const can_erase = classes.every(({ outcome }) => outcome === 'erase')
   return { subject_id, can_erase, classes, retention_clocks: version }
 }

@@ -8,7 +8,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { lockSubject } from '../records/queries.ts'
 import { SubjectParams } from '../records/schema.ts'
 import { SUBJECT_ERASURE } from './erasure-job.ts'
-import { previewErasure } from './preview.ts'
+import { assertNothingHeld, previewErasure } from './preview.ts'
 import {
   type ErasureRow,
   findCertificate,
@@ -148,10 +148,13 @@ export const erasureRoutes = [
     await lockSubject(tx, subject_id)
     const preview = await previewErasure(kernel, tx, subject_id)
     assertErasable(preview)
-    if (await hasPlainItems(tx, await collectMarks(kernel, tx, subject_id)))
+    const subject = await collectMarks(kernel, tx, subject_id)
+    if (await hasPlainItems(tx, subject))
       fail('not_finished', 'Batches of an earlier release are being encrypted. Confirm it again when that is done.')
     const job_id = uuidv7()
     await updateConfirmed(tx, erasure_id, job_id, preview)
+    // From here on nobody can place a hold: one that was placed since the preview counts.
+    await assertNothingHeld(kernel, tx, subject)
     audit.recordDiff({ state: 'requested' }, { state: 'executing', subject_id })
     const resource = `/api/erasures/${erasure_id}`
     return kernel.jobs.enqueue(tx, { job_id, kind: SUBJECT_ERASURE, payload: { erasure_id }, resource, unit: 'steps' })
