@@ -300,6 +300,18 @@ export const areas: readonly Area[] = [
     },
   },
   {
+    path: '/holds',
+    title: 'Legal holds',
+    about: 'What must not be deleted or erased until another person releases it',
+    icon: 'hold',
+    group: 'Evidence',
+    needs: 'listHolds',
+    pages: {
+      '/holds': () => import('./areas/holds/holds-page.tsx'),
+      '/holds/$hold_id': () => import('./areas/holds/hold-page.tsx'),
+    },
+  },
+  {
     path: '/mlro',
     title: 'MLRO',
     about: 'Who is the designated money laundering reporting officer, confirmed by a second person',

@@ -26,6 +26,8 @@ export interface Config {
   readonly master_key_files: readonly string[]
   /** Null: the master key is in files only. */
   readonly key_command: KeyCommandConfig | null
+  /** File of the erasure ledger; null: in the data folder of the embedded server, otherwise none. */
+  readonly erasure_ledger: string | null
   readonly demo: boolean
   /** Whether `start` adds data to the demo tenant. */
   readonly demo_data: boolean
@@ -162,6 +164,7 @@ export function readConfig(env: EnvironmentVariables, parseIssuers: ParseIssuers
     database_urls,
     data_dir: getVariable('PROBITY_DATA_DIR') ?? null,
     ...keys,
+    erasure_ledger: getVariable('PROBITY_ERASURE_LEDGER') ?? null,
     ...demo,
     issuers: readIssuersFile(getVariable('PROBITY_ISSUERS_FILE'), parseIssuers, faults),
     egress: readEgress(getVariable, production, faults),

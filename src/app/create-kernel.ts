@@ -70,6 +70,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     auditKeys: createAuditKeys(integrity),
     integrity: cacheTenantKeys(integrity, caches.get(integrityKeyCache)),
     encryption: createValueEncryption({ tenantKeys, transactions: database, raiseAlarm }),
+    erasureLedger: options.erasureLedger ?? null,
     egress: createEgress({
       log,
       observe: (outcome, duration_s) => metrics.observeEgress(outcome, duration_s),

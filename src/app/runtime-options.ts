@@ -4,6 +4,7 @@ import type { DemoSignIn } from '#kernel/auth/demo-sign-in.ts'
 import type { ConnectionConfig } from '#kernel/database/servers.ts'
 import type { EgressSettings } from '#kernel/egress/settings.ts'
 import type { Keyring } from '#kernel/encryption/keyring.ts'
+import type { ErasureLedger } from '#kernel/erasure/ledger.ts'
 import type { NotFoundFallback } from '#kernel/http/server.ts'
 import type { IntegrityKeys } from '#kernel/integrity/keys.ts'
 import type { JobKind } from '#kernel/job/kind.ts'
@@ -34,6 +35,8 @@ export interface RuntimeOptions {
   readonly statement_timeout_ms: number
   readonly wait_ms?: number
   readonly upload_max_bytes: number
+  /** Without one no subject is erased. */
+  readonly erasureLedger?: ErasureLedger | null
   /** Serves every provider call from recorded answers. */
   readonly forced_provider_mode?: 'recorded' | null
   /** What plugins may do; by default they may name no host, and need no signature. */

@@ -51,6 +51,8 @@ interface CommonSpec<P, Q, B, R extends ReplySchema, U extends Capability> exten
   readonly location?: (reply: ReplyValue<R>) => string
   /** Headers that depend on the reply. */
   readonly headers?: (reply: ReplyValue<R>) => Record<string, string>
+  /** The same body under another status, for replies whose status depends on their content. */
+  readonly alternateStatus?: { readonly status: number; readonly when: (reply: ReplyValue<R>) => boolean }
 }
 
 /** Without `uses` there is no `kernel` at all. */
@@ -100,8 +102,6 @@ export interface TenantSpec<P, Q, B, R extends ReplySchema, M extends TxMode, U 
    * reply that is repeated for an `Idempotency-Key`, because the caller may have lost a role since.
    */
   readonly redact?: (reply: ReplyValue<R>, reader: RedactionContext<U>) => ReplyValue<R> | Promise<ReplyValue<R>>
-  /** Another status for replies whose work goes on after them. */
-  readonly alternateStatus?: { readonly status: 202; readonly when: (reply: ReplyValue<R>) => boolean }
   /** Checks that run before the transaction is opened, because they wait for something, such as a worker thread. */
   readonly beforeTransaction?: (
     input: RequestInput<P, Q, B> & { readonly actor: Actor } & KernelInput<U>,
@@ -115,8 +115,6 @@ export interface PublicSpec<P, Q, B, R extends ReplySchema, U extends Capability
   readonly demo_only?: true
   /** Not counted by the rate limiter. */
   readonly unlimited?: true
-  /** The same body under another status, for replies whose status depends on their content. */
-  readonly alternateStatus?: { readonly status: number; readonly when: (reply: ReplyValue<R>) => boolean }
 }
 
 function declareRoute(access: Route['access'], at: Endpoint, spec: object, handle: unknown): Route {

@@ -13,6 +13,7 @@ import type { CursorCodec } from './cursor.ts'
 import type { Transactions, Tx } from './database/tx.ts'
 import type { Egress } from './egress/egress.ts'
 import type { ValueEncryption } from './encryption/value-encryption.ts'
+import type { ErasureLedger } from './erasure/ledger.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobQueue } from './job/queue.ts'
 import type { Limits } from './limits.ts'
@@ -53,6 +54,8 @@ export interface Kernel {
   readonly auditKeys: AuditKeys
   readonly integrity: IntegrityKeys
   readonly encryption: ValueEncryption
+  /** Null: the operator has configured none, and nothing is erased. */
+  readonly erasureLedger: ErasureLedger | null
   /** The only way to another system. */
   readonly egress: Egress
   readonly preview_limits: { readonly max_rows: number; readonly time_limit_ms: number }

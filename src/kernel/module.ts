@@ -3,6 +3,8 @@ import type { Caches } from './cache/caches.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx } from './database/tx.ts'
 import type { ValueEncryption } from './encryption/value-encryption.ts'
+import type { ErasureClass } from './erasure/erasure-class.ts'
+import type { EventType } from './events/event-type.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
 import type { MetricDeclaration } from './module-metrics.ts'
@@ -10,6 +12,8 @@ import type { PluginPolicy } from './plugin-policy.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
 import type { PluginUser, Route } from './route.ts'
 import type { ModuleSearch } from './search/source.ts'
+import type { TenantScan } from './tenant-scan.ts'
+import type { WorkKind } from './work-kind.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
 /** Something that cannot work without a plugin. */
@@ -79,8 +83,14 @@ export interface Module {
   /** Endpoints of other protocols, declared with `protocolRoute`. */
   readonly protocols?: readonly Route[]
   readonly jobs: readonly JobKind[]
+  /** What workers look for over all tenants, every few seconds. */
+  readonly scans?: readonly TenantScan[]
   readonly constraints?: ConstraintProblems
   readonly metrics?: readonly MetricDeclaration[]
+  /** Types of events that it writes into the outbox. */
+  readonly events?: readonly EventType[]
+  /** Kinds of objects that people work on. */
+  readonly work?: readonly WorkKind[]
   /**
    * Inserts one row into each table of this module, for the tenant of `tx`. The canary tenant gets these rows, so that isolation
    * can be verified on real data; the isolation tests use it too.
@@ -97,6 +107,8 @@ export interface Module {
     kernel: { readonly caches: Caches; readonly forced_provider_mode: 'recorded' | null },
     tx: Tx,
   ) => Promise<readonly string[]>
+  /** Why the tenant must not be deleted now, as sentences for the operator. */
+  readonly listDeletionObstacles?: (tx: Tx) => Promise<readonly string[]>
   /** Keys of the plugins that are in force and can run now. */
   readonly listRunnablePlugins?: (kernel: PluginCapabilities, tx: Tx) => Promise<readonly string[]>
   /** What of this module, as it is in force, runs the plugin. */
@@ -109,6 +121,8 @@ export interface Module {
   readonly evidence_owners?: readonly EvidenceOwner[]
   /** The kinds of object of this module that a legal hold can name. */
   readonly holdable?: readonly HoldableKind[]
+  /** What an erasure of a subject overwrites or removes of this module. */
+  readonly erases?: readonly ErasureClass[]
   /** The kinds of object that search finds; required of a module that reads objects by id. */
   readonly search?: ModuleSearch
 }

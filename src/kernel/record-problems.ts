@@ -20,9 +20,9 @@ export const recordProblems = {
   },
   retention: {
     status: 409,
-    title: 'The retention policy keeps it',
+    title: 'A retention period keeps it',
     advice:
-      'keep_until says when it may be deleted; null: the policy states no end. GET /api/tenant/retention-policy shows the policy.',
+      'Nothing was changed. keep_until, or kept for each class of records, says until when and by which rule; null: no end is stated.',
   },
   erased: {
     status: 410,

@@ -4,7 +4,7 @@ import { unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { decryptCopies, decryptCopy, encryptCopies, encryptCopy, packText, toCopyOwner, unpackText } from './copies.ts'
+import { decryptCopies, encryptCopies, encryptCopy, packText, toCopyOwner, unpackText } from './copies.ts'
 import { DecryptionFailed, OwnerKeyDestroyed } from './failures.ts'
 
 describe('the compressed form', () => {
@@ -62,7 +62,8 @@ describe('encrypted copies', () => {
     const [last] = stored.at(-1) as Buffer[]
     const [first] = copies
     if (!first) throw new Error('no copy')
-    expect(await write((tx) => decryptCopy(w.kernel, tx, { ...first, stored: last as Buffer }))).toBe('copy 0')
+    const copy = { ...first, stored: last as Buffer }
+    expect(await write((tx) => decryptCopies(w.kernel, tx, [copy]))).toEqual(['copy 0'])
   })
 
   test('cannot be moved to another row or owner', async () => {

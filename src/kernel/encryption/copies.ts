@@ -4,7 +4,7 @@
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Tx } from '../database/tx.ts'
-import { OwnerKeyDestroyed } from './failures.ts'
+import { DecryptionFailed } from './failures.ts'
 import type { KeyOwner, ValueEncryption, ValueLocation } from './value-encryption.ts'
 
 interface WithEncryption {
@@ -61,26 +61,30 @@ export async function encryptCopy({ encryption }: WithEncryption, tx: Tx, copy: 
   return encryption.encrypt(tx, copy.owner, copy.at, packText(copy.text))
 }
 
-/** Null for a copy whose owner was erased. */
+export type OpenedCopy = { readonly text: string } | 'erased' | 'altered'
+
+/** Each copy with its text, or why it has none. Reads the keys of all owners in one statement. */
+export async function openCopies(
+  { encryption }: WithEncryption,
+  tx: Tx,
+  copies: readonly EncryptedCopy[],
+): Promise<OpenedCopy[]> {
+  const opened = await encryption.decryptAll(tx, copies)
+  return opened.map((value) => {
+    if (value === null) return 'erased'
+    return value instanceof DecryptionFailed ? 'altered' : { text: unpackText(value) }
+  })
+}
+
+/** Null for a copy whose owner was erased; fails where one was altered. */
 export async function decryptCopies(
   { encryption }: WithEncryption,
   tx: Tx,
   copies: readonly EncryptedCopy[],
 ): Promise<(string | null)[]> {
   const opened = await encryption.decryptAll(tx, copies)
-  return opened.map((packed) => packed && unpackText(packed))
-}
-
-/** Null where the owner was erased. */
-export async function decryptCopy(
-  { encryption }: WithEncryption,
-  tx: Tx,
-  { owner, at, stored }: EncryptedCopy,
-): Promise<string | null> {
-  try {
-    return unpackText(await encryption.decrypt(tx, owner, at, stored))
-  } catch (error) {
-    if (error instanceof OwnerKeyDestroyed) return null
-    throw error
-  }
+  return opened.map((value) => {
+    if (value instanceof DecryptionFailed) throw value
+    return value && unpackText(value)
+  })
 }

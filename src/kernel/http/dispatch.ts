@@ -107,7 +107,8 @@ export class Dispatcher {
   }
 
   async dispatchPublic(route: Route, inputs: RequestInputs): Promise<DispatchResult> {
-    return this.#responses.toResult(route, await route.handle({ ...inputs, kernel: this.#capabilities.get(route) }))
+    const value = await route.handle({ ...inputs, kernel: this.#capabilities.get(route) })
+    return this.#responses.toResult(route, value)
   }
 
   async dispatch(

@@ -36,8 +36,8 @@ export class ResponseBuilder {
 
   /** `visible` is the part of the value that the caller may read; headers are made from the whole value. */
   toResponse(route: Route, value: unknown, visible: unknown): SerializedResponse {
-    if (route.reply[0] === 204) return { status: 204, headers: {}, body: undefined }
     const status = route.alternateStatus?.when(value) ? route.alternateStatus.status : route.reply[0]
+    if (status === 204) return { status, headers: {}, body: undefined }
     const headers = buildHeaders(route, value)
     // Two representations of one revision never share a strong ETag.
     if (visible !== value && headers['etag']) headers['etag'] = headers['etag'].replace(/"$/, '-redacted"')

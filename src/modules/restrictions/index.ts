@@ -8,6 +8,7 @@ import {
   insertCanaryDesignation,
   insertCanaryEvent,
   insertRestriction,
+  restrictionErasure,
   updateImposed,
   upsertAccess,
 } from './queries.ts'
@@ -41,6 +42,7 @@ export const restrictions: Module = {
         'A restriction is opened from the object that it protects; its purpose must not appear beside ordinary results.',
     },
   },
+  erases: [restrictionErasure],
   canary_table: 'restriction',
   canary: async (tx) => {
     const [restriction_id, user_id] = [uuidv7(), uuidv7()]

@@ -54,3 +54,10 @@ export const restrictionQuery = (restriction_id: string) =>
     queryFn: ({ signal }) =>
       probity.GET('/api/restrictions/{restriction_id}', { params: { path: { restriction_id } }, signal }),
   })
+
+/** Those in force, to choose from. */
+export function useRestrictionsInForce(): readonly Restriction[] {
+  const may = usePermission()
+  const { data } = useQuery({ ...inForceQuery, enabled: may('listRestrictions'), throwOnError: false })
+  return data ? [...data.found.values()] : []
+}

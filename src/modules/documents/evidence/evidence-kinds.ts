@@ -10,7 +10,7 @@ import { fail } from '#kernel/problem.ts'
 import { readEvaluation } from '#modules/evaluations/index.ts'
 import { findCall, listResults } from '#modules/providers/index.ts'
 import { payloadStore } from '#modules/source-contracts/index.ts'
-import { findSubject, findSubjectVersion } from '#modules/subjects/index.ts'
+import { findSubject, readVersion } from '#modules/subjects/index.ts'
 import { hashStoredBytes } from '../document-bytes.ts'
 import { findDocument, findRestrictionId } from '../queries.ts'
 
@@ -76,10 +76,10 @@ const subjectVersionKind: EvidenceKind = {
   kind: 'subject_version',
   resolve: async (kernel, tx, { object_id, object_version }) => {
     if (object_version === null) fail('conflict', 'A version of a subject needs object_version.')
-    const version = await findSubjectVersion(tx, object_id, object_version)
+    const version = await readVersion(kernel, tx, object_id, object_version)
     if (!version) return undefined
     // The end of a version is known only when the next one begins.
-    const { recorded_until: _, ...content } = version
+    const { recorded_until: _, is_erased: _erased, ...content } = version
     return {
       content_hash: await hashContent(kernel, tx, content),
       source: 'Record of the subject',
