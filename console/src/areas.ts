@@ -276,6 +276,18 @@ export const areas: readonly Area[] = [
     },
   },
   {
+    path: '/documents',
+    title: 'Documents',
+    about: 'Files about subjects and cases: content, hashes, custody',
+    icon: 'record',
+    group: 'Evidence',
+    needs: 'listDocuments',
+    pages: {
+      '/documents': () => import('./areas/documents/documents-page.tsx'),
+      '/documents/$document_id': () => import('./areas/documents/document-page.tsx'),
+    },
+  },
+  {
     path: '/restrictions',
     title: 'Restrictions',
     about: 'Who may see an investigation and what belongs to it: access lists, emergency access, access log',

@@ -53,6 +53,7 @@ const kindPages: Readonly<Record<string, KindPage>> = {
   batch: { icon: 'batch', toTarget: pageAt('/batches') },
   'change-request': { icon: 'approve', toTarget: pageAt('/change-requests') },
   user: { icon: 'people', toTarget: pageAt('/users') },
+  document: { icon: 'record', toTarget: pageAt('/documents') },
   job: { icon: 'work', toTarget: pageAt('/jobs') },
 }
 

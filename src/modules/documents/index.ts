@@ -3,6 +3,7 @@ import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { checkDocumentsJob } from './check-job.ts'
 import { documentMetrics } from './document-metrics.ts'
+import { documentSource } from './document-source.ts'
 import { documentErasure } from './erase-documents.ts'
 import { evidenceKinds, evidenceOwners } from './evidence/evidence-kinds.ts'
 import { evidenceRoutes } from './evidence/routes.ts'
@@ -26,11 +27,8 @@ export const documents: Module = {
   evidence_kinds: evidenceKinds,
   evidence_owners: evidenceOwners,
   search: {
-    sources: [],
-    unsearched: {
-      getDocument: 'A document is opened from its subject, or from the list of documents.',
-      getEvidence: 'An evidence item is opened from what it is attached to.',
-    },
+    sources: [documentSource],
+    unsearched: { getEvidence: 'An evidence item is opened from what it is attached to.' },
   },
   canary_table: 'document',
   canary: insertCanaryRows,

@@ -28,7 +28,8 @@ async function restrictRows(restriction_id: string): Promise<void> {
     )
     for (const { name } of rows)
       await superuser.query(
-        `update app.${name} set restriction_id = $2 where tenant_id = $1 and restriction_id is null`,
+        `update app.${name} o set restriction_id = $2 where o.tenant_id = $1 and (o.restriction_id is null or not exists (
+           select 1 from app.restriction_force f where f.tenant_id = $1 and f.restriction_id = o.restriction_id))`,
         [tenant.tenant_id, restriction_id],
       )
   } finally {

@@ -42,6 +42,7 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/\$server_key/, 'getToolServer'],
   [/\$call_id/, 'getProviderCall'],
   [/\$credential_id/, 'getProviderCredential'],
+  [/\$document_id/, 'getDocument'],
   [/\$object_type\/\$object_id/, 'listAuditObjectEvents'],
   [/\$cr_id/, 'getChangeRequest'],
   [/\$bulk_id/, 'getSubjectBulk'],

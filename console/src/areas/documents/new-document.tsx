@@ -1,0 +1,59 @@
+/** Uploads a file with its progress and stores it as a document. */
+import { TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { FileDrop } from '#console/ui/file-drop.tsx'
+
+export function NewDocument({ onClose }: { readonly onClose: () => void }) {
+  const navigate = useNavigate()
+  const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
+  const [title, setTitle] = useState('')
+  const [category, setCategory] = useState('')
+  const store = useApiMutation(
+    ({ upload_id, sha256 }: Schemas['Upload']) =>
+      probity.POST('/api/documents', {
+        body: { upload_id, title, ...(category !== '' && { category }), ...(sha256 !== null && { sha256 }) },
+      }),
+    {
+      invalidates: ['documents'],
+      successMessage: ({ state }) => (state === 'storing' ? 'The document is being stored' : 'Document stored'),
+      onDone: ({ document_id }) => navigate({ to: `/documents/${document_id}` }),
+    },
+  )
+  return (
+    <FormDialog
+      title="Store a document"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => upload && store.run(upload)}
+      submit="Store"
+      change={store}
+    >
+      <FileDrop
+        label="File to store"
+        upload={upload}
+        extensions={[]}
+        onFile={(file) => title === '' && setTitle(file.name.slice(0, 300))}
+        onUploaded={setUpload}
+      />
+      <TextInput
+        label="Title"
+        required
+        maxLength={300}
+        value={title}
+        onChange={(event) => setTitle(event.currentTarget.value)}
+      />
+      <TextInput
+        label="Category"
+        description="One word of your own, such as passport or contract."
+        maxLength={100}
+        value={category}
+        onChange={(event) => setCategory(event.currentTarget.value)}
+      />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,51 @@
+/** Documents: an officer stores one, looks at it, verifies it, and cannot delete it yet. */
+import { describe, expect } from 'vitest'
+import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
+
+const TEXT = 'Statement of the customer, <b>3 March 2026</b>'
+
+describe('a document', () => {
+  browserTest('is stored, shown as text, verified, kept by the retention policy, and found by search', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const officer = await at(clara, '/documents')
+    const { page } = officer
+    await page.getByText('No documents').waitFor()
+    await page.getByRole('button', { name: 'Store a document' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Store a document' })
+    const file = { name: 'statement.txt', mimeType: 'text/plain', buffer: Buffer.from(TEXT) }
+    await dialog.getByLabel('File to store').setInputFiles(file)
+    await dialog.getByText(/^statement.txt uploaded/).waitFor()
+    await dialog.getByLabel('Title').fill('Statement of the customer')
+    await dialog.getByLabel('Category').fill('statement')
+    await takeScreenshot(page, 'console-document-new')
+    await dialog.getByRole('button', { name: 'Store', exact: true }).click()
+
+    await pageHeading(page, 'Statement of the customer').waitFor()
+    const custody = page.getByRole('table', { name: 'Custody' })
+    await custody.getByText('Received').waitFor()
+    await page.getByRole('button', { name: 'Show' }).click()
+    const shown = page.getByRole('region', { name: 'Text of the document' })
+    expect(await shown.textContent()).toBe(TEXT)
+    await page.getByRole('button', { name: 'Verify' }).click()
+    await page.getByText('The bytes are unaltered').waitFor()
+    await custody.getByText('Verified').waitFor()
+    await custody.getByText('Read', { exact: true }).first().waitFor()
+
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const remove = page.getByRole('dialog', { name: 'Delete the document' })
+    await remove.getByLabel('Reason').fill('Uploaded by mistake')
+    await remove.getByRole('button', { name: 'Delete' }).click()
+    await remove.getByText(/^The retention policy keeps it until/).waitFor()
+    await remove.getByRole('button', { name: 'Cancel' }).click()
+    await expectFitsScreens(page, 'console-document')
+    await page.goto(new URL('/search?q=statement', page.url()).href)
+    await page
+      .getByRole('main')
+      .getByRole('link', { name: /Statement of the customer/ })
+      .waitFor()
+    expect(officer.seen.errors).toEqual(noProblems.errors)
+    await officer.close()
+  })
+})
