@@ -12,7 +12,8 @@ import type { Log } from '#kernel/log.ts'
 import type { GaugeDefinition, GaugeReading, Metrics } from '#kernel/metrics.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
-import { countOpenAlerts, priorities } from '#modules/alerts/index.ts'
+import { workItems } from '#modules/work/index.ts'
+import { addAlertMetrics } from './alert-metrics.ts'
 import type { PluginCounts } from './readiness.ts'
 
 const SCOPE = fullScope(SYSTEM_TENANT, 'operator:metrics')
@@ -50,16 +51,24 @@ const pluginGauges = [
   },
 ] as const satisfies readonly GaugeDefinition[]
 
-const alertGauges = [
+const workGauges = [
   {
-    name: 'probity_alerts_open',
-    help: 'Alerts of all tenants that are neither dismissed nor escalated, by priority.',
-    labels: ['priority'],
+    name: 'probity_work_open_items',
+    help: 'Open work items of all active tenants by whether somebody has them: yes, no.',
+    labels: ['assigned'],
   },
   {
-    name: 'probity_alerts_oldest_open_seconds',
-    help: 'Age of the oldest of them by priority; 0 when there is none.',
-    labels: ['priority'],
+    name: 'probity_work_oldest_unassigned_seconds',
+    help: 'Age of the oldest open work item that nobody has; 0 when there is none.',
+  },
+  {
+    name: 'probity_work_overdue_clocks',
+    help: 'Missed clocks whose work is not done, by kind: service, statutory.',
+    labels: ['kind'],
+  },
+  {
+    name: 'probity_work_unmarked_seconds',
+    help: 'For how long the oldest clock has run out without being marked as missed; 0 when none has.',
   },
 ] as const satisfies readonly GaugeDefinition[]
 
@@ -92,16 +101,18 @@ async function readQueueGauges(
   ]
 }
 
-async function readAlertGauges(queue: Pick<Transactions, 'one'>): Promise<GaugeReading[]> {
-  const rows = await queue.one(SCOPE, countOpenAlerts)
-  return priorities.flatMap((priority) => {
-    const found = rows.find((row) => row.priority === priority)
-    const labels = { priority }
-    return [
-      { name: 'probity_alerts_open', labels, value: found?.open ?? 0 },
-      { name: 'probity_alerts_oldest_open_seconds', labels, value: found?.oldest_s ?? 0 },
-    ]
-  })
+async function readWorkGauges(
+  queue: Pick<Transactions, 'one'>,
+): Promise<GaugeReading<(typeof workGauges)[number]['name']>[]> {
+  const load = await queue.one(SCOPE, workItems.findWorkLoad)
+  return [
+    { name: 'probity_work_open_items', labels: { assigned: 'yes' }, value: load.assigned },
+    { name: 'probity_work_open_items', labels: { assigned: 'no' }, value: load.unassigned },
+    { name: 'probity_work_oldest_unassigned_seconds', value: load.oldest_unassigned_s },
+    { name: 'probity_work_overdue_clocks', labels: { kind: 'service' }, value: load.overdue_service },
+    { name: 'probity_work_overdue_clocks', labels: { kind: 'statutory' }, value: load.overdue_statutory },
+    { name: 'probity_work_unmarked_seconds', value: load.unmarked_s },
+  ]
 }
 
 export interface MetricSources {
@@ -145,12 +156,13 @@ export function addRuntimeMetrics(metrics: Metrics, sources: MetricSources): voi
       return []
     }
   })
-  metrics.addGauges(alertGauges, async () => {
+  addAlertMetrics(metrics, sources)
+  metrics.addGauges(workGauges, async () => {
     const queue = sources.getQueue()
     try {
-      return queue ? await readAlertGauges(queue) : []
+      return queue ? await readWorkGauges(queue) : []
     } catch (error) {
-      log.warn({ err: error }, 'failed to count open alerts')
+      log.warn({ err: error }, 'failed to count open work')
       return []
     }
   })

@@ -75,10 +75,3 @@ export const listEvents = (
       where tenant_id = $1 and seq > $2 and ($3::text[] is null or event_type = any ($3)) order by seq limit $4`,
     [tx.tenant_id, after, types, count],
   )
-
-/** For the isolation canary, whose events the chain writer never numbers. */
-export const insertCanaryHead = (tx: Tx) =>
-  tx.run(
-    'insert into app.event_head (tenant_id, seq) values ($1, 0) on conflict on constraint event_head_pkey do nothing',
-    [tx.tenant_id],
-  )

@@ -1,5 +1,5 @@
 /** Work items: what people have to work on, in queues. */
-export { findWork, lockWork, type WorkItemRow } from './queries.ts'
+export { findWork, findWorkLoad, lockWork, type WorkItemRow } from './queries.ts'
 export {
   assertAssignable,
   assignWork,

@@ -265,3 +265,33 @@ export const listWorkOf = (tx: Tx, assignee: string, after: PagePosition, count:
       order by w.priority_rank, w.opened_at, w.object_kind, w.object_id limit $7`,
     [tx.tenant_id, assignee, after?.[0] ?? null, after?.[1] ?? null, after?.[2] ?? null, after?.[3] ?? null, count],
   )
+
+export interface WorkLoad {
+  readonly assigned: number
+  readonly unassigned: number
+  readonly oldest_unassigned_s: number
+  readonly overdue_service: number
+  readonly overdue_statutory: number
+  readonly unmarked_s: number
+}
+
+/** Over all active tenants, as the worker role. */
+export const findWorkLoad = async (tx: Tx): Promise<WorkLoad> =>
+  (await tx.find<WorkLoad>(
+    `select w.*, c.* from
+       (select count(i.assignee) as assigned, count(*) - count(i.assignee) as unassigned,
+               coalesce(extract(epoch from now() - min(i.opened_at) filter (where i.assignee is null)), 0)::float8 as oldest_unassigned_s
+          from app.work_item i join app.tenant t on t.tenant_id = i.tenant_id where i.state = 'open' and t.state = 'active') w,
+       (select count(*) filter (where c.state = 'missed' and c.kind = 'service') as overdue_service,
+               count(*) filter (where c.state = 'missed' and c.kind = 'statutory') as overdue_statutory,
+               coalesce(extract(epoch from now() - min(c.due_at) filter (where c.state = 'running' and c.due_at < now())), 0)::float8 as unmarked_s
+          from app.work_clock c join app.tenant t on t.tenant_id = c.tenant_id
+         where c.ended_at is null and c.state in ('running', 'missed') and t.state = 'active') c`,
+  )) ?? {
+    assigned: 0,
+    unassigned: 0,
+    oldest_unassigned_s: 0,
+    overdue_service: 0,
+    overdue_statutory: 0,
+    unmarked_s: 0,
+  }
