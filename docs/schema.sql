@@ -449,8 +449,8 @@ begin
     if new.revision <> old.revision + 1 then
       raise exception 'a change of an alert has a revision of its own' using errcode = 'PB002';
     end if;
-  elsif new.revision <> old.revision then
-    raise exception 'a revision of an alert changes something' using errcode = 'PB002';
+  elsif new.revision not in (old.revision, old.revision + 1) then
+    raise exception 'revisions of an alert are counted one by one' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -1286,7 +1286,11 @@ begin
     when new.proposed_by is not null and old.proposed_by is null then 'dismissal_proposed'
     when new.proposed_by is null and old.proposed_by is not null then 'dismissal_returned'
     when new.priority <> old.priority then 'priority_changed'
-    else 'attached' end;
+    when new.investigation_id is distinct from old.investigation_id then 'attached'
+    -- The work changed hands without the history: only who has it now is known.
+    when new.worked_by is null then 'released'
+    when new.worked_by = app.actor() then 'claimed'
+    else 'assigned' end;
   insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
     select new.tenant_id, new.alert_id, new.revision, happened, now_is,
            coalesce(jsonb_agg(jsonb_build_object('member', c.member, 'before', c.before, 'after', c.after) order by c.member), '[]'),
@@ -1869,7 +1873,8 @@ create table app.alert_history (
   constraint alert_history_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
   constraint alert_history_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint alert_history_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
-  constraint alert_history_event_ck CHECK ((event = ANY (ARRAY['opened'::text, 'claimed'::text, 'assigned'::text, 'released'::text, 'snoozed'::text, 'woken'::text, 'priority_changed'::text, 'facts_changed'::text, 'dismissal_proposed'::text, 'dismissal_returned'::text, 'dismissed'::text, 'escalated'::text, 'reopened'::text, 'attached'::text])))
+  constraint alert_history_event_ck CHECK ((event = ANY (ARRAY['opened'::text, 'claimed'::text, 'assigned'::text, 'released'::text, 'snoozed'::text, 'woken'::text, 'priority_changed'::text, 'facts_changed'::text, 'dismissal_proposed'::text, 'dismissal_returned'::text, 'dismissed'::text, 'escalated'::text, 'reopened'::text, 'attached'::text]))),
+  constraint alert_history_state_ck CHECK ((state = ANY (ARRAY['new'::text, 'claimed'::text, 'snoozed'::text, 'dismissed'::text, 'escalated'::text])))
 );
 create policy open on app.alert_history as permissive for all using (true) with check (true);
 create policy sight on app.alert_history as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));

@@ -127,8 +127,8 @@ begin
     if new.revision <> old.revision + 1 then
       raise exception 'a change of an alert has a revision of its own' using errcode = 'PB002';
     end if;
-  elsif new.revision <> old.revision then
-    raise exception 'a revision of an alert changes something' using errcode = 'PB002';
+  elsif new.revision not in (old.revision, old.revision + 1) then
+    raise exception 'revisions of an alert are counted one by one' using errcode = 'PB002';
   end if;
   return new;
 end $$;
@@ -154,7 +154,7 @@ create table app.alert_history (
   event          text not null constraint alert_history_event_ck check (event in ('opened', 'claimed', 'assigned', 'released', 'snoozed', 'woken',
                    'priority_changed', 'facts_changed', 'dismissal_proposed', 'dismissal_returned', 'dismissed', 'escalated',
                    'reopened', 'attached')),
-  state          text not null,
+  state          text not null constraint alert_history_state_ck check (state in ('new', 'claimed', 'snoozed', 'dismissed', 'escalated')),
   -- Members that differ, without facts, which may name people.
   changes        jsonb not null constraint alert_history_changes_ck check (jsonb_typeof(changes) = 'array'),
   recorded_at    timestamptz not null default now(),
@@ -197,7 +197,11 @@ begin
     when new.proposed_by is not null and old.proposed_by is null then 'dismissal_proposed'
     when new.proposed_by is null and old.proposed_by is not null then 'dismissal_returned'
     when new.priority <> old.priority then 'priority_changed'
-    else 'attached' end;
+    when new.investigation_id is distinct from old.investigation_id then 'attached'
+    -- The work changed hands without the history: only who has it now is known.
+    when new.worked_by is null then 'released'
+    when new.worked_by = app.actor() then 'claimed'
+    else 'assigned' end;
   insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
     select new.tenant_id, new.alert_id, new.revision, happened, now_is,
            coalesce(jsonb_agg(jsonb_build_object('member', c.member, 'before', c.before, 'after', c.after) order by c.member), '[]'),
