@@ -123,6 +123,8 @@ describe('clocks that ran out', () => {
     ])
     const text = await w.runtime.metrics.registry.metrics()
     expect(text).toContain('probity_work_clocks_missed_total{kind="statutory"} 1')
+    expect(text).toContain('probity_work_overdue_clocks{kind="statutory"} 1')
+    expect(text).toContain('probity_work_unmarked_seconds 0')
     const recorded = await t.make(`GET /audit/objects/work/${law.object_id}`)
     expect(recorded.items).toMatchObject([{ operation: 'missWorkClock', actor: 'job:work-clocks' }])
   })
