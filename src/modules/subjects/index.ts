@@ -9,6 +9,7 @@ import { insertCanaryRows } from './canary.ts'
 import { ratingRoutes } from './ratings/routes.ts'
 import { holdableSubject } from './records/holdable-subject.ts'
 import { recordRoutes } from './records/routes.ts'
+import { plainVersions } from './records/stored-versions.ts'
 import { subjectSource } from './search/subject-source.ts'
 
 export * as overrideApproval from './ratings/override-approval.ts'
@@ -33,6 +34,7 @@ export const subjects: Module = {
   jobs: [subjectBulkJob],
   constraints: { subject_external_id_key: ['duplicate', 'Another subject has this external id.'] },
   holdable: [holdableSubject],
+  plain_copies: [plainVersions],
   canary_table: 'subject',
   canary: insertCanaryRows,
   search: {
