@@ -505,7 +505,7 @@ begin
   if old.content is null and new.content is not null
      and to_jsonb(new) - '{content,external_id,external_id_hash,inputs,document_salt,findings}'::text[]
        = to_jsonb(old) - '{content,external_id,external_id_hash,inputs,document_salt,findings}'::text[]
-     and (old.external_id is null) = (new.external_id_hash is null) then
+     and (new.external_id_hash is null or old.external_id is not null) then
     return new;
   end if;
   if old.state = 'done' or (new.tenant_id, new.batch_id, new.seq) is distinct from (old.tenant_id, old.batch_id, old.seq) then

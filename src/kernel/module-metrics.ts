@@ -37,8 +37,8 @@ export class ModuleMetrics {
     }
   }
 
-  increment<L extends LabelValues>({ name }: MetricDeclaration<L>, labels: LabelsOf<L>): void {
-    this.#counters.get(name)?.inc({ ...labels } as Record<string, string>)
+  increment<L extends LabelValues>({ name }: MetricDeclaration<L>, labels: LabelsOf<L>, by = 1): void {
+    this.#counters.get(name)?.inc({ ...labels } as Record<string, string>, by)
   }
 
   observe<L extends LabelValues>({ name }: MetricDeclaration<L>, labels: LabelsOf<L>, value: number): void {

@@ -2,6 +2,7 @@
 import type { Caches } from './cache/caches.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx } from './database/tx.ts'
+import type { PlainCopies } from './encryption/copies.ts'
 import type { ValueEncryption } from './encryption/value-encryption.ts'
 import type { ErasureClass } from './erasure/erasure-class.ts'
 import type { EventType } from './events/event-type.ts'
@@ -98,6 +99,8 @@ export interface Module {
   readonly canary: (tx: Tx) => Promise<void>
   /** A table that has a row once `canary` ran; absent where the module has no table. */
   readonly canary_table?: string
+  /** Personal content that earlier releases stored plain; a job encrypts it, and so does an erasure before it destroys the key. */
+  readonly plain_copies?: readonly PlainCopies[]
   /** Reviews of changes that other modules make, by the name that module gives them. */
   readonly reviews?: Readonly<Record<string, ChangeReview>>
   /** Governed actions whose impact this module measures; a policy may require that before they are approved. */

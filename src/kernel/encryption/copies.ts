@@ -6,6 +6,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Tx } from '../database/tx.ts'
 import { DecryptionFailed } from './failures.ts'
 import type { KeyOwner, ValueEncryption, ValueLocation } from './value-encryption.ts'
+import { createUnreadableValue } from './value-format.ts'
 
 interface WithEncryption {
   readonly encryption: ValueEncryption
@@ -54,6 +55,26 @@ export async function encryptCopies(
 ): Promise<(Buffer | null)[]> {
   const values = copies.map(({ owner, at, text }) => ({ owner, at, plaintext: packText(text) }))
   return encryption.encryptAll(tx, values)
+}
+
+/** Copies that an earlier release stored plain, in one table. */
+export interface PlainCopies {
+  readonly table: string
+  /** Encrypts at most `count` rows, of one subject or of all, and returns how many: 0 when nothing is left. */
+  readonly encrypt: (
+    kernel: WithEncryption,
+    tx: Tx,
+    selection: { readonly subject_id: string | null; readonly count: number },
+  ) => Promise<number>
+}
+
+/** As `encryptCopies`; a copy of an erased owner becomes bytes that nobody can read. */
+export async function encryptOrDiscard(
+  kernel: WithEncryption,
+  tx: Tx,
+  copies: readonly PlainCopy[],
+): Promise<Buffer[]> {
+  return (await encryptCopies(kernel, tx, copies)).map((bytes) => bytes ?? createUnreadableValue())
 }
 
 /** Fails with `erased` where the owner was erased. */

@@ -3,8 +3,8 @@
  * ciphertext, tag (16 bytes). What the value belongs to is authenticated and not stored, so a value that is moved to another
  * row, column or tenant cannot be decrypted.
  */
-import type { KeyObject } from 'node:crypto'
-import { decryptBytes, encryptBytes, OVERHEAD_BYTES } from './aes-gcm.ts'
+import { type KeyObject, randomBytes } from 'node:crypto'
+import { decryptBytes, encryptBytes, KEY_BYTES, OVERHEAD_BYTES } from './aes-gcm.ts'
 import { DecryptionFailed } from './failures.ts'
 
 const FORMAT = 2
@@ -40,6 +40,12 @@ export function encryptValue({ tenant_id, key_no, key }: ValueKey, at: ValueLoca
   header.writeUInt32BE(key_no, 1)
   return Buffer.concat([header, encryptBytes(key, plaintext, buildAad(tenant_id, at))])
 }
+
+/** Has the form of a value under the first key of its owner. It was encrypted with a key that exists no longer. */
+export const createUnreadableValue = (): Buffer =>
+  encryptValue({ tenant_id: '', key_no: 1, key: randomBytes(KEY_BYTES) }, NOWHERE, Buffer.alloc(1))
+
+const NOWHERE: ValueLocation = { table: 'nowhere', row_id: '0', column: 'none' }
 
 /** The number of the owner key that decrypts the value. */
 export function readKeyNumber(stored: Buffer): number {

@@ -4,6 +4,7 @@ import { batchSource } from './batch-source.ts'
 import { insertCanaryRows } from './canary.ts'
 import { compareRoutes } from './compare/routes.ts'
 import { batchCompleted, batchEvaluationJob } from './jobs.ts'
+import { plainInlineItems, plainItems } from './plain-items.ts'
 import { resultRoutes } from './results/routes.ts'
 import { batchRoutes } from './routes.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
@@ -27,6 +28,7 @@ export const batchEvaluations: Module = {
       diffBatchEvaluations: 'A comparison of two batches, which are found themselves.',
     },
   },
+  plain_copies: [plainItems, plainInlineItems],
   canary_table: 'batch_evaluation',
   canary: insertCanaryRows,
 }

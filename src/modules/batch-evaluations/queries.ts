@@ -2,7 +2,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { IdRange } from '#kernel/search/source.ts'
-import type { BatchRow, ItemTally, NewBatch } from './batch.ts'
+import type { BatchRow, ItemSource, ItemTally, NewBatch } from './batch.ts'
 import type { BandChange, ItemRow } from './decide/item-results.ts'
 import type { NewItemRow, StoredInlineItems, StoredItemRow } from './stored-items.ts'
 
@@ -255,4 +255,52 @@ export const listNewestBatches = (tx: Tx, count: number) =>
   tx.query<FoundBatchRow>(
     `select ${foundColumns} from app.batch_evaluation where tenant_id = $1 order by created_at desc, batch_id desc limit $2`,
     [tx.tenant_id, count],
+  )
+
+export type PlainItemRow = Pick<
+  ItemRow,
+  'seq' | 'subject_id' | 'external_id' | 'inputs' | 'document_salt' | 'findings'
+> & { readonly batch_id: string }
+
+/** Plain items of earlier releases, of one subject or of all. Locked rows are left to whoever works on them. */
+export const lockPlainItems = (tx: Tx, subject_id: string | null, count: number) =>
+  tx.query<PlainItemRow>(
+    `select batch_id, seq, subject_id, external_id, inputs, document_salt, findings from app.batch_item
+      where tenant_id = $1 and content is null and failure_code is distinct from 'erased'
+        ${subject_id === null ? '' : 'and subject_id = $3'}
+      order by batch_id, seq limit $2 for update skip locked`,
+    [tx.tenant_id, count, ...(subject_id === null ? [] : [subject_id])],
+  )
+
+export const updateItemsEncrypted = (
+  tx: Tx,
+  items: readonly (Pick<NewItemRow, 'seq' | 'content' | 'external_id_hash'> & { readonly batch_id: string })[],
+) =>
+  tx.run(
+    `update app.batch_item i set content = g.content, external_id_hash = g.external_id_hash, external_id = null, inputs = null,
+            document_salt = null, findings = '[]'
+       from unnest($2::uuid[], $3::bigint[], $4::bytea[], $5::text[]) as g (batch_id, seq, content, external_id_hash)
+      where i.tenant_id = $1 and i.batch_id = g.batch_id and i.seq = g.seq`,
+    [
+      tx.tenant_id,
+      items.map(({ batch_id }) => batch_id),
+      items.map(({ seq }) => seq),
+      items.map(({ content }) => content),
+      items.map(({ external_id_hash }) => external_id_hash),
+    ],
+  )
+
+/** Batches with plain items of their requests. */
+export const lockPlainBatches = (tx: Tx, count: number) =>
+  tx.query<{ readonly batch_id: string; readonly source: Extract<ItemSource, { items: unknown }> }>(
+    `select batch_id, source from app.batch_evaluation where tenant_id = $1 and source_kind = 'items' and items is null
+      order by batch_id limit $2 for update skip locked`,
+    [tx.tenant_id, count],
+  )
+
+export const updateBatchItemsEncrypted = (tx: Tx, batch_id: string, { items, item_owners }: StoredInlineItems) =>
+  tx.run(
+    `update app.batch_evaluation set source = '{"items": []}', items = $3::bytea[], item_owners = $4::uuid[]
+      where tenant_id = $1 and batch_id = $2`,
+    [tx.tenant_id, batch_id, items, item_owners],
   )

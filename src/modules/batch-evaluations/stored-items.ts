@@ -50,20 +50,25 @@ export async function encryptItems<
     tx,
     items.map(({ seq, subject_id, external_id, inputs, document_salt, findings }) => ({
       ...toItemPlace({ batch_id, seq, subject_id }),
-      text: JSON.stringify({ external_id, inputs, document_salt, findings } satisfies ItemContent),
+      text: toItemText({ external_id, inputs, document_salt, findings }),
     })),
   )
-  const unnamed = items.filter(isNamedOnly)
-  const hashes = await kernel.encryption.fingerprintAll(
-    tx,
-    HASH_PURPOSE,
-    unnamed.map(({ external_id }) => Buffer.from(external_id as string)),
-  )
-  const next = hashes.values()
-  return items.map((item, index) => ({
-    content: contents[index] ?? null,
-    external_id_hash: isNamedOnly(item) ? (next.next().value as string) : null,
-  }))
+  const hashes = await hashExternalIds(kernel, tx, items)
+  return items.map((_, index) => ({ content: contents[index] ?? null, external_id_hash: hashes[index] ?? null }))
+}
+
+export const toItemText = ({ external_id, inputs, document_salt, findings }: ItemContent): string =>
+  JSON.stringify({ external_id, inputs, document_salt, findings } satisfies ItemContent)
+
+/** Of items that concern no subject; null for others. */
+export async function hashExternalIds(
+  kernel: Capabilities<'encryption'>,
+  tx: Tx,
+  items: readonly Pick<ItemRow, 'subject_id' | 'external_id'>[],
+): Promise<(string | null)[]> {
+  const named = items.filter(isNamedOnly).map(({ external_id }) => Buffer.from(external_id as string))
+  const hashes = (await kernel.encryption.fingerprintAll(tx, HASH_PURPOSE, named)).values()
+  return items.map((item) => (isNamedOnly(item) ? (hashes.next().value as string) : null))
 }
 
 /** Nothing but the external id tells what the item is about. */

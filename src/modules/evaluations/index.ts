@@ -5,6 +5,7 @@ import { asyncRoutes } from './async/routes.ts'
 import { insertCanaryRows } from './canary.ts'
 import { evaluationSource } from './evaluation-source.ts'
 import { examinationRoutes } from './examination-routes.ts'
+import { plainDocuments } from './records/stored-document.ts'
 import { decisionRoutes } from './routes.ts'
 
 export { buildDocument, decide, storeDecision } from './decide/decide.ts'
@@ -23,6 +24,7 @@ export const evaluations: Module = {
   routes: [...decisionRoutes, ...asyncRoutes, ...examinationRoutes],
   jobs: [evaluationJob],
   search: { sources: [evaluationSource] },
+  plain_copies: [plainDocuments],
   canary_table: 'evaluation',
   canary: insertCanaryRows,
 }

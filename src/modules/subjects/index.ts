@@ -13,6 +13,7 @@ import { ratingChanged } from './ratings/rating-event.ts'
 import { ratingRoutes } from './ratings/routes.ts'
 import { holdableSubject } from './records/holdable-subject.ts'
 import { recordRoutes } from './records/routes.ts'
+import { plainVersions } from './records/stored-versions.ts'
 import { subjectSource } from './search/subject-source.ts'
 
 export * as erasureStore from './erasure/queries.ts'
@@ -46,6 +47,7 @@ export const subjects: Module = {
     erasure_four_eyes_ck: ['approval_own_request', 'Another person confirms it.'],
   },
   holdable: [holdableSubject],
+  plain_copies: [plainVersions],
   canary_table: 'subject',
   canary: insertCanaryRows,
   search: {

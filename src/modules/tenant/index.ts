@@ -2,6 +2,7 @@
 import { insertSchedule } from '#kernel/job/schedules/queries.ts'
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { copiesEncrypted, encryptCopiesJob } from './encrypt-copies.ts'
 import { HOUSEKEEPING, housekeepingJob } from './jobs.ts'
 import { insertApprovalPolicy, insertLimit, insertRetentionPolicy } from './queries.ts'
 import { tenantRoutes } from './routes.ts'
@@ -23,7 +24,8 @@ export const tenant: Module = {
   tier: 'foundation',
   summary: 'Tenant-wide settings: profile, approval policy, retention, and the proof of isolation.',
   routes: tenantRoutes,
-  jobs: [housekeepingJob],
+  jobs: [housekeepingJob, encryptCopiesJob],
+  metrics: [copiesEncrypted],
   constraints: {
     retention_policy_classes_ck: ['conflict', 'The policy names a record class that nothing acts on.'],
   },

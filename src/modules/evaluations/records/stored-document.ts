@@ -1,9 +1,16 @@
 /** Decision documents as they are stored: encrypted for the subject that the decision is about, or for the decision itself. */
 import { hash } from 'node:crypto'
 import type { Tx } from '#kernel/database/tx.ts'
-import { type EncryptedCopy, encryptCopy, openCopies, toCopyOwner } from '#kernel/encryption/copies.ts'
+import {
+  type EncryptedCopy,
+  encryptCopy,
+  encryptOrDiscard,
+  openCopies,
+  type PlainCopies,
+  toCopyOwner,
+} from '#kernel/encryption/copies.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import type { StoredDocument } from '../queries.ts'
+import { lockPlainDocuments, type StoredDocument, updateDocumentsEncrypted } from '../queries.ts'
 import type { EvaluationRow } from './record.ts'
 
 export type { StoredDocument } from '../queries.ts'
@@ -46,4 +53,20 @@ export async function openDocuments(
     const state = hash('sha256', copy.text, 'hex') === document_hash ? 'intact' : 'altered'
     return { state, document: copy.text }
   })
+}
+
+/** An altered document stays altered: its hash is the one of the row. */
+export const plainDocuments: PlainCopies = {
+  table: 'evaluation',
+  encrypt: async (kernel, tx, { subject_id, count }) => {
+    const rows = await lockPlainDocuments(tx, subject_id, count)
+    const copies = rows.map((row) => ({ ...toDocumentPlace(row), text: row.document }))
+    const encrypted = await encryptOrDiscard(kernel, tx, copies)
+    const documents = rows.map(({ evaluation_id }, index) => ({
+      evaluation_id,
+      document_encrypted: encrypted[index] as Buffer,
+    }))
+    if (documents.length > 0) await updateDocumentsEncrypted(tx, documents)
+    return rows.length
+  },
 }

@@ -1,17 +1,19 @@
 /** Earlier versions of subjects as they are stored: encrypted for the subject, except those that an earlier release wrote. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import { decryptCopies, encryptCopies } from '#kernel/encryption/copies.ts'
+import { decryptCopies, encryptCopies, encryptOrDiscard, type PlainCopies } from '#kernel/encryption/copies.ts'
 import { OwnerKeyDestroyed } from '#kernel/encryption/failures.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import {
   listRevisions,
+  lockPlainVersions,
   type NewSubject,
   type StoredEventRow,
   type StoredVersionRow,
   type SubjectEventRow,
   type SubjectRow,
   type SubjectVersionRow,
+  updateVersionsEncrypted,
 } from './queries.ts'
 
 const contentMembers = ['external_id', 'name', 'segment', 'attributes', 'offboard_reason'] as const
@@ -112,4 +114,20 @@ export async function withChangedMembers(
     const changed = comparedMembers.filter((name) => canonicalJson(before[name]) !== canonicalJson(after[name]))
     return { ...event, members: [...changed] }
   })
+}
+
+export const plainVersions: PlainCopies = {
+  table: 'subject_version',
+  encrypt: async (kernel, tx, { subject_id, count }) => {
+    const rows = await lockPlainVersions(tx, subject_id, count)
+    const copies = rows.map((row) => ({ ...toVersionPlace(row), text: toVersionText(row) }))
+    const encrypted = await encryptOrDiscard(kernel, tx, copies)
+    const versions = rows.map((row, index) => ({
+      subject_id: row.subject_id,
+      revision: row.revision,
+      content: encrypted[index] as Buffer,
+    }))
+    if (versions.length > 0) await updateVersionsEncrypted(tx, versions)
+    return rows.length
+  },
 }
