@@ -106,6 +106,15 @@ export const listJobs = (tx: Tx, filter: JobFilter, after: readonly (string | nu
     [tx.tenant_id, filter.roles, filter.kind, filter.state, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
+/** Those that a worker has at this moment. */
+export const countRunningJobs = async (tx: Tx): Promise<number> =>
+  (
+    await tx.find<{ jobs: number }>(
+      `select count(*) as jobs from app.job where tenant_id = $1 and state = 'running' and lease_until > now()`,
+      [tx.tenant_id],
+    )
+  )?.jobs ?? 0
+
 /** What search shows of a job. */
 export type FoundJobRow = Pick<JobRow, 'job_id' | 'kind' | 'state' | 'created_at'>
 

@@ -3,11 +3,13 @@ import type { Module } from '#kernel/module.ts'
 import { batchSource } from './batch-source.ts'
 import { insertCanaryRows } from './canary.ts'
 import { compareRoutes } from './compare/routes.ts'
-import { batchEvaluationJob } from './jobs.ts'
+import { batchCompleted, batchEvaluationJob } from './jobs.ts'
 import { resultRoutes } from './results/routes.ts'
 import { batchRoutes } from './routes.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import { scheduledBatchJob } from './schedules/schedule-job.ts'
+
+export { openContents } from './stored-items.ts'
 
 export const batchEvaluations: Module = {
   name: 'batch-evaluations',
@@ -16,6 +18,7 @@ export const batchEvaluations: Module = {
   summary: 'Portfolio-wide decisions: estimate, run, resume, summarise, compare and schedule.',
   routes: [...scheduleRoutes, ...batchRoutes, ...resultRoutes, ...compareRoutes],
   jobs: [batchEvaluationJob, scheduledBatchJob],
+  events: [batchCompleted],
   constraints: { batch_schedule_name_key: ['duplicate', 'A schedule with this name exists already.'] },
   search: {
     sources: [batchSource],

@@ -3,6 +3,7 @@
 import type { Note, Violation } from '#contract/model.ts'
 import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
 // Payloads ---------------------------------------------------------------------------------------------------------
@@ -405,3 +406,9 @@ export const listFactReaders = (tx: Tx, contract_key: string) =>
       order by d.family, d.list_key, r.version, r.fact, r.input limit 1000`,
     [tx.tenant_id, contract_key],
   )
+
+export const quarantineErasure = createErasureClass(
+  'quarantine',
+  'Reasons for what was done with quarantined payloads',
+  [{ table: 'quarantine_item', text: 'reason', where: 'reason is not null', set: 'reason = null' }],
+)
