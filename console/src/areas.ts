@@ -48,6 +48,20 @@ export const areas: readonly Area[] = [
     pages: { '/guide': () => import('./areas/guide/guide-page.tsx') },
   },
   {
+    path: '/inbox',
+    title: 'Inbox',
+    about: 'Alerts by urgency: claim, dismiss, escalate; second looks and suppressions',
+    icon: 'inbox',
+    group: 'Work',
+    needs: 'listAlerts',
+    pages: {
+      '/inbox': () => import('./areas/inbox/inbox-page.tsx'),
+      '/inbox/second-looks': () => import('./areas/inbox/second-looks-page.tsx'),
+      '/inbox/suppressions': () => import('./areas/inbox/suppressions-page.tsx'),
+      '/inbox/alerts/$alert_id': () => import('./areas/inbox/alert-page.tsx'),
+    },
+  },
+  {
     path: '/change-requests',
     title: 'Change requests',
     about: 'Changes waiting for approval',
@@ -309,6 +323,19 @@ export const areas: readonly Area[] = [
     pages: {
       '/holds': () => import('./areas/holds/holds-page.tsx'),
       '/holds/$hold_id': () => import('./areas/holds/hold-page.tsx'),
+    },
+  },
+  {
+    path: '/erasures',
+    title: 'Erasures',
+    about: 'Erasing what is stored about a subject: preview, request, confirmation by a second person, certificate',
+    icon: 'erase',
+    group: 'Evidence',
+    needs: 'listErasures',
+    pages: {
+      '/erasures': () => import('./areas/erasures/erasures-page.tsx'),
+      '/erasures/new': () => import('./areas/erasures/new-erasure-page.tsx'),
+      '/erasures/$erasure_id': () => import('./areas/erasures/erasure-page.tsx'),
     },
   },
   {

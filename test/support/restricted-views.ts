@@ -12,9 +12,11 @@ interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[]
 }
 
+const isRestrictable = (properties: object): boolean => 'restriction_id' in properties || 'is_restricted' in properties
+
 function hasRestriction(schema: JsonSchema | undefined): boolean {
   if (schema === undefined) return false
-  if (schema.properties && 'restriction_id' in schema.properties) return true
+  if (schema.properties && isRestrictable(schema.properties)) return true
   return [...Object.values(schema.properties ?? {}), schema.items, ...(schema.anyOf ?? [])].some(hasRestriction)
 }
 

@@ -3,6 +3,8 @@ import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
 import { RestrictionNote } from './restriction/padlock.tsx'
 
+const maxWidths = { text: 820, full: 1280, wide: 1720 } as const
+
 const RESTRICTED_TITLE = 'Restricted record'
 
 let focusedPath: string | null = null
@@ -35,7 +37,7 @@ interface PageProps {
   readonly trail?: ReactNode
   /** Of the object that the page shows; the page then has a padlock. */
   readonly restriction_id?: string | null | undefined
-  readonly width?: 'text' | 'full'
+  readonly width?: 'text' | 'full' | 'wide'
   readonly children: ReactNode
 }
 
@@ -44,7 +46,7 @@ export function Page(props: PageProps) {
   // The title is seen by people who look at the screen, and stays in the history of the browser.
   const heading = usePageFocus(restriction_id ? RESTRICTED_TITLE : title)
   return (
-    <Box className="page" maw={width === 'text' ? 820 : 1280}>
+    <Box className="page" maw={maxWidths[width]}>
       <Group justify="space-between" align="flex-end" gap="sm" mb="md">
         <Stack gap={2} miw={0}>
           {trail && (

@@ -1,6 +1,6 @@
 /** The text of a countdown. */
 import { expect, test } from 'vitest'
-import { formatTimeLeft } from './time-left.tsx'
+import { formatShortTime, formatTimeLeft } from './time-left.tsx'
 
 const MINUTE_MS = 60_000
 
@@ -14,4 +14,13 @@ test.each([
   [72 * 60 * MINUTE_MS, '3 days'],
 ])('%i ms are %s', (left_ms, text) => {
   expect(formatTimeLeft(left_ms)).toBe(text)
+})
+
+test.each([
+  [1, '<1 min'],
+  [59.9 * MINUTE_MS, '59 min'],
+  [192 * MINUTE_MS, '3 h'],
+  [72 * 60 * MINUTE_MS, '3 days'],
+])('%i ms are %s in a narrow column', (time_ms, text) => {
+  expect(formatShortTime(time_ms)).toBe(text)
 })

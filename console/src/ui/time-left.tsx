@@ -13,6 +13,15 @@ export function formatTimeLeft(left_ms: number): string {
   return `${Math.floor(hours / 24).toLocaleString('en')} days`
 }
 
+/** For narrow columns: "<1 min", "47 h", "3 days". */
+export function formatShortTime(time_ms: number): string {
+  const minutes = Math.floor(time_ms / MINUTE_MS)
+  if (minutes < 1) return '<1 min'
+  if (minutes < 60) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24).toLocaleString('en')} days`
+}
+
 export function TimeLeft({ until, ended = 'ended' }: { readonly until: string; readonly ended?: string }) {
   const left_ms = Date.parse(until) - useNow()
   return (

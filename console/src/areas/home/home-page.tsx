@@ -16,6 +16,7 @@ import { AnalystSections } from './analyst-sections.tsx'
 import { ApprovalInbox, OpenProposals } from './approval-sections.tsx'
 import { LastVerification, PolicyChanges } from './auditor-sections.tsx'
 import { DueDefinitions, EditorSections } from './editor-sections.tsx'
+import { InboxSection } from './inbox-section.tsx'
 import { Portfolio } from './portfolio.tsx'
 import { QuarantinedPayloads } from './quarantined-payloads.tsx'
 import { StoppedPlugins } from './stopped-plugins.tsx'
@@ -70,6 +71,7 @@ function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
   if (!(approvals || analyst || policy_editor || auditor)) return null
   return (
     <Stack gap="md">
+      {may('listOwnWork') && <InboxSection />}
       {approvals && <ApprovalInbox of={approvals} />}
       {may('approveToolCall') && <WaitingToolCalls />}
       {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}

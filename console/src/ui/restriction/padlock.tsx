@@ -12,6 +12,10 @@ interface PadlockProps {
   readonly restriction_id: string | null | undefined
 }
 
+interface MarkProps extends Partial<PadlockProps> {
+  readonly is_restricted?: boolean
+}
+
 /** The designated MLRO has access without being named. */
 const describeReaders = (restriction: Restriction | undefined): string =>
   restriction === undefined
@@ -37,10 +41,10 @@ export function RestrictionNote({ restriction_id }: PadlockProps) {
   )
 }
 
-/** The same in a row of a list. */
-export function RestrictionMark({ restriction_id }: PadlockProps) {
+/** The same in a row of a list. A row may say that it is restricted without saying by what. */
+export function RestrictionMark({ restriction_id, is_restricted = false }: MarkProps) {
   const { isInForce, restriction } = useRestriction(restriction_id)
-  if (!isInForce) return null
+  if (!isInForce && !is_restricted) return null
   const text = `Restricted. ${describeReaders(restriction)} Do not discuss with the customer.`
   return (
     <span className="restriction-mark" role="img" aria-label={text} title={text}>

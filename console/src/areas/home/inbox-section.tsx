@@ -1,0 +1,70 @@
+/** The user's work: what is assigned, and the queues of their team. */
+import { Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { formatCount } from '#console/ui/format.ts'
+import { ButtonLink, PageLink } from '#console/ui/link.tsx'
+import { SearchLink } from '#console/ui/search-link.tsx'
+import { Section } from '#console/ui/section.tsx'
+import { PriorityBadge } from '#console/ui/work/priority.tsx'
+import { queuesQuery, REFETCH_MS } from '#console/ui/work/work-queries.ts'
+import { MAX_WAITING, RowList } from './row-list.tsx'
+
+const toPath = (kind: string, id: string): string =>
+  kind === 'alert' ? `/inbox/alerts/${id}` : kind === 'second_look' ? '/inbox/second-looks' : '/inbox'
+
+export function InboxSection() {
+  const { data: queues } = useQuery({ ...queuesQuery, throwOnError: false })
+  const { data: mine } = useQuery({
+    queryKey: ['work', 'mine'],
+    queryFn: ({ signal }) => probity.GET('/api/work/mine', { params: { query: { limit: MAX_WAITING } }, signal }),
+    refetchInterval: REFETCH_MS,
+    throwOnError: false,
+  })
+  const own = (queues?.items ?? []).filter(({ is_mine, open }) => is_mine && open > 0)
+  return (
+    <Section
+      title="Your inbox"
+      actions={
+        <ButtonLink to="/inbox" size="xs">
+          Open the inbox
+        </ButtonLink>
+      }
+    >
+      {own.length > 0 && (
+        <Group gap="lg" mb="sm" component="ul" className="plain-list" aria-label="Queues">
+          {own.map((queue) => (
+            <li key={queue.queue_key}>
+              <SearchLink to="/inbox" search={{ queue: queue.queue_key }} size="sm" fw={500}>
+                {queue.title}: {formatCount(queue.open, 'open item')}
+              </SearchLink>
+              <Text size="xs" c="dimmed">
+                oldest <RelativeTime at={queue.oldest_opened_at} />
+                {queue.missed > 0 && `, ${queue.missed} late`}
+              </Text>
+            </li>
+          ))}
+        </Group>
+      )}
+      <RowList
+        label="Assigned to you"
+        rows={(mine?.items ?? []).map((item) => ({
+          key: item.object_id,
+          link: (
+            <PageLink to={toPath(item.object_kind, item.object_id)} size="sm" fw={500}>
+              {item.title ?? item.object_kind}
+            </PageLink>
+          ),
+          detail: item.next_due_at !== null && (
+            <>
+              Due <RelativeTime at={item.next_due_at} />
+            </>
+          ),
+          mark: <PriorityBadge priority={item.priority} />,
+        }))}
+        empty="Nothing is assigned to you. Claim the next alert in the inbox."
+      />
+    </Section>
+  )
+}

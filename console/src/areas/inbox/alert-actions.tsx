@@ -1,0 +1,96 @@
+/** What the user may do with an alert now. */
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { type Alert, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
+
+export type AlertAct = 'dismiss' | 'escalate' | 'snooze'
+
+interface AlertActionsProps {
+  readonly alert: Alert
+  readonly onAct: (act: AlertAct) => void
+}
+
+export function AlertActions({ alert, onAct }: AlertActionsProps) {
+  const may = usePermission()
+  if (!isOpen(alert) || !may('dismissAlert')) return null
+  return isProposed(alert) ? <ProposedActions alert={alert} /> : <OpenActions alert={alert} onAct={onAct} />
+}
+
+function OpenActions({ alert, onAct }: AlertActionsProps) {
+  const me = useMe()
+  const may = usePermission()
+  const { alert_id, revision, assignee } = alert
+  const claim = useClaim()
+  const release = useApiMutation(
+    () =>
+      probity.POST('/api/alerts/{alert_id}/release', {
+        params: { path: { alert_id } },
+        body: { expected_revision: revision },
+      }),
+    { invalidates: touched, successMessage: 'Returned to its queue' },
+  )
+  const isMine = assignee === me.principal
+  const canRelease = isMine || (assignee !== null && may('decideAlertSecondLook'))
+  return (
+    <Stack gap={6}>
+      <Group gap={6}>
+        {!isMine && (
+          <Button size="xs" loading={claim.isRunning} onClick={() => claim.run(alert)}>
+            Claim
+          </Button>
+        )}
+        <Button size="xs" variant={isMine ? 'filled' : 'default'} onClick={() => onAct('dismiss')}>
+          Dismiss
+        </Button>
+        <Button size="xs" variant="default" onClick={() => onAct('escalate')}>
+          Escalate
+        </Button>
+        {alert.state !== 'snoozed' && (
+          <Button size="xs" variant="default" onClick={() => onAct('snooze')}>
+            Put off
+          </Button>
+        )}
+        {canRelease && (
+          <Button size="xs" variant="default" loading={release.isRunning} onClick={() => release.run(undefined)}>
+            Return to queue
+          </Button>
+        )}
+      </Group>
+      <ProblemNote problem={claim.problem ?? release.problem} />
+    </Stack>
+  )
+}
+
+function ProposedActions({ alert }: { readonly alert: Alert }) {
+  const me = useMe()
+  const { alert_id, revision, dismissal } = alert
+  const call = { params: { path: { alert_id } }, body: { expected_revision: revision } }
+  const confirm = useApiMutation(() => probity.POST('/api/alerts/{alert_id}/confirm-dismissal', call), {
+    invalidates: touched,
+    successMessage: 'Dismissed',
+  })
+  const refuse = useApiMutation(() => probity.POST('/api/alerts/{alert_id}/return-dismissal', call), {
+    invalidates: touched,
+    successMessage: 'Returned: the alert is open again',
+  })
+  const isOwn = dismissal?.proposed_by === me.principal
+  return (
+    <Stack gap={6}>
+      {isOwn && <Text size="sm">You proposed to dismiss it, so another person must confirm.</Text>}
+      <Group gap={6}>
+        {!isOwn && (
+          <Button size="xs" loading={confirm.isRunning} onClick={() => confirm.run(undefined)}>
+            Confirm the dismissal
+          </Button>
+        )}
+        <Button size="xs" variant="default" loading={refuse.isRunning} onClick={() => refuse.run(undefined)}>
+          {isOwn ? 'Withdraw' : 'Do not dismiss'}
+        </Button>
+      </Group>
+      <ProblemNote problem={confirm.problem ?? refuse.problem} />
+    </Stack>
+  )
+}

@@ -1,0 +1,137 @@
+/** Dismissing, escalating and putting off one alert. */
+import { Select, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { listContentQuery } from '#console/ui/decision/list-entries.ts'
+import { REASON_CODES } from '#console/ui/decision/reason-codes.tsx'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { toInstant } from '#console/ui/local-time.ts'
+import { ReasonField } from '#console/ui/reason-field.tsx'
+import { type Alert, touched } from './alert-queries.ts'
+
+interface DialogProps {
+  readonly alert: Alert
+  readonly onClose: () => void
+}
+
+interface ReasonSelectProps {
+  readonly value: string | null
+  readonly onChange: (code: string | null) => void
+}
+
+/** Reason codes for alerts, from the list that is in force. */
+export function ReasonSelect({ value, onChange }: ReasonSelectProps) {
+  const { data } = useQuery(listContentQuery(REASON_CODES))
+  const offered = (data?.entries ?? []).filter(({ entry }) => entry['area'] === 'alert')
+  const chosen = offered.find(({ key }) => key === value)
+  return (
+    <Select
+      label="Reason"
+      required
+      searchable
+      data-autofocus
+      data={offered.map(({ key, entry }) => ({ value: key, label: String(entry['title'] ?? key) }))}
+      value={value}
+      onChange={onChange}
+      {...(chosen && { description: String(chosen.entry['text'] ?? '') })}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+    />
+  )
+}
+
+const toNote = (text: string): string | null => (text.trim() === '' ? null : text)
+
+export function DismissDialog({ alert, onClose }: DialogProps) {
+  const [reason_code, setReason] = useState<string | null>(null)
+  const [note, setNote] = useState('')
+  const dismiss = useApiMutation(
+    (code: string) =>
+      probity.POST('/api/alerts/{alert_id}/dismiss', {
+        params: { path: { alert_id: alert.alert_id } },
+        body: { reason_code: code, note: toNote(note), expected_revision: alert.revision },
+      }),
+    {
+      invalidates: touched,
+      successMessage: ({ state }) =>
+        state === 'dismissed' ? 'Dismissed' : 'Another person must confirm the dismissal',
+      onDone: onClose,
+    },
+  )
+  return (
+    <FormDialog
+      title="Dismiss the alert"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => reason_code !== null && dismiss.run(reason_code)}
+      submit="Dismiss"
+      change={dismiss}
+    >
+      <ReasonSelect value={reason_code} onChange={setReason} />
+      <ReasonField label="Note" isRequired={false} value={note} onChange={setNote} />
+    </FormDialog>
+  )
+}
+
+export function EscalateDialog({ alert, onClose }: DialogProps) {
+  const [note, setNote] = useState('')
+  const escalate = useApiMutation(
+    () =>
+      probity.POST('/api/alerts/{alert_id}/escalate', {
+        params: { path: { alert_id: alert.alert_id } },
+        body: { note, expected_revision: alert.revision },
+      }),
+    { invalidates: touched, successMessage: 'Escalated', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title="Escalate the alert"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => escalate.run(undefined)}
+      submit="Escalate"
+      change={escalate}
+    >
+      <Text size="sm">It leaves the inbox: it needs an investigation.</Text>
+      <ReasonField isFirst label="Why it needs an investigation" value={note} onChange={setNote} />
+    </FormDialog>
+  )
+}
+
+export function SnoozeDialog({ alert, onClose }: DialogProps) {
+  const [until, setUntil] = useState('')
+  const [note, setNote] = useState('')
+  const snooze = useApiMutation(
+    (end: string) =>
+      probity.POST('/api/alerts/{alert_id}/snooze', {
+        params: { path: { alert_id: alert.alert_id } },
+        body: { until: end, note: toNote(note), expected_revision: alert.revision },
+      }),
+    { invalidates: touched, successMessage: 'Put off', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title="Put the alert off"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => {
+        const end = toInstant(until)
+        if (end !== undefined) snooze.run(end)
+      }}
+      submit="Put off"
+      change={snooze}
+    >
+      <Text size="sm">It comes back then, or earlier when its facts change.</Text>
+      <TextInput
+        type="datetime-local"
+        label="Until"
+        required
+        data-autofocus
+        value={until}
+        onChange={(event) => setUntil(event.currentTarget.value)}
+      />
+      <ReasonField label="Note" isRequired={false} value={note} onChange={setNote} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,77 @@
+/** Why an alert was raised: the subject beside what it was matched with, and what changed since last time. */
+import { Stack, Table, Text } from '@mantine/core'
+import { formatCount, toSentence } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { PlainTable } from '#console/ui/plain-table.tsx'
+import { type Alert, getAlertName } from './alert-queries.ts'
+
+export function AlertExplanation({ alert }: { readonly alert: Alert }) {
+  const { explanation, facts, changes } = alert
+  return (
+    <Stack gap="xs">
+      <Text size="sm">{explanation.sentence}</Text>
+      {explanation.fields.length > 0 && (
+        <PlainTable
+          label="Side by side"
+          empty={null}
+          head={[{ name: 'Field' }, { name: 'Subject' }, { name: 'Matched' }]}
+        >
+          {explanation.fields.map(({ name, subject_value, matched_value, agrees }) => (
+            <Table.Tr key={name} className={agrees === true ? 'agrees' : undefined}>
+              <Table.Th scope="row" fw={500}>
+                {name}
+                {agrees !== null && (
+                  <Text span size="xs" c="dimmed" display="block">
+                    {agrees ? 'agrees' : 'differs'}
+                  </Text>
+                )}
+              </Table.Th>
+              <Table.Td className="break">{subject_value ?? '–'}</Table.Td>
+              <Table.Td className="break">{matched_value ?? '–'}</Table.Td>
+            </Table.Tr>
+          ))}
+        </PlainTable>
+      )}
+      {explanation.references.length > 0 && (
+        <Text size="xs" c="dimmed" className="break">
+          {explanation.references
+            .map(
+              ({ kind, id, version }) => `${toSentence(kind)} ${id}${version === null ? '' : `, version ${version}`}`,
+            )
+            .join(' · ')}
+        </Text>
+      )}
+      {facts.length > 0 && (
+        <dl className="facts">
+          {facts.map(({ name, value }) => (
+            <div key={name}>
+              <dt>{toSentence(name)}</dt>
+              <dd className="break">{value}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {changes !== null && changes.length > 0 && (
+        <Text size="sm" component="div">
+          <b>Changed since {alert.previous_alert_id === null ? 'the report before' : 'it was closed'}:</b>
+          <ul className="plain-list">
+            {changes.map(({ name, before, after }) => (
+              <li key={name}>
+                {toSentence(name)}: {before ?? 'not there'} → {after ?? 'no longer there'}
+              </li>
+            ))}
+          </ul>
+        </Text>
+      )}
+      <Text size="sm" c="dimmed">
+        Reported {formatCount(alert.occurrences, 'time')} by {alert.source}
+        {alert.rule_code !== null && `, rule ${alert.rule_code}`}.
+      </Text>
+      {alert.previous_alert_id !== null && (
+        <PageLink to={`/inbox/alerts/${alert.previous_alert_id}`} size="sm">
+          Earlier: {getAlertName(alert.previous_alert_id)}
+        </PageLink>
+      )}
+    </Stack>
+  )
+}

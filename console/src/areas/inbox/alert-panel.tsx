@@ -1,0 +1,113 @@
+/** One alert beside the list, or on its own page: explanation, earlier decisions, history and what to do. */
+import { Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useId } from 'react'
+import { usePermission } from '#console/session/queries.ts'
+import { DateTime } from '#console/ui/date-time.tsx'
+import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
+import { toWords } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
+import { PriorityBadge } from '#console/ui/work/priority.tsx'
+import { type AlertAct, AlertActions } from './alert-actions.tsx'
+import { AlertExplanation } from './alert-explanation.tsx'
+import { AlertHistory, OtherAlerts } from './alert-history.tsx'
+import { type Alert, getAlertName } from './alert-queries.ts'
+
+interface AlertPanelProps {
+  readonly alert: Alert
+  readonly onAct: (act: AlertAct) => void
+  /** The page has a heading and a padlock of its own. */
+  readonly isPage?: boolean
+}
+
+export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
+  const may = usePermission()
+  return (
+    <Stack gap="md">
+      {!isPage && <RestrictionNote restriction_id={alert.is_restricted ? alert.restriction_id : null} />}
+      <Stack gap={6}>
+        {!isPage && (
+          <Group gap="xs" justify="space-between">
+            <Title order={2} size="h5">
+              {getAlertName(alert.alert_id)}
+            </Title>
+            <PageLink to={`/inbox/alerts/${alert.alert_id}`} size="sm">
+              Open
+            </PageLink>
+          </Group>
+        )}
+        <Group gap={6}>
+          <PriorityBadge priority={alert.priority} />
+          <Badge variant="default" tt="none" fw={500}>
+            {toWords(alert.state)}
+          </Badge>
+          {alert.subject_id !== null &&
+            (may('getSubject') ? (
+              <PageLink to={`/subjects/${alert.subject_id}`} size="sm" fw={500}>
+                {alert.subject_name ?? 'Subject'}
+              </PageLink>
+            ) : (
+              <Text span size="sm" fw={500}>
+                {alert.subject_name}
+              </Text>
+            ))}
+        </Group>
+        <Text fw={600}>{alert.title}</Text>
+        <AlertState alert={alert} />
+      </Stack>
+      <AlertActions alert={alert} onAct={onAct} />
+      <Part title="Why">
+        <AlertExplanation alert={alert} />
+      </Part>
+      <Part title="Other alerts">
+        <OtherAlerts alert={alert} />
+      </Part>
+      <Part title="History and comments">
+        <AlertHistory alert={alert} />
+      </Part>
+    </Stack>
+  )
+}
+
+function AlertState({ alert: { assignee, snoozed_until, dismissal } }: { readonly alert: Alert }) {
+  return (
+    <Text size="sm" c="dimmed" component="div">
+      {assignee === null ? (
+        'Nobody works on it.'
+      ) : (
+        <>
+          <Principal of={assignee} isAlwaysNamed /> works on it.
+        </>
+      )}
+      {snoozed_until !== null && (
+        <>
+          {' '}
+          Put off until <DateTime at={snoozed_until} />.
+        </>
+      )}
+      {dismissal !== null && (
+        <div>
+          {dismissal.state === 'proposed' ? 'Dismissal proposed' : 'Dismissed'} by{' '}
+          <Principal
+            of={(dismissal.state === 'proposed' ? dismissal.proposed_by : dismissal.dismissed_by) ?? ''}
+            isAlwaysNamed
+          />
+          : <ReasonCodes of={[dismissal.reason_code]} />
+        </div>
+      )}
+    </Text>
+  )
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  const id = useId()
+  return (
+    <section aria-labelledby={id}>
+      <Title order={3} size="h6" id={id} mb={6}>
+        {title}
+      </Title>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,38 @@
+/** Alerts as the inbox reads and changes them. */
+import type { Schemas } from '@probity/client'
+import { queryOptions } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
+import { useMe } from '#console/session/queries.ts'
+import { type ApiMutation, useApiMutation } from '#console/ui/api-mutation.ts'
+
+export type Alert = Schemas['Alert']
+
+/** First parts of the keys of everything that an act on an alert may change. */
+export const touched = ['alerts', 'work', 'overview']
+
+export const alertQuery = (alert_id: string) =>
+  queryOptions({
+    queryKey: ['alerts', 'one', alert_id],
+    queryFn: ({ signal }) => probity.GET('/api/alerts/{alert_id}', { params: { path: { alert_id } }, signal }),
+  })
+
+/** An alert is called by the end of its id: names stay out of titles and addresses. */
+export const getAlertName = (alert_id: string): string => `Alert ${alert_id.slice(-8)}`
+
+export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => ['new', 'claimed', 'snoozed'].includes(state)
+
+/** A dismissal that another person has to confirm. */
+export const isProposed = ({ dismissal }: Pick<Alert, 'dismissal'>): boolean => dismissal?.state === 'proposed'
+
+/** Claiming a chosen alert is giving it to oneself. */
+export function useClaim(): ApiMutation<Alert> {
+  const { principal } = useMe()
+  return useApiMutation(
+    ({ alert_id, revision }: Alert) =>
+      probity.POST('/api/alerts/{alert_id}/assign', {
+        params: { path: { alert_id } },
+        body: { user_id: principal.replace(/^user:/, ''), expected_revision: revision },
+      }),
+    { invalidates: touched, successMessage: 'Claimed' },
+  )
+}

@@ -1,0 +1,125 @@
+/** The alerts of the inbox, one line each. */
+import { Checkbox, Table, Text } from '@mantine/core'
+import { useEffect, useRef } from 'react'
+import { formatDateTime, useNow } from '#console/ui/date-time.tsx'
+import { ListTable, type usePages } from '#console/ui/list.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
+import { formatShortTime } from '#console/ui/time-left.tsx'
+import { ClockMark, type WorkClock } from '#console/ui/work/clock-mark.tsx'
+import { PriorityBar } from '#console/ui/work/priority.tsx'
+import { type Alert, getAlertName, isProposed } from './alert-queries.ts'
+
+interface AlertTableProps {
+  readonly list: ReturnType<typeof usePages<Alert>>
+  readonly clocks: ReadonlyMap<string, WorkClock>
+  readonly current_id: string | undefined
+  readonly onOpen: (alert: Alert) => void
+  /** Null: the user may not act on several. */
+  readonly chosen: ReadonlySet<string> | null
+  readonly onChoose: (alert: Alert, isChosen: boolean) => void
+}
+
+export function AlertTable({ list, clocks, current_id, onOpen, chosen, onChoose }: AlertTableProps) {
+  return (
+    <ListTable
+      label="Alerts"
+      list={list}
+      empty={{
+        title: 'Nothing waits here',
+        about:
+          'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
+        filters: ['queue', 'view'],
+      }}
+      head={[
+        ...(chosen ? [{ name: 'Select', isHidden: true }] : []),
+        { name: 'Priority', isHidden: true },
+        { name: 'Alert' },
+        { name: 'Age', from: 'sm' },
+        { name: 'Clock' },
+        { name: 'Assignee', from: 'sm' },
+      ]}
+      row={(alert) => (
+        <AlertRow
+          key={alert.alert_id}
+          alert={alert}
+          clock={clocks.get(alert.alert_id)}
+          isCurrent={alert.alert_id === current_id}
+          isChosen={chosen?.has(alert.alert_id) ?? null}
+          onOpen={() => onOpen(alert)}
+          onChoose={(isChosen) => onChoose(alert, isChosen)}
+        />
+      )}
+    />
+  )
+}
+
+interface AlertRowProps {
+  readonly alert: Alert
+  readonly clock: WorkClock | undefined
+  readonly isCurrent: boolean
+  readonly isChosen: boolean | null
+  readonly onOpen: () => void
+  readonly onChoose: (isChosen: boolean) => void
+}
+
+function AlertRow({ alert, clock, isCurrent, isChosen, onOpen, onChoose }: AlertRowProps) {
+  const row = useRef<HTMLTableRowElement>(null)
+  useEffect(() => {
+    if (isCurrent) row.current?.scrollIntoView({ block: 'nearest' })
+  }, [isCurrent])
+  return (
+    <Table.Tr ref={row} className="alert-row" onClick={onOpen} {...(isCurrent && { 'aria-current': 'true' as const })}>
+      {isChosen !== null && (
+        <Table.Td w={32} onClick={(event) => event.stopPropagation()}>
+          <Checkbox
+            size="xs"
+            aria-label={`Select ${getAlertName(alert.alert_id)}`}
+            checked={isChosen}
+            onChange={(event) => onChoose(event.currentTarget.checked)}
+          />
+        </Table.Td>
+      )}
+      <Table.Td w={20} px={6}>
+        <PriorityBar priority={alert.priority} />
+      </Table.Td>
+      <Table.Td>
+        <button type="button" className="alert-open" onClick={onOpen}>
+          {alert.subject_name ?? getAlertName(alert.alert_id)}
+        </button>
+        <RestrictionMark restriction_id={alert.is_restricted ? alert.restriction_id : null} />
+        {alert.occurrences > 1 && (
+          <Text span size="xs" c="dimmed" ml={6}>
+            {alert.occurrences.toLocaleString('en')} times
+          </Text>
+        )}
+        <Text size="sm" lineClamp={2}>
+          {alert.title}
+        </Text>
+        {isProposed(alert) && (
+          <Text size="xs" c="dimmed">
+            dismissal waits for a second person
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="sm" className="nowrap">
+        <Age at={alert.first_seen_at} />
+      </Table.Td>
+      <Table.Td className="nowrap">
+        <ClockMark clock={clock} />
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        {alert.assignee === null ? <span className="quiet">nobody</span> : <Principal of={alert.assignee} />}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+function Age({ at }: { readonly at: string }) {
+  const now_ms = useNow()
+  return (
+    <time dateTime={at} title={formatDateTime(at)}>
+      {formatShortTime(Math.max(0, now_ms - Date.parse(at)))}
+    </time>
+  )
+}

@@ -1,0 +1,176 @@
+/** The inbox: queues, alerts by urgency, and the chosen alert; worked with the keyboard. */
+import { Button, Card, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useSearch } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { useFilter } from '#console/ui/filters.tsx'
+import { usePages } from '#console/ui/list.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { REFETCH_MS, useAlertClocks } from '#console/ui/work/work-queries.ts'
+import { AlertActDialog } from './alert-act-dialog.tsx'
+import type { AlertAct } from './alert-actions.tsx'
+import { AlertPanel } from './alert-panel.tsx'
+import { type Alert, alertQuery, getAlertName, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
+import { AlertTable } from './alert-table.tsx'
+import { BulkBar } from './bulk-bar.tsx'
+import { InboxFrame } from './inbox-frame.tsx'
+import { KeyboardHelp } from './keyboard-help.tsx'
+import { QueueRail } from './queue-rail.tsx'
+import { type InboxKey, useInboxKeys } from './use-inbox-keys.ts'
+
+const views = ['mine'] as const
+
+function useAlerts() {
+  const { principal } = useMe()
+  const isMine = useFilter('view', views) === 'mine'
+  const { queue } = useSearch({ strict: false }) as { queue?: string }
+  const list = usePages<Alert>(
+    ['alerts', 'list', queue, isMine],
+    (cursor, signal) =>
+      probity.GET('/api/alerts', {
+        params: {
+          query: {
+            ...cursor,
+            sort: 'urgent',
+            limit: 50,
+            ...(queue !== undefined && { queue_key: queue }),
+            ...(isMine && { assignee: principal.replace(/^user:/, '') }),
+          },
+        },
+        signal,
+      }),
+    { refetch_ms: REFETCH_MS },
+  )
+  return { list, alerts: list.data?.pages.flatMap(({ items }) => items) ?? [], isMine, queue }
+}
+
+/** The opened alert, even while it is not in the list; once it is closed, the one that took its place. */
+function useCurrentAlert(alerts: readonly Alert[], opened_id: string | null) {
+  const lastPlace = useRef(0)
+  const { data: opened } = useQuery({
+    ...alertQuery(opened_id ?? ''),
+    enabled: opened_id !== null,
+    throwOnError: false,
+  })
+  const listed = alerts.findIndex(({ alert_id }) => alert_id === opened_id)
+  const isKept = opened_id !== null && (listed >= 0 || opened === undefined || isOpen(opened))
+  if (listed >= 0) lastPlace.current = listed
+  const next = alerts[Math.min(lastPlace.current, alerts.length - 1)]
+  const current_id = isKept ? opened_id : next?.alert_id
+  const { data: alert } = useQuery({
+    ...alertQuery(current_id ?? ''),
+    enabled: current_id !== undefined,
+    throwOnError: false,
+  })
+  return { alert, current_id, place: alerts.findIndex(({ alert_id }) => alert_id === current_id) }
+}
+
+export default function InboxPage() {
+  const may = usePermission()
+  const { list, alerts, isMine, queue } = useAlerts()
+  const clocks = useAlertClocks()
+  const [opened_id, setOpened] = useState<string | null>(null)
+  const [act, setAct] = useState<AlertAct | null>(null)
+  const [isHelping, setHelping] = useState(false)
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const canAct = may('dismissAlert')
+  const { alert, current_id, place } = useCurrentAlert(alerts, opened_id)
+  const claim = useClaim()
+  function choose({ alert_id }: Alert, isChosen: boolean) {
+    setChosen((now) => {
+      const next = new Set(now)
+      if (isChosen) next.add(alert_id)
+      else next.delete(alert_id)
+      return next
+    })
+  }
+  function move(step: 1 | -1) {
+    const from = place === -1 ? 0 : place
+    const next = alerts[Math.min(alerts.length - 1, Math.max(0, from + step))]
+    if (next) setOpened(next.alert_id)
+  }
+  function onKey(key: InboxKey) {
+    if (key === 'j') return move(1)
+    if (key === 'k') return move(-1)
+    if (key === '?') return setHelping(true)
+    if (!canAct || alert === undefined) return
+    if (key === 'x') return choose(alert, !chosen.has(alert.alert_id))
+    if (!isOpen(alert) || isProposed(alert)) return
+    if (key === 'c') return claim.run(alert)
+    setAct(key === 'd' ? 'dismiss' : 'escalate')
+  }
+  useInboxKeys(onKey)
+  return (
+    <InboxFrame
+      open="/inbox"
+      about="Alerts that you may see, most urgent first. Press ? for the keys."
+      actions={
+        <>
+          <Button variant="default" onClick={() => setHelping(true)}>
+            Keys
+          </Button>
+          {may('claimAlert') && <ClaimNext queue={queue} onClaimed={setOpened} />}
+        </>
+      }
+    >
+      <ProblemNote problem={claim.problem} />
+      <div className="inbox-columns">
+        <QueueRail queue={queue} isMine={isMine} />
+        <div className="inbox-list">
+          {canAct && (
+            <BulkBar
+              alerts={alerts.filter(({ alert_id }) => chosen.has(alert_id))}
+              onDone={() => setChosen(new Set())}
+            />
+          )}
+          <AlertTable
+            list={list}
+            clocks={clocks}
+            current_id={current_id}
+            onOpen={({ alert_id }) => setOpened(alert_id)}
+            chosen={canAct ? chosen : null}
+            onChoose={choose}
+          />
+        </div>
+        {alert && (
+          <Card component="section" aria-label="Chosen alert" className="inbox-panel" withBorder padding="md">
+            <AlertPanel alert={alert} onAct={setAct} />
+          </Card>
+        )}
+      </div>
+      <Text className="sr-only" role="status">
+        {alert && place >= 0 && `${getAlertName(alert.alert_id)}, ${place + 1} of ${alerts.length}: ${alert.title}`}
+      </Text>
+      {alert && <AlertActDialog alert={alert} act={act} onClose={() => setAct(null)} />}
+      {isHelping && <KeyboardHelp onClose={() => setHelping(false)} />}
+    </InboxFrame>
+  )
+}
+
+interface ClaimNextProps {
+  readonly queue: string | undefined
+  readonly onClaimed: (alert_id: string) => void
+}
+
+/** Takes the most urgent alert that nobody works on, so that two people never start with the same one. */
+function ClaimNext({ queue, onClaimed }: ClaimNextProps) {
+  const claim = useApiMutation(
+    () => probity.POST('/api/alerts/claim', { body: queue === undefined ? {} : { queue_key: queue } }),
+    {
+      invalidates: touched,
+      successMessage: ({ alert }) => (alert === null ? 'No alert waits to be claimed' : 'Claimed'),
+      onDone: ({ alert }) => alert !== null && onClaimed(alert.alert_id),
+    },
+  )
+  return (
+    <>
+      <Button loading={claim.isRunning} onClick={() => claim.run(undefined)}>
+        Claim the next
+      </Button>
+      <ProblemNote problem={claim.problem} />
+    </>
+  )
+}

@@ -1,0 +1,88 @@
+/** The queues beside the inbox, each with its open items and the age of the oldest. */
+import { Text, UnstyledButton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { usePermission } from '#console/session/queries.ts'
+import { useNow } from '#console/ui/date-time.tsx'
+import { useSetFilters } from '#console/ui/filters.tsx'
+import { formatShortTime } from '#console/ui/time-left.tsx'
+import { queuesQuery, type WorkQueue } from '#console/ui/work/work-queries.ts'
+
+interface QueueRailProps {
+  readonly queue: string | undefined
+  readonly isMine: boolean
+}
+
+export function QueueRail({ queue, isMine }: QueueRailProps) {
+  const may = usePermission()
+  const set = useSetFilters()
+  const { data } = useQuery({ ...queuesQuery, enabled: may('listWorkQueues'), throwOnError: false })
+  const queues = (data?.items ?? []).filter(({ open, is_mine }) => is_mine || open > 0)
+  const mine = queues.reduce((sum, one) => sum + one.mine, 0)
+  return (
+    <nav aria-label="Queues" className="queue-rail">
+      <QueueButton
+        title="All open"
+        isOpen={queue === undefined && !isMine}
+        onClick={() => set({ queue: undefined, view: undefined })}
+      />
+      <QueueButton
+        title="Mine"
+        count={data && mine}
+        isOpen={isMine}
+        onClick={() => set({ queue: undefined, view: 'mine' })}
+      />
+      {queues.map((one) => (
+        <QueueButton
+          key={one.queue_key}
+          title={one.title}
+          count={one.open}
+          detail={<QueueDetail queue={one} />}
+          isOpen={queue === one.queue_key}
+          onClick={() => set({ queue: one.queue_key, view: undefined })}
+        />
+      ))}
+    </nav>
+  )
+}
+
+function QueueDetail({ queue: { oldest_opened_at, missed } }: { readonly queue: WorkQueue }) {
+  const now_ms = useNow()
+  if (oldest_opened_at === null) return 'empty'
+  return (
+    <>
+      oldest {formatShortTime(now_ms - Date.parse(oldest_opened_at))}
+      {missed > 0 && <b className="queue-missed">, {missed} late</b>}
+    </>
+  )
+}
+
+interface QueueButtonProps {
+  readonly title: string
+  readonly count?: number | undefined
+  readonly detail?: ReactNode
+  readonly isOpen: boolean
+  readonly onClick: () => void
+}
+
+function QueueButton({ title, count, detail, isOpen, onClick }: QueueButtonProps) {
+  return (
+    <UnstyledButton className="queue" onClick={onClick} {...(isOpen && { 'aria-current': 'true' as const })}>
+      <span className="queue-title">
+        <Text span size="sm" fw={500} truncate>
+          {title}
+        </Text>
+        {count !== undefined && (
+          <Text span size="sm" className="queue-count">
+            {count.toLocaleString('en')}
+          </Text>
+        )}
+      </span>
+      {detail && (
+        <Text span size="xs" c="dimmed">
+          {detail}
+        </Text>
+      )}
+    </UnstyledButton>
+  )
+}

@@ -1,0 +1,61 @@
+/** Holds and erasure: an officer restricts a case, holds its subject, and sees that nothing can be erased until two people agree. */
+import { describe, expect } from 'vitest'
+import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
+
+describe('a legal hold', () => {
+  browserTest('under a restriction keeps a subject from erasure until another person releases it', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const otto = await createPerson('Otto Officer', ['compliance_officer'], { tenant })
+    const lena = await createPerson('Lena Late', ['compliance_officer'], { tenant })
+    const { json: subject } = await w.call('POST /subjects', {
+      token: clara.token,
+      body: { subject_type: 'person', name: 'Viktor Example', attributes: {} },
+    })
+    const { json: restriction } = await w.call('POST /restrictions', {
+      token: clara.token,
+      body: { purpose: 'Suspicion about payments' },
+    })
+    await w.call(`PUT /restrictions/${restriction.restriction_id}/access/${otto.user_id}`, {
+      token: clara.token,
+      body: { effect: 'grant' },
+    })
+
+    const { page, seen, close } = await at(clara, '/holds')
+    await page.getByRole('button', { name: 'Place a hold' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Place a hold' })
+    await dialog.getByRole('combobox', { name: 'Subject' }).fill('Viktor')
+    await page.getByRole('option', { name: 'Viktor Example' }).click()
+    await dialog.getByLabel('Reason').fill('Order of the court')
+    await dialog.getByLabel('Reference of the authority').fill('4 Js 1207/26')
+    await dialog.getByRole('combobox', { name: 'Restriction' }).click()
+    await page.getByRole('option', { name: /Suspicion about payments/ }).click()
+    await takeScreenshot(page, 'console-hold-place')
+    await dialog.getByRole('button', { name: 'Place the hold' }).click()
+    await pageHeading(page, /^Hold [0-9a-f]{8}$/).waitFor()
+    await page.getByRole('note', { name: 'Restricted' }).getByText('2 people by name').waitFor()
+    await page.getByText('You placed it, so another person must release it.').waitFor()
+    expect(await page.title()).toBe('Restricted record · Probity')
+    await expectFitsScreens(page, 'console-hold')
+    const address = new URL(page.url()).pathname
+
+    // Colleagues without access do not see the hold, yet it holds.
+    const colleague = await at(lena, '/holds')
+    await colleague.page.getByText('No legal holds').waitFor()
+    await colleague.page.goto(new URL(`/erasures/new?subject=${subject.subject_id}`, page.url()).href)
+    await colleague.page.getByText('Something must be kept').waitFor()
+    await colleague.page.getByRole('table', { name: 'Classes of records' }).getByText('Legal hold').first().waitFor()
+    expect(await colleague.page.getByRole('button', { name: 'Request the erasure' }).count()).toBe(0)
+    await expectFitsScreens(colleague.page, 'console-erasure-preview')
+
+    const second = await at(otto, address)
+    await second.page.getByRole('button', { name: 'Release' }).click()
+    const release = second.page.getByRole('dialog', { name: 'Release the hold' })
+    await release.getByLabel('Reason').fill('The proceedings ended')
+    await release.getByRole('button', { name: 'Release' }).click()
+    await second.page.getByText('released', { exact: true }).waitFor()
+    expect([seen, second.seen]).toEqual([noProblems, noProblems])
+    await Promise.all([close(), second.close(), colleague.close()])
+  })
+})

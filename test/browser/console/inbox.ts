@@ -1,0 +1,143 @@
+/** The inbox: an analyst works with the keyboard, and a second person confirms a dismissal. */
+import type { Locator } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { at, browserTest, createPerson, noProblems, type Person, pageHeading, w } from './setup.ts'
+
+const REPORT = {
+  source: 'payment-monitor',
+  facts: [{ name: 'list_entry', value: 'entry 4711, version 3' }],
+  explanation: {
+    sentence: 'The name and the date of birth agree with an entry of the watch list.',
+    fields: [
+      { name: 'Name', subject_value: 'Viktor Example', matched_value: 'EXAMPLE, Viktor', agrees: true },
+      { name: 'Country', subject_value: 'AT', matched_value: 'RU', agrees: false },
+    ],
+    references: [{ kind: 'list_entry', id: 'watch-list 4711', version: 3 }],
+  },
+}
+
+async function report(who: Person, key: string, priority: string, more: object = {}): Promise<void> {
+  const body = { ...REPORT, dedup_key: key, title: `Match ${key} of the watch list`, priority, ...more }
+  const { status } = await w.call('POST /alerts', { token: who.token, body })
+  expect([200, 201]).toContain(status)
+}
+
+const current = (table: Locator) => table.locator('tr[aria-current]')
+
+describe('the inbox', () => {
+  browserTest('is worked with the keyboard: claim, dismiss with a reason, and a second person confirms', async () => {
+    const tenant = await w.makeTenant()
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    const beata = await createPerson('Beata Analyst', ['analyst'], { tenant })
+    const { json: subject } = await w.call('POST /subjects', {
+      token: anton.token,
+      body: { subject_type: 'person', name: 'Viktor Example', attributes: {} },
+    })
+    const about = { subject_id: subject.subject_id }
+    await report(anton, 'one', 'high', about)
+    await report(anton, 'one', 'high', about)
+    await report(anton, 'two', 'medium')
+    await report(anton, 'three', 'low', about)
+
+    const { page, seen, close } = await at(anton, '/inbox')
+    const table = page.getByRole('table', { name: 'Alerts' })
+    const panel = page.getByRole('region', { name: 'Chosen alert' })
+    await current(table).getByText('Match one of the watch list').waitFor()
+    await current(table).getByText('2 times').waitFor()
+    await panel.getByRole('row', { name: /Name agrees Viktor Example/ }).waitFor()
+    await page.keyboard.press('j')
+    await current(table).getByText('Match two of the watch list').waitFor()
+    await page.keyboard.press('k')
+    await current(table).getByText('Match one of the watch list').waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys of the inbox' }).getByText('Dismiss with a reason').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.keyboard.press('c')
+    await current(table).getByText('you', { exact: true }).waitFor()
+    await expectFitsScreens(page, 'console-inbox')
+    await page.setViewportSize({ width: 1600, height: 900 })
+    await page.emulateMedia({ colorScheme: 'light' })
+    await takeScreenshot(page, 'console-inbox-1600')
+
+    // High priority: a second person confirms.
+    await page.keyboard.press('d')
+    const dismiss = page.getByRole('dialog', { name: 'Dismiss the alert' })
+    await dismiss.getByRole('combobox', { name: 'Reason' }).fill('Not the same')
+    await page.getByRole('option', { name: 'Not the same party' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await dismiss.getByLabel('Note').fill('Another date of birth in the passport')
+    await takeScreenshot(page, 'console-inbox-dismiss')
+    await dismiss.getByRole('button', { name: 'Dismiss' }).click()
+    await panel.getByText('You proposed to dismiss it, so another person must confirm.').waitFor()
+    expect(await page.title()).toBe('Inbox · Probity')
+
+    // Several at once: what breaks a rule is said before anything is done.
+    for (const name of await table.getByRole('checkbox').all()) await name.check()
+    const bar = page.getByRole('region', { name: 'Selected alerts' })
+    await bar.getByText('3 alerts selected').waitFor()
+    await bar.getByRole('button', { name: 'Escalate' }).click()
+    const escalate = page.getByRole('dialog', { name: 'Escalate: 3 alerts' })
+    await escalate.getByLabel('Note').fill('Belongs to one pattern')
+    await escalate.getByText('1 alert: A dismissal waits').waitFor()
+    await takeScreenshot(page, 'console-inbox-bulk')
+    await escalate.getByRole('button', { name: 'Cancel' }).click()
+    expect(seen).toEqual(noProblems)
+
+    const second = await at(beata, '/inbox')
+    const shown = second.page.getByRole('region', { name: 'Chosen alert' })
+    await shown.getByText('Another date of birth in the passport').waitFor()
+    await shown.getByRole('link', { name: 'Open' }).click()
+    await pageHeading(second.page, /^Alert [0-9a-f]{8}$/).waitFor()
+    expect(await second.page.title()).toMatch(/^Alert [0-9a-f]{8} · Probity$/)
+    await expectFitsScreens(second.page, 'console-alert')
+    await second.page.getByRole('button', { name: 'Confirm the dismissal' }).click()
+    await second.page.getByRole('main').getByText('dismissed', { exact: true }).first().waitFor()
+    // The next alert is chosen where the closed one was.
+    await second.page.getByRole('link', { name: 'Inbox' }).first().click()
+    await current(second.page.getByRole('table', { name: 'Alerts' }))
+      .getByText('Match two of the watch list')
+      .waitFor()
+    expect(second.seen).toEqual(noProblems)
+    await second.close()
+    await close()
+
+    const home = await at(anton, '/')
+    await home.page
+      .getByRole('region', { name: 'Your inbox' })
+      .getByRole('link', { name: /open item/ })
+      .first()
+      .waitFor()
+    await takeScreenshot(home.page, 'console-inbox-home')
+    await home.close()
+  })
+
+  browserTest('has suppressions that a second officer confirms, and second looks', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const otto = await createPerson('Otto Officer', ['compliance_officer'], { tenant })
+    const { page, seen, close } = await at(clara, '/inbox/suppressions')
+    await page.getByRole('button', { name: 'Propose a suppression' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Propose a suppression' })
+    await dialog.getByLabel('Source').fill('payment-monitor')
+    await dialog.getByLabel('Key of the match').fill('watchlist:4711')
+    const soon = new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 16)
+    await dialog.getByLabel('Expires').fill(soon)
+    await dialog.getByRole('combobox', { name: 'Reason' }).fill('Faulty data')
+    await page.getByRole('option', { name: 'Faulty data' }).click()
+    await dialog.getByLabel('Explanation').fill('The feed repeats old payments until it is repaired')
+    await dialog.getByRole('button', { name: 'Propose' }).click()
+    await page.getByRole('table', { name: 'Suppressions' }).getByText('proposed', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Confirm' }).count()).toBe(0)
+    const second = await at(otto, '/inbox/suppressions')
+    await second.page.getByRole('button', { name: 'Confirm' }).click()
+    await second.page.getByText('active', { exact: true }).waitFor()
+    await expectFitsScreens(second.page, 'console-suppressions')
+    await second.page.getByRole('tab', { name: 'Second looks' }).click()
+    await second.page.getByText('No dismissal waits for a second look').waitFor()
+    expect([seen, second.seen]).toEqual([noProblems, noProblems])
+    await Promise.all([close(), second.close()])
+  })
+})
