@@ -276,6 +276,27 @@ export const areas: readonly Area[] = [
     },
   },
   {
+    path: '/restrictions',
+    title: 'Restrictions',
+    about: 'Who may see an investigation and what belongs to it: access lists, emergency access, access log',
+    icon: 'lock',
+    group: 'Evidence',
+    needs: 'listRestrictions',
+    pages: {
+      '/restrictions': () => import('./areas/restrictions/restrictions-page.tsx'),
+      '/restrictions/$restriction_id': () => import('./areas/restrictions/restriction-page.tsx'),
+    },
+  },
+  {
+    path: '/mlro',
+    title: 'MLRO',
+    about: 'Who is the designated money laundering reporting officer, confirmed by a second person',
+    icon: 'person',
+    group: 'Administration',
+    needs: 'listMlroDesignations',
+    pages: { '/mlro': () => import('./areas/restrictions/mlro-page.tsx') },
+  },
+  {
     path: '/users',
     title: 'Users',
     about: 'Users, roles and access',
