@@ -61,6 +61,9 @@ export const fixtures: Fixtures = {
     await once(t, 'approval', () => newApproval(t))
     return {}
   },
+  getToolApproval: async (t) => ({
+    params: { approval_id: await once(t, 'approval', () => newApproval(t)) },
+  }),
   approveToolCall: async (t) => ({ params: { approval_id: await newApproval(t) }, body: {} }),
   denyToolCall: async (t) => ({
     params: { approval_id: await newApproval(t) },

@@ -253,6 +253,7 @@ describe('arguments that can never be valid', () => {
     expect((await call('search_lists', { limit: 5 }))['code']).toBe('tool_approval_required')
     const { items } = await t.make('GET /mcp/approvals')
     expect(items).toMatchObject([{ arguments: { limit: 5 } }])
+    expect(await t.make(`GET /mcp/approvals/${items[0].approval_id}`)).toEqual(items[0])
   })
 
   test('and callers without the role are refused before anybody is asked to confirm', async () => {

@@ -24,7 +24,10 @@ export const mcp: Module = {
   },
   search: {
     sources: [],
-    unsearched: { getToolCall: 'Calls are listed with filters, and each is an event of the audit record.' },
+    unsearched: {
+      getToolApproval: 'Those that wait are few, listed, and open for 24 hours.',
+      getToolCall: 'Calls are listed with filters, and each is an event of the audit record.',
+    },
   },
   erases: [toolApprovalErasure],
   canary_table: 'mcp_call',

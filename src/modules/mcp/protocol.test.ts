@@ -362,7 +362,8 @@ test('metadata, readiness and capabilities describe the tool protocol', async ()
     status: 'ok',
     tools: getCatalogue(w.kernel.routes).size,
     revisions: expect.arrayContaining(['2026-07-28', '2025-11-25']),
-    discovery: 'ok',
+    // The address is stated, and only the built-in issuer, which has no sign-in, is configured.
+    discovery: 'no_issuer',
   })
   const anonymous = await fetch(`${url}/api/mcp`, {
     method: 'POST',

@@ -23,7 +23,9 @@ import { getCatalogue } from './tools/catalogue.ts'
 
 const REVISION = '2026-07-28'
 
-export function createToolProtocolCheck(getKernel: () => SessionKernel & Capabilities<'public_url'>): CheckFunction {
+export function createToolProtocolCheck(
+  getKernel: () => SessionKernel & Capabilities<'public_url' | 'issuers'>,
+): CheckFunction {
   // Nothing that it asks for changes while the process runs. A check that takes longer than its caller waits goes on for the next.
   let checked: Promise<CheckResult> | undefined
   return () => {
@@ -35,7 +37,7 @@ export function createToolProtocolCheck(getKernel: () => SessionKernel & Capabil
   }
 }
 
-async function askEachRole(kernel: SessionKernel & Capabilities<'public_url'>): Promise<CheckResult> {
+async function askEachRole(kernel: SessionKernel & Capabilities<'public_url' | 'issuers'>): Promise<CheckResult> {
   const transport = new ProtocolTransport<(typeof roles)[number]>((role) => {
     const actor = { ...ACTOR, roles: [role] }
     const { signal } = new AbortController()
@@ -69,8 +71,14 @@ async function askEachRole(kernel: SessionKernel & Capabilities<'public_url'>): 
     status: 'ok',
     tools: offered.size,
     revisions: [...revisions, ...SUPPORTED_PROTOCOL_VERSIONS].filter((one, at, all) => all.indexOf(one) === at),
-    discovery: getToolResource(kernel.public_url) === null ? 'not_configured' : 'ok',
+    discovery: describeDiscovery(kernel),
   }
+}
+
+/** Metadata without an issuer of its own tell a client nothing about where to sign in. */
+function describeDiscovery({ public_url, issuers }: Capabilities<'public_url' | 'issuers'>): string {
+  if (getToolResource(public_url) === null) return 'not_configured'
+  return issuers.some(({ built_in }) => !built_in) ? 'ok' : 'no_issuer'
 }
 
 const ACTOR = {

@@ -181,6 +181,16 @@ export const mcpRoutes = [
     ),
   ),
 
+  tenantRoute('GET /mcp/approvals/:approval_id', {
+    id: 'getToolApproval',
+    summary: 'One tool call that waits or waited for a person, with its arguments',
+    roles: approvers,
+    tx: 'one',
+    params: ToolApprovalParams,
+    reply: [200, ToolApproval],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => assertFound(await findApproval(tx, params.approval_id))),
+
   tenantRoute('POST /mcp/approvals/:approval_id/approve', {
     id: 'approveToolCall',
     summary: 'Approve a tool call; runs exactly its stored arguments, once',
