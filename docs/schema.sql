@@ -1405,7 +1405,11 @@ CREATE OR REPLACE FUNCTION app.refuse_hold_of_erased()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not app.restoring() and exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.object_id and e.state = 'executing') then
+  if not app.restoring() and exists (
+       select 1 from app.erasure e
+        where e.tenant_id = new.tenant_id and e.state = 'executing'
+          and (e.subject_id = new.object_id
+               or e.subject_id = (select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id))) then
     raise exception 'the subject is being erased' using errcode = 'PB009';
   end if;
   return new;
@@ -1830,8 +1834,11 @@ create policy open on app.alert as permissive for all using (true) with check (t
 create policy sight on app.alert as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.alert as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER alert_keep BEFORE INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.keep_alert();
+CREATE TRIGGER alert_change BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_alert();
+CREATE TRIGGER alert_erase BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'dedup_key', 'facts', 'facts_salt', 'changes', 'changes_since', 'explanation');
+CREATE TRIGGER alert_keep BEFORE INSERT ON app.alert FOR EACH ROW EXECUTE FUNCTION app.keep_alert();
 CREATE TRIGGER alert_record AFTER INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.record_alert();
+CREATE TRIGGER alert_refuse BEFORE INSERT ON app.alert FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
 grant insert, select, update on app.alert to app;
 grant select (tenant_id, priority, state, first_seen_at, snoozed_until) on app.alert to worker;
 
@@ -1855,6 +1862,7 @@ create policy open on app.alert_comment as permissive for all using (true) with 
 create policy sight on app.alert_comment as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.alert_comment as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER alert_comment_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_comment FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_comment_erase BEFORE UPDATE ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.erase_only('text');
 CREATE TRIGGER alert_comment_restriction BEFORE INSERT ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
 grant insert, select, update on app.alert_comment to app;
 
@@ -1884,7 +1892,7 @@ CREATE TRIGGER alert_history_append BEFORE DELETE OR UPDATE ON app.alert_history
 CREATE TRIGGER alert_history_restriction BEFORE INSERT ON app.alert_history FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
 grant insert, select on app.alert_history to app;
 
--- alert_occurrence: append
+-- alert_occurrence: erasable
 create table app.alert_occurrence (
   tenant_id uuid not null,
   occurrence_id uuid not null,
@@ -1910,9 +1918,11 @@ create policy open on app.alert_occurrence as permissive for all using (true) wi
 create policy sight on app.alert_occurrence as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.alert_occurrence as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER alert_occurrence_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER alert_occurrence_append BEFORE DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER alert_occurrence_append BEFORE DELETE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER alert_occurrence_erase BEFORE UPDATE ON app.alert_occurrence FOR EACH ROW EXECUTE FUNCTION app.erase_only('reference');
 CREATE TRIGGER alert_occurrence_restriction BEFORE INSERT ON app.alert_occurrence FOR EACH ROW WHEN ((new.alert_id IS NOT NULL)) EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
 grant insert, select on app.alert_occurrence to app;
+grant update (reference) on app.alert_occurrence to app;
 
 -- alert_second_look: tenant
 create table app.alert_second_look (
@@ -1996,7 +2006,8 @@ CREATE INDEX alert_suppression_listing_idx ON app.alert_suppression USING btree 
 create policy open on app.alert_suppression as permissive for all using (true) with check (true);
 create policy wall on app.alert_suppression as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER alert_suppression_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_suppression FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER alert_suppression_keep BEFORE UPDATE ON app.alert_suppression FOR EACH ROW EXECUTE FUNCTION app.keep_alert_suppression();
+CREATE TRIGGER alert_suppression_erase BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('dedup_key', 'reason', 'end_reason');
+CREATE TRIGGER alert_suppression_keep BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_alert_suppression();
 grant insert, select, update on app.alert_suppression to app;
 
 -- api_key: tenant
@@ -3022,6 +3033,7 @@ create policy wall on app.document as restrictive for all using ((tenant_id = ( 
 CREATE TRIGGER document_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER document_hold BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
 CREATE TRIGGER document_keep BEFORE UPDATE ON app.document FOR EACH ROW EXECUTE FUNCTION app.keep_document();
+CREATE TRIGGER document_refuse BEFORE INSERT ON app.document FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
 grant insert, select, update on app.document to app;
 
 -- document_chunk: tenant

@@ -217,28 +217,32 @@ const alertTextOf = (table: string): string =>
   `(select ${ALERT_TEXT} from app.alert a where a.tenant_id = ${table}.tenant_id and a.alert_id = ${table}.alert_id)`
 
 /** What belongs to an alert comes first: it is found by the texts of its alert. */
-export const alertErasure = createErasureClass('alerts', 'Facts, explanations and comments of alerts, and suppressions', [
-  {
-    table: 'alert_comment',
-    text: `concat_ws(' ', text, ${alertTextOf('alert_comment')})`,
-    set: `text = 'erased'`,
-  },
-  {
-    table: 'alert_occurrence',
-    text: `concat_ws(' ', reference, ${alertTextOf('alert_occurrence')})`,
-    where: 'reference is not null',
-    set: 'reference = null',
-  },
-  {
-    table: 'alert_suppression',
-    text: `concat_ws(' ', subject_id::text, dedup_key, reason, end_reason)`,
-    set: `dedup_key = case when dedup_key is not null then 'erased ' || suppression_id end, reason = 'erased',
+export const alertErasure = createErasureClass(
+  'alerts',
+  'Facts, explanations and comments of alerts, and suppressions',
+  [
+    {
+      table: 'alert_comment',
+      text: `concat_ws(' ', text, ${alertTextOf('alert_comment')})`,
+      set: `text = 'erased'`,
+    },
+    {
+      table: 'alert_occurrence',
+      text: `concat_ws(' ', reference, ${alertTextOf('alert_occurrence')})`,
+      where: 'reference is not null',
+      set: 'reference = null',
+    },
+    {
+      table: 'alert_suppression',
+      text: `concat_ws(' ', subject_id::text, dedup_key, reason, end_reason)`,
+      set: `dedup_key = case when dedup_key is not null then 'erased ' || suppression_id end, reason = 'erased',
           end_reason = case when end_reason is not null then 'erased' end`,
-  },
-  {
-    table: 'alert',
-    text: ALERT_TEXT.replaceAll('a.', ''),
-    set: `title = 'erased', dedup_key = 'erased ' || alert_id, facts = '{}', facts_salt = repeat('0', 32), changes = null,
+    },
+    {
+      table: 'alert',
+      text: ALERT_TEXT.replaceAll('a.', ''),
+      set: `title = 'erased', dedup_key = 'erased ' || alert_id, facts = '{}', facts_salt = repeat('0', 32), changes = null,
           changes_since = null, explanation = '{}'`,
-  },
-])
+    },
+  ],
+)

@@ -9,8 +9,8 @@ import { newSubject } from '#modules/subjects/fixtures.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { CHECK_DOCUMENTS } from './check-job.ts'
-import { newUpload } from './fixtures.ts'
 import { documentErasure } from './erase-documents.ts'
+import { newUpload } from './fixtures.ts'
 
 const MIB = 1024 * 1024
 const PDF = Buffer.from('%PDF-1.7\n1 0 obj\n<<>>\nendobj\n%%EOF\n')

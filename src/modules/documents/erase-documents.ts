@@ -6,7 +6,14 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { removeUpload } from '#modules/system/index.ts'
 import { updateEvidenceErased } from './evidence/queries.ts'
-import { type DocumentState, hasHeldDocument, listDocumentsOf, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
+import {
+  type DocumentState,
+  hasHeldDocument,
+  listDocumentsOf,
+  lockDocumentsOf,
+  removeChunks,
+  updateEnded,
+} from './queries.ts'
 
 const isPresent = ({ state }: { readonly state: DocumentState }): boolean => state !== 'deleted' && state !== 'erased'
 

@@ -5,8 +5,8 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { newSubject } from '#modules/subjects/fixtures.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { newDocument } from './fixtures.ts'
 import { documentErasure } from './erase-documents.ts'
+import { newDocument } from './fixtures.ts'
 
 let w: TestApp
 let superuser: pg.Client

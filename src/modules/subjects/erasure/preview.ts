@@ -111,7 +111,12 @@ export async function previewErasure(
   ]
   for (const one of listErasureClasses(kernel)) {
     const isKept = is_held || (await isClassHeld(tx, one, marked))
-    classes.push({ class: one.name, title: one.title, count: await one.count(tx, marked), ...decide(one.record, isKept) })
+    classes.push({
+      class: one.name,
+      title: one.title,
+      count: await one.count(tx, marked),
+      ...decide(one.record, isKept),
+    })
   }
   const can_erase = classes.every(({ outcome }) => outcome === 'erase')
   return { subject_id, can_erase, classes, retention_clocks: version }
