@@ -4,9 +4,10 @@
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { KeyOwner } from '#kernel/encryption/value-encryption.ts'
+import type { ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { removeUpload } from '#modules/system/index.ts'
-import { updateEvidenceErased } from './evidence/queries.ts'
-import { type DocumentState, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
+import { countEvidenceOf, updateEvidenceErased } from './evidence/queries.ts'
+import { countDocumentsOf, type DocumentState, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
 
 export interface ErasedDocuments {
   readonly documents: number
@@ -26,4 +27,16 @@ export async function eraseDocumentsOf(tx: Tx, subject_id: string, reason: strin
   await removeChunks(tx, ids)
   const evidence_items = await updateEvidenceErased(tx, subject_id)
   return { documents: ids.length, evidence_items, owners: [{ kind: 'subject', id: subject_id }] }
+}
+
+export const documentErasure: ErasureClass = {
+  name: 'documents',
+  title: 'Documents and evidence about the subject',
+  record: null,
+  count: async (tx, { subject_id }) =>
+    (await countDocumentsOf(tx, subject_id)) + (await countEvidenceOf(tx, subject_id)),
+  erase: async (tx, { subject_id }) => {
+    const { documents, evidence_items } = await eraseDocumentsOf(tx, subject_id, 'Erasure of the subject')
+    return documents + evidence_items
+  },
 }

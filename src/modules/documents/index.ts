@@ -4,6 +4,7 @@ import { insertCanaryRows } from './canary.ts'
 import { checkDocumentsJob } from './check-job.ts'
 import { documentMetrics } from './document-metrics.ts'
 import { documentSource } from './document-source.ts'
+import { documentErasure } from './erase-documents.ts'
 import { evidenceKinds, evidenceOwners } from './evidence/evidence-kinds.ts'
 import { evidenceRoutes } from './evidence/routes.ts'
 import { holdableDocument } from './holdable-document.ts'
@@ -24,6 +25,7 @@ export const documents: Module = {
   },
   metrics: documentMetrics,
   holdable: [holdableDocument],
+  erases: [documentErasure],
   evidence_kinds: evidenceKinds,
   evidence_owners: evidenceOwners,
   search: {

@@ -226,6 +226,15 @@ export const lockDocumentsOf = (tx: Tx, subject_id: string) =>
     [tx.tenant_id, subject_id],
   )
 
+/** Of documents that are not gone. */
+export const countDocumentsOf = async (tx: Tx, subject_id: string): Promise<number> =>
+  (
+    await tx.find<{ n: number }>(
+      `select count(*) as n from app.document where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased')`,
+      [tx.tenant_id, subject_id],
+    )
+  )?.n ?? 0
+
 export interface StoredDocument {
   readonly document_id: string
   readonly encrypted_sha256: string
