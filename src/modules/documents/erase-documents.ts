@@ -5,32 +5,25 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { removeUpload } from '#modules/system/index.ts'
-import { updateEvidenceErased } from './evidence/queries.ts'
-import {
-  type DocumentState,
-  hasHeldDocument,
-  listDocumentsOf,
-  lockDocumentsOf,
-  removeChunks,
-  updateEnded,
-} from './queries.ts'
-
-const isPresent = ({ state }: { readonly state: DocumentState }): boolean => state !== 'deleted' && state !== 'erased'
+import { countEvidenceOf, updateEvidenceErased } from './evidence/queries.ts'
+import { countDocumentsOf, hasHeldDocument, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
 
 async function eraseDocumentsOf(tx: Tx, subject_id: string): Promise<number> {
-  const documents = (await lockDocumentsOf(tx, subject_id)).filter(isPresent)
+  const stored = await lockDocumentsOf(tx, subject_id)
+  const documents = stored.filter(({ state }) => state !== 'deleted' && state !== 'erased')
   const ids = documents.map(({ document_id }) => document_id)
   for (const { upload_id } of documents) if (upload_id !== null) await removeUpload(tx, upload_id)
-  await updateEnded(tx, ids, { state: 'erased', reason: 'erased' })
+  await updateEnded(tx, ids, { state: 'erased', reason: 'Erasure of the subject' })
   await removeChunks(tx, ids)
   return ids.length + (await updateEvidenceErased(tx, subject_id))
 }
 
 export const documentErasure: ErasureClass = {
   name: 'documents',
-  title: 'Documents with their bytes, and what evidence says about them',
+  title: 'Documents and evidence about the subject',
   record: 'due-diligence',
-  count: async (tx, { subject_id }) => (await listDocumentsOf(tx, subject_id)).filter(isPresent).length,
+  count: async (tx, { subject_id }) =>
+    (await countDocumentsOf(tx, subject_id)) + (await countEvidenceOf(tx, subject_id)),
   isHeld: (tx, { subject_id }) => hasHeldDocument(tx, subject_id),
   erase: (tx, { subject_id }) => eraseDocumentsOf(tx, subject_id),
 }

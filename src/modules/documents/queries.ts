@@ -226,12 +226,6 @@ interface DocumentOfSubject {
 }
 
 /** Documents of a subject, also those that are gone. */
-export const listDocumentsOf = (tx: Tx, subject_id: string) =>
-  tx.query<DocumentOfSubject>(
-    'select document_id, state, upload_id from app.document where tenant_id = $1 and subject_id = $2 order by document_id',
-    [tx.tenant_id, subject_id],
-  )
-
 export const lockDocumentsOf = (tx: Tx, subject_id: string) =>
   tx.query<DocumentOfSubject>(
     `select document_id, state, upload_id from app.document where tenant_id = $1 and subject_id = $2 order by document_id for update`,
@@ -243,6 +237,15 @@ export const hasHeldDocument = async (tx: Tx, subject_id: string): Promise<boole
     'select 1 as found from app.document d where d.tenant_id = $1 and d.subject_id = $2 and app.is_held(d.document_id) limit 1',
     [tx.tenant_id, subject_id],
   )) !== undefined
+
+/** Of documents that are not gone. */
+export const countDocumentsOf = async (tx: Tx, subject_id: string): Promise<number> =>
+  (
+    await tx.find<{ n: number }>(
+      `select count(*) as n from app.document where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased')`,
+      [tx.tenant_id, subject_id],
+    )
+  )?.n ?? 0
 
 export interface StoredDocument {
   readonly document_id: string

@@ -127,3 +127,12 @@ export const updateEvidenceErased = (tx: Tx, subject_id: string) =>
       where tenant_id = $1 and owner_kind = 'subject' and owner_id = $2 and erased_at is null`,
     [tx.tenant_id, subject_id],
   )
+
+export const countEvidenceOf = async (tx: Tx, subject_id: string): Promise<number> =>
+  (
+    await tx.find<{ n: number }>(
+      `select count(*) as n from app.evidence_item
+        where tenant_id = $1 and owner_kind = 'subject' and owner_id = $2 and erased_at is null`,
+      [tx.tenant_id, subject_id],
+    )
+  )?.n ?? 0
