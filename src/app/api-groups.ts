@@ -145,6 +145,12 @@ export const apiGroups: readonly TagGroup[] = [
         description: `The record of every change: hash-chained, searchable, verified daily, exported with its proofs.${recipes('audit')}`,
       },
       {
+        module: 'documents',
+        title: 'Documents and evidence',
+        description:
+          'Files about subjects and cases: stored encrypted, recognised by content, scanned, checked against their hashes, with their chain of custody; and evidence items that name what a finding rests on.',
+      },
+      {
         module: 'restrictions',
         title: 'Restricted access',
         description:

@@ -9,6 +9,7 @@ import { batchEvaluations } from '#modules/batch-evaluations/index.ts'
 import { breakGlass } from '#modules/break-glass/index.ts'
 import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
+import { documents } from '#modules/documents/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
 import { events } from '#modules/events/index.ts'
 import { holds } from '#modules/holds/index.ts'
@@ -61,6 +62,7 @@ export const modules: readonly Module[] = [
   evaluations,
   batchEvaluations,
   impact,
+  documents,
 
   // views
   analytics,

@@ -86,15 +86,17 @@ describe('a person without access', () => {
     hidden['cr_id'] = await find('change_request', 'cr_id')
     hidden['call_id'] = await find('provider_call', 'call_id')
     hidden['payload_id'] = await find('source_payload', 'payload_id')
+    hidden['document_id'] = await find('document', 'document_id')
+    hidden['evidence_id'] = await find('evidence_item', 'evidence_id')
     hidden['hold_id'] = await find('hold', 'hold_id')
   })
 
-  /** Of every table whose rows may belong to a restriction, also those that an example has inserted, and those with one that is not in force. */
+  /** Of every table whose rows may belong to a restriction, also those that an example has inserted with one that is not in force. */
   async function hideRows() {
     for (const name of tables.filter((each) => !each.startsWith('restriction')))
       await rewrite(
-        `update app.${name} r set restriction_id = $2 where tenant_id = $1 and not exists (
-           select 1 from app.restriction_force f where f.tenant_id = $1 and f.restriction_id = r.restriction_id)`,
+        `update app.${name} o set restriction_id = $2 where o.tenant_id = $1 and (o.restriction_id is null or not exists (
+           select 1 from app.restriction_force f where f.tenant_id = $1 and f.restriction_id = o.restriction_id))`,
         [t.tenant_id, hidden['restriction_id']],
       )
   }
@@ -113,7 +115,9 @@ describe('a person without access', () => {
   const findHiddenParameter = ({ path }: Route): string | undefined =>
     Object.keys(hidden).find((name) => path.includes(`:${name}`))
   const named = tenantRoutes.filter(({ path }) =>
-    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|alert_id|look_id)\b/.test(path),
+    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|document_id|evidence_id|alert_id|look_id)\b/.test(
+      path,
+    ),
   )
 
   test('is refused by more than 20 operations, with rows of more than 15 tables', () => {
@@ -186,6 +190,8 @@ describe('a person without access', () => {
         'listJobs',
         'listAuditEvents',
         'listChangeRequests',
+        'listDocuments',
+        'listEvidence',
         'listProviderCalls',
         'listQuarantinedPayloads',
         'listAlerts',

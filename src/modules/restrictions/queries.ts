@@ -1,5 +1,7 @@
 /** SQL of restrictions, their access lists and log, and the designation of the MLRO. */
+
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
 export interface RestrictionRow {
@@ -262,3 +264,18 @@ export const insertCanaryEvent = (tx: Tx, restriction_id: string, event_id: stri
       values: [tx.tenant_id, restriction_id, event_id],
     },
   ])
+
+export const restrictionErasure = createErasureClass('restrictions', 'Purposes and reasons of restrictions', [
+  {
+    table: 'restriction',
+    text: `concat_ws(' ', purpose, lift_reason)`,
+    set: `purpose = 'erased', lift_reason = case when lift_reason is null then null else 'erased' end`,
+  },
+  {
+    table: 'restriction_access',
+    text: 'reason',
+    where: 'reason is not null and not break_glass',
+    set: 'reason = null',
+  },
+  { table: 'restriction_access', text: 'reason', where: 'break_glass', set: `reason = 'erased'` },
+])

@@ -27,6 +27,8 @@ export interface ItemRow {
   readonly change: BandChange | null
   readonly failure_code: string | null
   readonly findings: readonly ItemFinding[]
+  /** Its subject was erased: external id, inputs and findings are gone. */
+  readonly is_erased: boolean
 }
 
 /** An item with its subject and merged inputs. */
@@ -79,6 +81,7 @@ export function toDoneItem(
     change: isRating && subject ? compareBands(previous_band, outcome.band, rank) : null,
     failure_code: null,
     findings: [],
+    is_erased: false,
   }
 }
 
@@ -102,6 +105,7 @@ export function toFailedItem({ row, subject, previous_band }: PreparedItem, find
     change: null,
     failure_code: first?.code ?? 'unknown',
     findings: findings.slice(0, MAX_FINDINGS),
+    is_erased: false,
   }
 }
 const MAX_FINDINGS = 20

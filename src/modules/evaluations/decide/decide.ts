@@ -157,7 +157,7 @@ function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition
 
 /** Stores the receipt, the decision and, for a subject, the rating in the caller's transaction. */
 export async function storeDecision(
-  kernel: Capabilities<'caches' | 'integrity'>,
+  kernel: Capabilities<'caches' | 'encryption' | 'integrity'>,
   tx: Tx,
   request: DecisionRequest,
   decided: DecisionResult,
@@ -186,7 +186,7 @@ export async function storeDecision(
     created_by: tx.actor,
     ...toColumns(content),
   }
-  insertEvaluation(kernel, tx, { document, ...row })
+  await insertEvaluation(kernel, tx, { document, ...row })
   for (const admission_id of decided.admission_ids)
     await evidenceStore.insertEvidence(tx, { consumer_kind: 'evaluation', consumer_id: evaluation_id, admission_id })
   if (row.subject_id !== null && row.band !== null && row.score_bps !== null) {
