@@ -227,6 +227,24 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.encrypt_once()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  was       constant jsonb := to_jsonb(old);
+  becomes   constant jsonb := to_jsonb(new);
+  encrypted constant text := tg_argv[0];
+  plain     constant text[] := tg_argv[1:];
+begin
+  if was -> encrypted <> 'null' or becomes -> encrypted = 'null'
+     or exists (select 1 from unnest(plain) as c (name) where becomes -> c.name <> 'null')
+     or was - plain - encrypted is distinct from becomes - plain - encrypted then
+    raise exception 'rows of % never change, except that their content is encrypted once', tg_table_name using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.end_set_up()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -249,6 +267,49 @@ begin
      where p.tenant_id in (select tenant_id from added) and p.set_up_at is null and app.can_approve_roles(p.tenant_id, p.rules);
   end if;
   return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.erase_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if app.erasing() is null or to_jsonb(new) - tg_argv::text[] is distinct from to_jsonb(old) - tg_argv::text[] then
+    raise exception 'rows of % are never changed, except that an erasure overwrites %', tg_table_name, array_to_string(tg_argv, ', ')
+      using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.erase_subject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.subject_id, new.subject_type, new.created_at, new.created_by)
+     is distinct from (old.tenant_id, old.subject_id, old.subject_type, old.created_at, old.created_by)
+     or new.erased_at is null or old.erased_at is not null then
+    raise exception 'an erasure removes the content of a subject, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  new.revision := old.revision + 1;
+  new.updated_at := greatest(clock_timestamp(), old.updated_at + interval '1 microsecond');
+  new.updated_by := app.actor();
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.erasing()
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  erasure constant text := nullif(current_setting('app.erasing', true), '');
+begin
+  if erasure is null then return null; end if;
+  return (select s.subject_id from app.erasure_step s
+           where s.tenant_id = app.tenant_id() and s.erasure_id = erasure::uuid and s.txid = pg_current_xact_id_if_assigned()::text::bigint limit 1);
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.expect_publishing()
@@ -312,6 +373,18 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_deleting_tenant()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return current_user = 'app_owner'
+     and coalesce(current_setting('app.deleting_tenant', true) = app.tenant_id()::text, false)
+     and exists (select 1 from app.tenant_deletion d where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = app.tenant_id())
+     and not exists (select 1 from app.tenant t where t.tenant_id = app.tenant_id() and t.state <> 'deleting');
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_held(object uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -330,6 +403,77 @@ begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_alert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state <> 'new' or new.occurrences <> 1 or new.revision <> 1 then
+      raise exception 'an alert begins as new, with one occurrence' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if (new.tenant_id, new.alert_id, new.source, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.facts_salt,
+      new.restriction_id, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.alert_id, old.source, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.facts_salt,
+      old.restriction_id, old.created_at, old.created_by) then
+    raise exception 'what an alert is about never changes' using errcode = 'PB002';
+  end if;
+  -- The key of an erased alert joins nothing.
+  if new.dedup_key <> old.dedup_key and new.dedup_key <> 'erased ' || old.alert_id then
+    raise exception 'the key of an alert never changes' using errcode = 'PB002';
+  end if;
+  if new.dedup_scope <> old.dedup_scope and new.dedup_scope <> new.restriction_id then
+    raise exception 'an alert that was restricted stays apart' using errcode = 'PB002';
+  end if;
+  if new.occurrences < old.occurrences or new.last_seen_at < old.last_seen_at then
+    raise exception 'occurrences of an alert are only added' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (
+       ('new', 'snoozed'), ('new', 'dismissed'), ('new', 'escalated'),
+       ('snoozed', 'new'), ('snoozed', 'dismissed'), ('snoozed', 'escalated'), ('dismissed', 'new')) then
+    raise exception 'an alert does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if old.state in ('dismissed', 'escalated') and new.state = old.state
+     and (new.worked_by, new.priority, new.reason_code, new.proposed_by, new.dismissed_by, new.dismissed_at, new.escalated_by, new.escalated_at)
+         is distinct from
+         (old.worked_by, old.priority, old.reason_code, old.proposed_by, old.dismissed_by, old.dismissed_at, old.escalated_by, old.escalated_at) then
+    raise exception 'how an alert was closed never changes' using errcode = 'PB002';
+  end if;
+  if (new.state, new.worked_by, new.priority, new.snoozed_until, new.reason_code, new.proposed_by, new.investigation_id, new.fingerprint)
+     is distinct from
+     (old.state, old.worked_by, old.priority, old.snoozed_until, old.reason_code, old.proposed_by, old.investigation_id, old.fingerprint) then
+    if new.revision <> old.revision + 1 then
+      raise exception 'a change of an alert has a revision of its own' using errcode = 'PB002';
+    end if;
+  elsif new.revision <> old.revision then
+    raise exception 'a revision of an alert changes something' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_alert_suppression()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.suppression_id, new.source, new.subject_id, new.up_to_priority, new.reason_code, new.expires_at, new.proposed_at, new.proposed_by)
+     is distinct from
+     (old.tenant_id, old.suppression_id, old.source, old.subject_id, old.up_to_priority, old.reason_code, old.expires_at, old.proposed_at, old.proposed_by)
+     or (old.confirmed_by is not null and new.confirmed_by is distinct from old.confirmed_by)
+     or new.occurrences < old.occurrences then
+    raise exception 'a suppression is ended and another one made, never changed' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (('proposed', 'active'), ('proposed', 'ended'), ('active', 'ended')) then
+    raise exception 'a suppression goes from proposed to active and ended, never back' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_batch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -337,10 +481,12 @@ AS $function$
 begin
   if app.restoring() then return new; end if;
   if (new.tenant_id, new.batch_id, new.family, new.definition_key, new.definition_version, new.engine, new.receipt_id,
-      new.receipt_hash, new.asked_at, new.valid_at, new.known_at, new.source_kind, new.source, new.created_at, new.created_by)
+      new.receipt_hash, new.asked_at, new.valid_at, new.known_at, new.source_kind, new.created_at, new.created_by)
      is distinct from (old.tenant_id, old.batch_id, old.family, old.definition_key, old.definition_version, old.engine,
-      old.receipt_id, old.receipt_hash, old.asked_at, old.valid_at, old.known_at, old.source_kind, old.source, old.created_at,
-      old.created_by) then
+      old.receipt_id, old.receipt_hash, old.asked_at, old.valid_at, old.known_at, old.source_kind, old.created_at, old.created_by)
+     -- Items of the request are encrypted once.
+     or ((new.source, new.items, new.item_owners) is distinct from (old.source, old.items, old.item_owners)
+       and (old.items is not null or new.items is null or cardinality(new.items) <> jsonb_array_length(old.source -> 'items'))) then
     raise exception 'the order of a batch never changes' using errcode = 'PB002';
   end if;
   if new.done < old.done or new.done + new.failed < old.done + old.failed then
@@ -355,6 +501,13 @@ CREATE OR REPLACE FUNCTION app.keep_batch_item()
 AS $function$
 begin
   if app.restoring() then return new; end if;
+  -- The content is encrypted once; nothing else of a decided item changes.
+  if old.content is null and new.content is not null
+     and to_jsonb(new) - '{content,external_id,external_id_hash,inputs,document_salt,findings}'::text[]
+       = to_jsonb(old) - '{content,external_id,external_id_hash,inputs,document_salt,findings}'::text[]
+     and (old.external_id is null) = (new.external_id_hash is null) then
+    return new;
+  end if;
   if old.state = 'done' or (new.tenant_id, new.batch_id, new.seq) is distinct from (old.tenant_id, old.batch_id, old.seq) then
     raise exception 'a decided item of a batch never changes' using errcode = 'PB002';
   end if;
@@ -427,6 +580,54 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.document_id, new.restriction_id, new.subject_id, new.media_type, new.size_bytes, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.document_id, old.restriction_id, old.subject_id, old.media_type, old.size_bytes, old.created_at, old.created_by) then
+    raise exception 'whose a document is and what it holds never changes' using errcode = 'PB002';
+  end if;
+  if old.state in ('deleted', 'erased') then
+    raise exception 'the record of a document that is gone stays as it was' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state
+     and (old.state, new.state) not in (('storing', 'stored'), ('storing', 'failed'), ('storing', 'erased'), ('stored', 'damaged'),
+                                        ('damaged', 'stored'), ('stored', 'deleted'), ('damaged', 'deleted'), ('failed', 'deleted'),
+                                        ('stored', 'erased'), ('damaged', 'erased'), ('failed', 'erased')) then
+    raise exception 'a document does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if old.encrypted_sha256 is not null and new.encrypted_sha256 is distinct from old.encrypted_sha256
+     or old.sha256 is not null and new.sha256 is not null and new.sha256 <> old.sha256
+     or old.stored_at is not null and new.stored_at is distinct from old.stored_at then
+    raise exception 'the hashes of a document never change' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_document_chunk()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  holder app.document;
+begin
+  if app.restoring() then return coalesce(new, old); end if;
+  if tg_op = 'UPDATE' then
+    raise exception 'the bytes of a document never change' using errcode = 'PB002';
+  end if;
+  select d.* into holder from app.document d
+   where d.tenant_id = coalesce(new.tenant_id, old.tenant_id) and d.document_id = coalesce(new.document_id, old.document_id);
+  if tg_op = 'INSERT' and holder.state is distinct from 'storing'
+     or tg_op = 'DELETE' and (holder.state is null or holder.state in ('stored', 'damaged')) then
+    raise exception 'the bytes of a stored document never change' using errcode = 'PB002';
+  end if;
+  return coalesce(new, old);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -435,6 +636,62 @@ begin
   if app.restoring() then return new; end if;
   if pg_trigger_depth() < 2 or (tg_op = 'UPDATE' and new.epoch <= old.epoch) then
     raise exception 'only activations move the epoch' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_erasure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if new.origin = 'ledger' and app.actor() not like 'operator:_%' and app.actor() not like 'seed:_%' then
+    raise exception 'only the operator replays the erasure ledger' using errcode = 'PB002';
+  end if;
+  if tg_op = 'INSERT' then
+    if new.state <> 'requested' and new.origin <> 'ledger' then
+      raise exception 'an erasure begins as requested' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if new.state = 'executing' and old.state = 'requested' and new.origin = 'request' then
+    perform pg_advisory_xact_lock_shared(hashtextextended('hold ' || new.tenant_id, 0));
+    if app.is_held(new.subject_id) then
+      raise exception 'a legal hold keeps the subject' using errcode = 'PB008';
+    end if;
+  end if;
+  if app.erasing() = old.subject_id and to_jsonb(new) - 'reason' = to_jsonb(old) - 'reason' and new.reason is null then
+    return new;
+  end if;
+  if (new.tenant_id, new.erasure_id, new.subject_id, new.requested_at, new.requested_by)
+     is distinct from (old.tenant_id, old.erasure_id, old.subject_id, old.requested_at, old.requested_by)
+     or (new.origin <> old.origin and (new.origin, old.state) <> ('ledger', 'requested'))
+     or (old.confirmed_by is not null and (new.confirmed_at, new.confirmed_by, new.decision) is distinct from (old.confirmed_at, old.confirmed_by, old.decision))
+     or old.state in ('done', 'withdrawn')
+     or not (new.state = old.state or (old.state, new.state) in (('requested', 'executing'), ('requested', 'withdrawn'), ('executing', 'done'))) then
+    raise exception 'an erasure is confirmed once, carried out once, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_erasure_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'UPDATE' then
+    if new.txid <> pg_current_xact_id()::text::bigint
+       or (new.tenant_id, new.erasure_id, new.step, new.subject_id, new.txid) is distinct from (old.tenant_id, old.erasure_id, old.step, old.subject_id, old.txid) then
+      raise exception 'a step of an erasure is written by its own transaction' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  new.txid := pg_current_xact_id()::text::bigint;
+  if not exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.erasure_id = new.erasure_id
+                    and e.subject_id = new.subject_id and e.state = 'executing') then
+    raise exception 'a step belongs to a confirmed erasure of its subject' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -450,6 +707,26 @@ begin
         is distinct from
         (old.tenant_id, old.event_id, old.txid, old.event_type, old.object_kind, old.object_id, old.data, old.occurred_at, old.restriction_id) then
     raise exception 'an event is numbered once, and never changed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_evidence_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.evidence_id, new.restriction_id, new.owner_kind, new.owner_id, new.kind, new.object_id, new.object_version,
+      new.content_hash, new.obtained_at, new.added_at, new.added_by)
+     is distinct from
+     (old.tenant_id, old.evidence_id, old.restriction_id, old.owner_kind, old.owner_id, old.kind, old.object_id, old.object_version,
+      old.content_hash, old.obtained_at, old.added_at, old.added_by)
+     or old.detached_at is not null and (new.detached_at, new.detached_by) is distinct from (old.detached_at, old.detached_by)
+     or old.erased_at is not null
+     or new.erased_at is null and (new.title, new.reference, new.source) is distinct from (old.title, old.reference, old.source)
+     or new.erased_at is null and old.detached_at is not null and new.detach_reason is distinct from old.detach_reason then
+    raise exception 'an evidence item is detached once or erased, never changed' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -668,6 +945,21 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_second_look()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.state <> 'waiting'
+     or (new.tenant_id, new.look_id, new.alert_id, new.revision, new.dismissed_by, new.sample_code, new.sample_version, new.seed, new.rate_bps, new.bucket, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.look_id, old.alert_id, old.revision, old.dismissed_by, old.sample_code, old.sample_version, old.seed, old.rate_bps, old.bucket, old.restriction_id) then
+    raise exception 'a second look is decided once' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_set_up()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -683,6 +975,9 @@ CREATE OR REPLACE FUNCTION app.keep_subject()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  -- Of the version that ends.
+  kept app.subject := old;
 begin
   if app.restoring() then return new; end if;
   if tg_op = 'INSERT' then
@@ -691,6 +986,7 @@ begin
     new.created_by := app.actor();
     new.updated_at := new.created_at;
     new.updated_by := new.created_by;
+    new.earlier_content := null;
     return new;
   end if;
   if (new.tenant_id, new.subject_id, new.created_at, new.created_by)
@@ -703,11 +999,85 @@ begin
   new.revision := old.revision + 1;
   new.updated_at := greatest(clock_timestamp(), old.updated_at + interval '1 microsecond');
   new.updated_by := app.actor();
+  if new.earlier_content is not null then
+    kept.external_id := null;
+    kept.name := null;
+    kept.segment := null;
+    kept.attributes := null;
+    kept.offboard_reason := null;
+  end if;
   insert into app.subject_version (tenant_id, subject_id, revision, subject_type, external_id, name, segment, attributes, state,
-    offboarded_at, offboard_reason, recorded_from, recorded_until, changed_by)
-  values (old.tenant_id, old.subject_id, old.revision, old.subject_type, old.external_id, old.name, old.segment, old.attributes,
-    old.state, old.offboarded_at, old.offboard_reason, old.updated_at, new.updated_at, old.updated_by);
+    offboarded_at, offboard_reason, recorded_from, recorded_until, changed_by, content, changed_members)
+  values (old.tenant_id, old.subject_id, old.revision, old.subject_type, kept.external_id, kept.name, kept.segment, kept.attributes,
+    old.state, old.offboarded_at, kept.offboard_reason, old.updated_at, new.updated_at, old.updated_by, new.earlier_content,
+    array_remove(array[
+      case when new.subject_type is distinct from old.subject_type then 'subject_type' end,
+      case when new.external_id is distinct from old.external_id then 'external_id' end,
+      case when new.name is distinct from old.name then 'name' end,
+      case when new.segment is distinct from old.segment then 'segment' end,
+      case when new.attributes is distinct from old.attributes then 'attributes' end,
+      case when new.state is distinct from old.state then 'state' end], null));
+  new.earlier_content := null;
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    if app.is_deleting_tenant() then return old; end if;
+    raise exception 'a tenant is removed after everything it has' using errcode = 'PB002';
+  end if;
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state = 'deleting' or exists (select 1 from app.tenant_deletion d
+        where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = new.tenant_id) then
+      raise exception 'a tenant that was deleted does not come back' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if old.state = new.state then return new; end if;
+  if old.state = 'deleting' then
+    raise exception 'a tenant that is being deleted stays so' using errcode = 'PB002';
+  end if;
+  if new.state = 'deleting' then
+    if old.state <> 'suspended' or app.tenant_id() is distinct from new.tenant_id or not exists (select 1 from app.tenant_deletion d
+        where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = new.tenant_id) then
+      raise exception 'a tenant is suspended and its deletion recorded before it is deleted' using errcode = 'PB002';
+    end if;
+    -- A hold that is being placed is waited for.
+    perform pg_advisory_xact_lock(hashtextextended('hold ' || new.tenant_id, 0));
+    if exists (select 1 from app.hold_in_force h where h.tenant_id = new.tenant_id) then
+      raise exception 'a legal hold keeps the tenant' using errcode = 'PB008';
+    end if;
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_tenant_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  tenant_state text := (select t.state from app.tenant t where t.tenant_id = new.deleted_tenant_id);
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.finished_at is not null then
+      raise exception 'the deletion of a tenant starts before it ends' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  -- Recorded again while the tenant can still be used, finished once when it is gone, and otherwise as it was.
+  if old.finished_at is null and new.deleted_tenant_id = old.deleted_tenant_id and (case
+       when tenant_state is null then new.finished_at is not null and (new.started_at, new.started_by, new.audit_seq, new.audit_hash, new.row_counts)
+         is not distinct from (old.started_at, old.started_by, old.audit_seq, old.audit_hash, old.row_counts)
+       else tenant_state <> 'deleting' and new.finished_at is null end) then
+    return new;
+  end if;
+  raise exception 'the record of a deletion never changes' using errcode = 'PB002';
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_tenant_key()
@@ -819,6 +1189,20 @@ BEGIN ATOMIC
  SELECT pg_advisory_xact_lock(hashtextextended(((('provider_call:'::text || tenant) || ':'::text) || call), (0)::bigint)) AS pg_advisory_xact_lock;
 END
 ;
+CREATE OR REPLACE FUNCTION app.mentions(content text, marks text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  mark text;
+begin
+  foreach mark in array marks loop
+    if strpos(lower(content), mark) > 0 then return true; end if;
+  end loop;
+  return false;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.name_words(name text)
  RETURNS text[]
  LANGUAGE sql
@@ -872,6 +1256,50 @@ AS $function$
                        where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude') end
   $function$
 ;
+CREATE OR REPLACE FUNCTION app.record_alert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  happened text;
+  was text;
+  now_is text := case when new.state = 'new' and new.worked_by is not null then 'claimed' else new.state end;
+begin
+  if app.restoring() then return null; end if;
+  if tg_op = 'INSERT' then
+    insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
+      values (new.tenant_id, new.alert_id, new.revision, 'opened', new.state, '[]', app.actor());
+    return null;
+  end if;
+  if new.revision = old.revision then return null; end if;
+  was := case when old.state = 'new' and old.worked_by is not null then 'claimed' else old.state end;
+  happened := case
+    when old.state = 'dismissed' and new.state = 'new' then 'reopened'
+    when new.state = 'dismissed' and old.state <> 'dismissed' then 'dismissed'
+    when new.state = 'escalated' and old.state <> 'escalated' then 'escalated'
+    when new.state = 'snoozed' and old.state <> 'snoozed' then 'snoozed'
+    when new.fingerprint <> old.fingerprint then 'facts_changed'
+    when old.state = 'snoozed' and new.state <> 'snoozed' then 'woken'
+    when new.worked_by is distinct from old.worked_by and new.worked_by = app.actor() then 'claimed'
+    when new.worked_by is distinct from old.worked_by and new.worked_by is not null then 'assigned'
+    when new.worked_by is distinct from old.worked_by then 'released'
+    when new.proposed_by is not null and old.proposed_by is null then 'dismissal_proposed'
+    when new.proposed_by is null and old.proposed_by is not null then 'dismissal_returned'
+    when new.priority <> old.priority then 'priority_changed'
+    else 'attached' end;
+  insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
+    select new.tenant_id, new.alert_id, new.revision, happened, now_is,
+           coalesce(jsonb_agg(jsonb_build_object('member', c.member, 'before', c.before, 'after', c.after) order by c.member), '[]'),
+           app.actor()
+      from (values ('state', was, now_is), ('assignee', old.worked_by, new.worked_by), ('priority', old.priority, new.priority),
+                   ('snoozed_until', to_char(old.snoozed_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+                                     to_char(new.snoozed_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+                   ('reason_code', old.reason_code, new.reason_code), ('proposed_by', old.proposed_by, new.proposed_by),
+                   ('investigation_id', old.investigation_id::text, new.investigation_id::text)) as c (member, before, after)
+     where c.before is distinct from c.after;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_by_hand()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -888,6 +1316,7 @@ CREATE OR REPLACE FUNCTION app.refuse_change()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op = 'DELETE' and app.is_deleting_tenant() then return old; end if;
   raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'PB002';
 end $function$
 ;
@@ -898,6 +1327,34 @@ AS $function$
 begin
   if tg_op = 'INSERT' and app.restoring() then return new; end if;
   raise exception 'entries belong to the version that is being published' using errcode = 'PB002';
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_erased_rating()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if exists (select 1 from app.subject s where s.tenant_id = new.tenant_id and s.subject_id = new.subject_id and s.erased_at is not null)
+     or exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.subject_id and e.state = 'executing') then
+    raise exception 'the subject is erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_erased_subject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if new.erased_at is not null then
+    raise exception 'only an erasure says that a subject is erased' using errcode = 'PB002';
+  end if;
+  if exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.subject_id and e.state = 'executing') then
+    raise exception 'the subject is being erased' using errcode = 'PB009';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.refuse_held_delete()
@@ -925,6 +1382,29 @@ begin
     end loop;
   end if;
   return case when tg_op = 'DELETE' then old else new end;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_hold_in_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if exists (select 1 from app.tenant t where t.tenant_id = new.tenant_id and t.state = 'deleting') then
+    raise exception 'the tenant is being deleted' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_hold_of_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.object_id and e.state = 'executing') then
+    raise exception 'the subject is being erased' using errcode = 'PB009';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.remove_user_words()
@@ -1052,6 +1532,17 @@ begin
     end if;
     if found then return next tenant_ids[n]; end if;
   end loop;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.separate_alerts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  update app.alert set dedup_scope = restriction_id
+   where tenant_id = new.tenant_id and restriction_id = new.restriction_id and dedup_scope <> restriction_id;
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.sight()
@@ -1244,6 +1735,264 @@ CREATE TRIGGER admission_evidence_actor BEFORE INSERT OR DELETE OR UPDATE ON app
 CREATE TRIGGER admission_evidence_append BEFORE DELETE OR UPDATE ON app.admission_evidence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER admission_evidence_restriction BEFORE INSERT ON app.admission_evidence FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('payload_admission', 'admission_id');
 grant insert, select on app.admission_evidence to app;
+
+-- alert: queue
+create table app.alert (
+  tenant_id uuid not null,
+  alert_id uuid not null,
+  source text not null,
+  rule_code text,
+  subject_id uuid,
+  dedup_key text not null,
+  dedup_scope uuid not null,
+  round bigint not null,
+  previous_alert_id uuid,
+  title text not null,
+  facts jsonb not null,
+  fingerprint text not null,
+  facts_salt text not null,
+  changes jsonb,
+  changes_since text,
+  explanation jsonb not null,
+  priority text not null,
+  priority_rank smallint default 
+CASE priority
+    WHEN 'critical'::text THEN 4
+    WHEN 'high'::text THEN 3
+    WHEN 'medium'::text THEN 2
+    ELSE 1
+END not null,
+  state text not null,
+  worked_by text,
+  occurrences bigint default 1 not null,
+  first_seen_at timestamp with time zone default now() not null,
+  last_seen_at timestamp with time zone default now() not null,
+  snoozed_until timestamp with time zone,
+  second_person boolean default false not null,
+  reason_code text,
+  proposed_by text,
+  proposed_at timestamp with time zone,
+  dismissed_by text,
+  dismissed_at timestamp with time zone,
+  escalated_by text,
+  escalated_at timestamp with time zone,
+  investigation_id uuid,
+  restriction_id uuid not null,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint alert_pkey PRIMARY KEY (tenant_id, alert_id),
+  constraint alert_previous_fkey FOREIGN KEY (tenant_id, previous_alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint alert_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint alert_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
+  constraint alert_changes_of_ck CHECK (((changes IS NULL) = (changes_since IS NULL))),
+  constraint alert_changes_since_ck CHECK ((changes_since = ANY (ARRAY['previous_alert'::text, 'previous_report'::text]))),
+  constraint alert_dedup_key_ck CHECK (((length(dedup_key) >= 1) AND (length(dedup_key) <= 300))),
+  constraint alert_dismissed_by_ck CHECK ((dismissed_by ~~ 'user:_%'::text)),
+  constraint alert_dismissed_ck CHECK ((((state = 'dismissed'::text) = (dismissed_at IS NOT NULL)) AND ((dismissed_at IS NULL) = (dismissed_by IS NULL)) AND ((state <> 'dismissed'::text) OR (reason_code IS NOT NULL)))),
+  constraint alert_escalated_ck CHECK ((((state = 'escalated'::text) = (escalated_at IS NOT NULL)) AND ((escalated_at IS NULL) = (escalated_by IS NULL)))),
+  constraint alert_explanation_ck CHECK ((jsonb_typeof(explanation) = 'object'::text)),
+  constraint alert_facts_ck CHECK ((jsonb_typeof(facts) = 'object'::text)),
+  constraint alert_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+  constraint alert_four_eyes_ck CHECK (((state <> 'dismissed'::text) OR (NOT second_person) OR ((proposed_by IS NOT NULL) AND (proposed_by <> dismissed_by)))),
+  constraint alert_occurrences_ck CHECK ((occurrences >= 1)),
+  constraint alert_previous_ck CHECK (((previous_alert_id IS NULL) OR (round > 1))),
+  constraint alert_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint alert_proposed_by_ck CHECK ((proposed_by ~~ 'user:_%'::text)),
+  constraint alert_proposed_ck CHECK ((((proposed_by IS NULL) = (proposed_at IS NULL)) AND ((proposed_by IS NULL) OR (reason_code IS NOT NULL)))),
+  constraint alert_reason_code_ck CHECK (((length(reason_code) >= 1) AND (length(reason_code) <= 60))),
+  constraint alert_revision_ck CHECK ((revision > 0)),
+  constraint alert_round_ck CHECK ((round >= 1)),
+  constraint alert_rule_code_ck CHECK (((length(rule_code) >= 1) AND (length(rule_code) <= 100))),
+  constraint alert_salt_ck CHECK ((facts_salt ~ '^[0-9a-f]{32}$'::text)),
+  constraint alert_scope_ck CHECK (((dedup_scope = '00000000-0000-0000-0000-000000000000'::uuid) OR (dedup_scope = restriction_id))),
+  constraint alert_seen_ck CHECK ((last_seen_at >= first_seen_at)),
+  constraint alert_snoozed_ck CHECK (((state = 'snoozed'::text) = (snoozed_until IS NOT NULL))),
+  constraint alert_source_ck CHECK ((source ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint alert_state_ck CHECK ((state = ANY (ARRAY['new'::text, 'snoozed'::text, 'dismissed'::text, 'escalated'::text]))),
+  constraint alert_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
+  constraint alert_worked_by_ck CHECK ((worked_by ~~ 'user:_%'::text))
+);
+CREATE INDEX alert_inbox_idx ON app.alert USING btree (tenant_id, priority_rank DESC, alert_id DESC) INCLUDE (restriction_id) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE UNIQUE INDEX alert_open_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE INDEX alert_restriction_idx ON app.alert USING btree (tenant_id, restriction_id);
+CREATE UNIQUE INDEX alert_round_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope, round);
+CREATE INDEX alert_snoozed_idx ON app.alert USING btree (snoozed_until) INCLUDE (tenant_id) WHERE (state = 'snoozed'::text);
+CREATE INDEX alert_subject_idx ON app.alert USING btree (tenant_id, subject_id, alert_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.alert as permissive for all using (true) with check (true);
+create policy sight on app.alert as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_keep BEFORE INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.keep_alert();
+CREATE TRIGGER alert_record AFTER INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.record_alert();
+grant insert, select, update on app.alert to app;
+grant select (tenant_id, priority, state, first_seen_at, snoozed_until) on app.alert to worker;
+
+-- alert_comment: tenant
+create table app.alert_comment (
+  tenant_id uuid not null,
+  comment_id uuid not null,
+  alert_id uuid not null,
+  revision bigint,
+  text text not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  restriction_id uuid,
+  constraint alert_comment_pkey PRIMARY KEY (tenant_id, comment_id),
+  constraint alert_comment_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_comment_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_comment_text_ck CHECK (((length(text) >= 1) AND (length(text) <= 4000)))
+);
+CREATE INDEX alert_comment_alert_idx ON app.alert_comment USING btree (tenant_id, alert_id, created_at);
+create policy open on app.alert_comment as permissive for all using (true) with check (true);
+create policy sight on app.alert_comment as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_comment as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_comment_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_comment FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_comment_restriction BEFORE INSERT ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select, update on app.alert_comment to app;
+
+-- alert_history: append
+create table app.alert_history (
+  tenant_id uuid not null,
+  alert_id uuid not null,
+  revision bigint not null,
+  event text not null,
+  state text not null,
+  changes jsonb not null,
+  recorded_at timestamp with time zone default now() not null,
+  recorded_by text not null,
+  restriction_id uuid,
+  constraint alert_history_pkey PRIMARY KEY (tenant_id, alert_id, revision),
+  constraint alert_history_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_history_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_history_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
+  constraint alert_history_event_ck CHECK ((event = ANY (ARRAY['opened'::text, 'claimed'::text, 'assigned'::text, 'released'::text, 'snoozed'::text, 'woken'::text, 'priority_changed'::text, 'facts_changed'::text, 'dismissal_proposed'::text, 'dismissal_returned'::text, 'dismissed'::text, 'escalated'::text, 'reopened'::text, 'attached'::text])))
+);
+create policy open on app.alert_history as permissive for all using (true) with check (true);
+create policy sight on app.alert_history as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_history as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_history_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_history FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_history_append BEFORE DELETE OR UPDATE ON app.alert_history FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER alert_history_restriction BEFORE INSERT ON app.alert_history FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select on app.alert_history to app;
+
+-- alert_occurrence: append
+create table app.alert_occurrence (
+  tenant_id uuid not null,
+  occurrence_id uuid not null,
+  alert_id uuid,
+  suppression_id uuid,
+  outcome text not null,
+  fingerprint text,
+  reference text,
+  seen_at timestamp with time zone default now() not null,
+  reported_by text not null,
+  restriction_id uuid,
+  constraint alert_occurrence_pkey PRIMARY KEY (tenant_id, occurrence_id),
+  constraint alert_occurrence_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_occurrence_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_occurrence_suppression_fkey FOREIGN KEY (tenant_id, suppression_id) REFERENCES app.alert_suppression(tenant_id, suppression_id),
+  constraint alert_occurrence_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+  constraint alert_occurrence_of_ck CHECK ((((alert_id IS NULL) = (outcome = 'suppressed'::text)) AND ((suppression_id IS NULL) = (alert_id IS NOT NULL)) AND ((fingerprint IS NULL) = (alert_id IS NULL)))),
+  constraint alert_occurrence_outcome_ck CHECK ((outcome = ANY (ARRAY['opened'::text, 'joined'::text, 'counted'::text, 'suppressed'::text]))),
+  constraint alert_occurrence_reference_ck CHECK (((length(reference) >= 1) AND (length(reference) <= 300)))
+);
+CREATE INDEX alert_occurrence_alert_idx ON app.alert_occurrence USING btree (tenant_id, alert_id, occurrence_id) WHERE (alert_id IS NOT NULL);
+create policy open on app.alert_occurrence as permissive for all using (true) with check (true);
+create policy sight on app.alert_occurrence as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_occurrence as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_occurrence_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_occurrence_append BEFORE DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER alert_occurrence_restriction BEFORE INSERT ON app.alert_occurrence FOR EACH ROW WHEN ((new.alert_id IS NOT NULL)) EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select on app.alert_occurrence to app;
+
+-- alert_second_look: tenant
+create table app.alert_second_look (
+  tenant_id uuid not null,
+  look_id uuid not null,
+  alert_id uuid not null,
+  revision bigint not null,
+  dismissed_by text not null,
+  sample_code text not null,
+  sample_version bigint not null,
+  seed text not null,
+  rate_bps integer not null,
+  bucket integer not null,
+  state text default 'waiting'::text not null,
+  decided_at timestamp with time zone,
+  decided_by text,
+  created_at timestamp with time zone default now() not null,
+  restriction_id uuid,
+  constraint alert_second_look_alert_key UNIQUE (tenant_id, alert_id, revision),
+  constraint alert_second_look_pkey PRIMARY KEY (tenant_id, look_id),
+  constraint alert_second_look_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_second_look_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_second_look_bucket_ck CHECK (((bucket >= 0) AND (bucket < rate_bps))),
+  constraint alert_second_look_decided_ck CHECK ((((state = 'waiting'::text) = (decided_at IS NULL)) AND ((decided_at IS NULL) = (decided_by IS NULL)))),
+  constraint alert_second_look_four_eyes_ck CHECK (((decided_by IS NULL) OR ((decided_by <> dismissed_by) AND (decided_by ~~ 'user:_%'::text)))),
+  constraint alert_second_look_rate_ck CHECK (((rate_bps >= 0) AND (rate_bps <= 10000))),
+  constraint alert_second_look_sample_ck CHECK (((length(sample_code) >= 1) AND (length(sample_code) <= 100))),
+  constraint alert_second_look_seed_ck CHECK (((length(seed) >= 1) AND (length(seed) <= 100))),
+  constraint alert_second_look_state_ck CHECK ((state = ANY (ARRAY['waiting'::text, 'agreed'::text, 'disagreed'::text])))
+);
+CREATE INDEX alert_second_look_listing_idx ON app.alert_second_look USING btree (tenant_id, state, look_id) INCLUDE (restriction_id);
+create policy open on app.alert_second_look as permissive for all using (true) with check (true);
+create policy sight on app.alert_second_look as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_second_look as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_second_look_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_second_look FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_second_look_keep BEFORE UPDATE ON app.alert_second_look FOR EACH ROW EXECUTE FUNCTION app.keep_second_look();
+CREATE TRIGGER alert_second_look_restriction BEFORE INSERT ON app.alert_second_look FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select, update on app.alert_second_look to app;
+
+-- alert_suppression: tenant
+create table app.alert_suppression (
+  tenant_id uuid not null,
+  suppression_id uuid not null,
+  source text not null,
+  subject_id uuid,
+  dedup_key text,
+  up_to_priority text not null,
+  reason_code text not null,
+  reason text not null,
+  state text default 'proposed'::text not null,
+  expires_at timestamp with time zone not null,
+  proposed_at timestamp with time zone default now() not null,
+  proposed_by text not null,
+  confirmed_at timestamp with time zone,
+  confirmed_by text,
+  ended_at timestamp with time zone,
+  ended_by text,
+  end_reason text,
+  occurrences bigint default 0 not null,
+  last_seen_at timestamp with time zone,
+  constraint alert_suppression_pkey PRIMARY KEY (tenant_id, suppression_id),
+  constraint alert_suppression_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint alert_suppression_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint alert_suppression_confirmed_ck CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((state <> 'active'::text) OR (confirmed_by IS NOT NULL)) AND ((state <> 'proposed'::text) OR (confirmed_by IS NULL)))),
+  constraint alert_suppression_dedup_key_ck CHECK (((length(dedup_key) >= 1) AND (length(dedup_key) <= 300))),
+  constraint alert_suppression_end_reason_ck CHECK (((length(end_reason) >= 1) AND (length(end_reason) <= 2000))),
+  constraint alert_suppression_ended_ck CHECK ((((state = 'ended'::text) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)) AND ((ended_at IS NULL) = (end_reason IS NULL)))),
+  constraint alert_suppression_expiry_ck CHECK ((expires_at > proposed_at)),
+  constraint alert_suppression_four_eyes_ck CHECK (((confirmed_by IS NULL) OR ((confirmed_by <> proposed_by) AND (confirmed_by ~~ 'user:_%'::text)))),
+  constraint alert_suppression_occurrences_ck CHECK ((occurrences >= 0)),
+  constraint alert_suppression_priority_ck CHECK ((up_to_priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint alert_suppression_proposer_ck CHECK ((proposed_by ~~ 'user:_%'::text)),
+  constraint alert_suppression_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint alert_suppression_reason_code_ck CHECK (((length(reason_code) >= 1) AND (length(reason_code) <= 60))),
+  constraint alert_suppression_source_ck CHECK ((source ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint alert_suppression_state_ck CHECK ((state = ANY (ARRAY['proposed'::text, 'active'::text, 'ended'::text]))),
+  constraint alert_suppression_target_ck CHECK (((subject_id IS NOT NULL) OR (dedup_key IS NOT NULL)))
+);
+CREATE INDEX alert_suppression_active_idx ON app.alert_suppression USING btree (tenant_id, source) WHERE (state = 'active'::text);
+CREATE INDEX alert_suppression_listing_idx ON app.alert_suppression USING btree (tenant_id, proposed_at, suppression_id);
+create policy open on app.alert_suppression as permissive for all using (true) with check (true);
+create policy wall on app.alert_suppression as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_suppression_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_suppression FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_suppression_keep BEFORE UPDATE ON app.alert_suppression FOR EACH ROW EXECUTE FUNCTION app.keep_alert_suppression();
+grant insert, select, update on app.alert_suppression to app;
 
 -- api_key: tenant
 create table app.api_key (
@@ -1445,6 +2194,8 @@ create table app.batch_evaluation (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   finished_at timestamp with time zone,
+  items bytea[],
+  item_owners uuid[],
   constraint batch_evaluation_job_key UNIQUE (tenant_id, job_id),
   constraint batch_evaluation_pkey PRIMARY KEY (tenant_id, batch_id),
   constraint batch_evaluation_receipt_fkey FOREIGN KEY (tenant_id, receipt_id) REFERENCES app.resolution_receipt(tenant_id, receipt_id),
@@ -1453,11 +2204,13 @@ create table app.batch_evaluation (
   constraint batch_evaluation_engine_ck CHECK ((engine >= 1)),
   constraint batch_evaluation_failed_ck CHECK ((failed >= 0)),
   constraint batch_evaluation_family_ck CHECK ((family = ANY (ARRAY['matrix'::text, 'rule'::text]))),
+  constraint batch_evaluation_items_ck CHECK ((((items IS NULL) = (item_owners IS NULL)) AND ((items IS NULL) OR ((source_kind = 'items'::text) AND (source = '{"items": []}'::jsonb) AND (cardinality(items) = cardinality(item_owners)))))) NOT VALID,
   constraint batch_evaluation_source_ck CHECK ((source_kind = ANY (ARRAY['upload'::text, 'items'::text, 'filter'::text]))),
   constraint batch_evaluation_stage_ck CHECK ((stage = ANY (ARRAY['first'::text, 'again'::text])))
 );
 CREATE INDEX batch_evaluation_created_idx ON app.batch_evaluation USING btree (tenant_id, created_at, batch_id);
 CREATE INDEX batch_evaluation_definition_idx ON app.batch_evaluation USING btree (tenant_id, definition_key, known_at, batch_id);
+CREATE INDEX batch_evaluation_plain_idx ON app.batch_evaluation USING btree (tenant_id, batch_id) WHERE ((source_kind = 'items'::text) AND (items IS NULL));
 create policy open on app.batch_evaluation as permissive for all using (true) with check (true);
 create policy wall on app.batch_evaluation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER batch_evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
@@ -1484,15 +2237,19 @@ create table app.batch_item (
   failure_code text,
   findings jsonb not null,
   document_salt text,
+  content bytea,
+  external_id_hash text,
   constraint batch_item_pkey PRIMARY KEY (tenant_id, batch_id, seq),
   constraint batch_item_batch_fkey FOREIGN KEY (tenant_id, batch_id) REFERENCES app.batch_evaluation(tenant_id, batch_id),
   constraint batch_item_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint batch_item_change_ck CHECK ((change = ANY (ARRAY['first'::text, 'same'::text, 'raised'::text, 'lowered'::text, 'moved'::text]))),
+  constraint batch_item_content_ck CHECK (((content IS NULL) OR ((num_nonnulls(external_id, inputs, document_salt) = 0) AND (findings = '[]'::jsonb)))) NOT VALID,
+  constraint batch_item_external_id_hash_ck CHECK ((external_id_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint batch_item_outcome_ck CHECK (
 CASE state
-    WHEN 'done'::text THEN ((inputs IS NOT NULL) AND (document_hash IS NOT NULL) AND (failure_code IS NULL) AND ((band IS NULL) = (score_bps IS NULL)) AND ((band IS NULL) <> (hit IS NULL)))
+    WHEN 'done'::text THEN ((num_nonnulls(inputs, content) = 1) AND (document_hash IS NOT NULL) AND (failure_code IS NULL) AND ((band IS NULL) = (score_bps IS NULL)) AND ((band IS NULL) <> (hit IS NULL)))
     ELSE ((failure_code IS NOT NULL) AND (document_hash IS NULL) AND (band IS NULL) AND (score_bps IS NULL) AND (hit IS NULL) AND (change IS NULL))
-END),
+END) NOT VALID,
   constraint batch_item_seq_ck CHECK ((seq >= 1)),
   constraint batch_item_state_ck CHECK ((state = ANY (ARRAY['done'::text, 'failed'::text])))
 );
@@ -1500,6 +2257,7 @@ CREATE INDEX batch_item_band_idx ON app.batch_item USING btree (tenant_id, batch
 CREATE INDEX batch_item_change_idx ON app.batch_item USING btree (tenant_id, batch_id, change, seq) WHERE (change <> 'same'::text);
 CREATE INDEX batch_item_failed_idx ON app.batch_item USING btree (tenant_id, batch_id, seq) WHERE (state = 'failed'::text);
 CREATE INDEX batch_item_hit_idx ON app.batch_item USING btree (tenant_id, batch_id, subject_id) WHERE hit;
+CREATE INDEX batch_item_plain_idx ON app.batch_item USING btree (tenant_id, batch_id, seq) WHERE ((content IS NULL) AND (failure_code IS DISTINCT FROM 'erased'::text));
 CREATE INDEX batch_item_subject_idx ON app.batch_item USING btree (tenant_id, subject_id, batch_id, seq) WHERE ((subject_id IS NOT NULL) AND (state = 'done'::text));
 create policy open on app.batch_item as permissive for all using (true) with check (true);
 create policy wall on app.batch_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
@@ -1589,10 +2347,11 @@ CREATE INDEX break_glass_review_created_idx ON app.break_glass_review USING btre
 create policy open on app.break_glass_review as permissive for all using (true) with check (true);
 create policy wall on app.break_glass_review as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER break_glass_review_actor BEFORE INSERT OR DELETE OR UPDATE ON app.break_glass_review FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER break_glass_review_keep BEFORE UPDATE ON app.break_glass_review FOR EACH ROW EXECUTE FUNCTION app.keep_break_glass_review();
+CREATE TRIGGER break_glass_review_erase BEFORE UPDATE ON app.break_glass_review FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('body', 'reason', 'note');
+CREATE TRIGGER break_glass_review_keep BEFORE UPDATE ON app.break_glass_review FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_break_glass_review();
 grant insert, select, update on app.break_glass_review to app;
 
--- change_approval: append
+-- change_approval: erasable
 create table app.change_approval (
   tenant_id uuid not null,
   cr_id uuid not null,
@@ -1611,9 +2370,11 @@ create policy open on app.change_approval as permissive for all using (true) wit
 create policy sight on app.change_approval as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.change_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER change_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.change_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER change_approval_append BEFORE DELETE OR UPDATE ON app.change_approval FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER change_approval_append BEFORE DELETE ON app.change_approval FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER change_approval_erase BEFORE UPDATE ON app.change_approval FOR EACH ROW EXECUTE FUNCTION app.erase_only('note');
 CREATE TRIGGER change_approval_restriction BEFORE INSERT ON app.change_approval FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('change_request', 'cr_id');
 grant insert, select on app.change_approval to app;
+grant update (note) on app.change_approval to app;
 
 -- change_request: tenant
 create table app.change_request (
@@ -2188,6 +2949,97 @@ CREATE TRIGGER definition_reference_append BEFORE DELETE OR UPDATE ON app.defini
 grant insert, select on app.definition_reference to app;
 grant insert, select on app.definition_reference to steward;
 
+-- document: tenant
+create table app.document (
+  tenant_id uuid not null,
+  document_id uuid not null,
+  restriction_id uuid,
+  subject_id uuid,
+  title text,
+  file_name text,
+  category text,
+  media_type text not null,
+  size_bytes bigint not null,
+  sha256 text,
+  encrypted_sha256 text,
+  state text not null,
+  scan_state text default 'not_scanned'::text not null,
+  scanned_at timestamp with time zone,
+  scan_result text,
+  upload_id uuid,
+  job_id uuid,
+  checked_at timestamp with time zone,
+  stored_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  ended_by text,
+  end_reason text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint document_pkey PRIMARY KEY (tenant_id, document_id),
+  constraint document_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint document_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint document_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint document_category_ck CHECK ((category ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint document_content_ck CHECK (
+CASE
+    WHEN (state = ANY (ARRAY['deleted'::text, 'erased'::text])) THEN ((title IS NULL) AND (file_name IS NULL) AND (sha256 IS NULL))
+    ELSE ((title IS NOT NULL) AND (file_name IS NOT NULL))
+END),
+  constraint document_encrypted_sha256_ck CHECK ((encrypted_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint document_end_reason_ck CHECK (((length(end_reason) >= 1) AND (length(end_reason) <= 2000))),
+  constraint document_ended_ck CHECK ((((state = ANY (ARRAY['deleted'::text, 'erased'::text])) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)) AND ((ended_at IS NULL) = (end_reason IS NULL)))),
+  constraint document_file_name_ck CHECK (((length(file_name) >= 1) AND (length(file_name) <= 255))),
+  constraint document_hashes_ck CHECK (
+CASE
+    WHEN (state = ANY (ARRAY['stored'::text, 'damaged'::text])) THEN ((sha256 IS NOT NULL) AND (encrypted_sha256 IS NOT NULL) AND (stored_at IS NOT NULL) AND (upload_id IS NULL))
+    WHEN (state = 'storing'::text) THEN ((sha256 IS NULL) AND (encrypted_sha256 IS NULL) AND (upload_id IS NOT NULL))
+    ELSE (upload_id IS NULL)
+END),
+  constraint document_media_type_ck CHECK (((length(media_type) >= 3) AND (length(media_type) <= 200))),
+  constraint document_revision_ck CHECK ((revision > 0)),
+  constraint document_scan_result_ck CHECK (((length(scan_result) >= 1) AND (length(scan_result) <= 200))),
+  constraint document_scan_state_ck CHECK ((scan_state = ANY (ARRAY['not_scanned'::text, 'clean'::text, 'infected'::text, 'failed'::text]))),
+  constraint document_scanned_ck CHECK (((scan_state = 'not_scanned'::text) = (scanned_at IS NULL))),
+  constraint document_sha256_ck CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint document_size_ck CHECK (((size_bytes >= 1) AND (size_bytes <= 104857600))),
+  constraint document_state_ck CHECK ((state = ANY (ARRAY['storing'::text, 'stored'::text, 'damaged'::text, 'failed'::text, 'deleted'::text, 'erased'::text]))),
+  constraint document_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300)))
+);
+CREATE INDEX document_listing_idx ON app.document USING btree (tenant_id, created_at, document_id);
+CREATE INDEX document_state_idx ON app.document USING btree (tenant_id, state, created_at, document_id);
+CREATE INDEX document_subject_idx ON app.document USING btree (tenant_id, subject_id, created_at, document_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.document as permissive for all using (true) with check (true);
+create policy sight on app.document as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.document as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER document_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER document_hold BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
+CREATE TRIGGER document_keep BEFORE UPDATE ON app.document FOR EACH ROW EXECUTE FUNCTION app.keep_document();
+grant insert, select, update on app.document to app;
+
+-- document_chunk: tenant
+create table app.document_chunk (
+  tenant_id uuid not null,
+  document_id uuid not null,
+  seq bigint not null,
+  restriction_id uuid,
+  content bytea not null,
+  constraint document_chunk_pkey PRIMARY KEY (tenant_id, document_id, seq),
+  constraint document_chunk_document_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES app.document(tenant_id, document_id),
+  constraint document_chunk_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint document_chunk_seq_ck CHECK (((seq >= 0) AND (seq <= 99)))
+);
+create policy open on app.document_chunk as permissive for all using (true) with check (true);
+create policy sight on app.document_chunk as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.document_chunk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER document_chunk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document_chunk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER document_chunk_hold BEFORE DELETE ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('document_id', 'document.document_id.subject_id');
+CREATE TRIGGER document_chunk_keep BEFORE INSERT OR DELETE OR UPDATE ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.keep_document_chunk();
+CREATE TRIGGER document_chunk_restriction BEFORE INSERT ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('document', 'document_id');
+grant delete, insert, select on app.document_chunk to app;
+
 -- drift_finding: append
 create table app.drift_finding (
   tenant_id uuid not null,
@@ -2247,7 +3099,64 @@ create policy wall on app.drift_window as restrictive for all using ((tenant_id 
 CREATE TRIGGER drift_window_actor BEFORE INSERT OR DELETE OR UPDATE ON app.drift_window FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.drift_window to app;
 
--- evaluation: append
+-- erasure: tenant
+create table app.erasure (
+  tenant_id uuid not null,
+  erasure_id uuid not null,
+  subject_id uuid not null,
+  origin text default 'request'::text not null,
+  state text default 'requested'::text not null,
+  reason text,
+  requested_at timestamp with time zone default now() not null,
+  requested_by text not null,
+  confirmed_at timestamp with time zone,
+  confirmed_by text,
+  job_id uuid,
+  decision jsonb,
+  ledger_hash text,
+  done_at timestamp with time zone,
+  certificate jsonb,
+  constraint erasure_pkey PRIMARY KEY (tenant_id, erasure_id),
+  constraint erasure_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint erasure_confirmed_ck CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((state = ANY (ARRAY['requested'::text, 'withdrawn'::text])) = (confirmed_at IS NULL)) AND ((confirmed_at IS NULL) OR (decision IS NOT NULL)))),
+  constraint erasure_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state = 'done'::text) = (certificate IS NOT NULL)) AND ((state <> 'done'::text) OR ((ledger_hash IS NOT NULL) AND (reason IS NULL))))),
+  constraint erasure_four_eyes_ck CHECK (((origin = 'ledger'::text) OR (confirmed_by IS NULL) OR ((confirmed_by <> requested_by) AND (confirmed_by ~~ 'user:_%'::text)))),
+  constraint erasure_ledger_hash_ck CHECK ((ledger_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint erasure_origin_ck CHECK ((origin = ANY (ARRAY['request'::text, 'ledger'::text]))),
+  constraint erasure_person_ck CHECK (((origin = 'ledger'::text) OR (requested_by ~~ 'user:_%'::text))),
+  constraint erasure_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint erasure_state_ck CHECK ((state = ANY (ARRAY['requested'::text, 'executing'::text, 'done'::text, 'withdrawn'::text])))
+);
+CREATE INDEX erasure_listing_idx ON app.erasure USING btree (tenant_id, requested_at, erasure_id);
+CREATE UNIQUE INDEX erasure_open_key ON app.erasure USING btree (tenant_id, subject_id) WHERE (state = ANY (ARRAY['requested'::text, 'executing'::text]));
+CREATE INDEX erasure_subject_idx ON app.erasure USING btree (tenant_id, subject_id, requested_at, erasure_id);
+create policy open on app.erasure as permissive for all using (true) with check (true);
+create policy wall on app.erasure as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER erasure_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER erasure_keep BEFORE INSERT OR UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure();
+grant insert, select, update on app.erasure to app;
+
+-- erasure_step: tenant
+create table app.erasure_step (
+  tenant_id uuid not null,
+  erasure_id uuid not null,
+  step text not null,
+  subject_id uuid not null,
+  erased bigint default 0 not null,
+  txid bigint default ((pg_current_xact_id())::text)::bigint not null,
+  done_at timestamp with time zone default now() not null,
+  constraint erasure_step_pkey PRIMARY KEY (tenant_id, erasure_id, step),
+  constraint erasure_step_erasure_fkey FOREIGN KEY (tenant_id, erasure_id) REFERENCES app.erasure(tenant_id, erasure_id),
+  constraint erasure_step_erased_ck CHECK ((erased >= 0)),
+  constraint erasure_step_step_ck CHECK ((step ~ '^[a-z][a-z0-9-]{0,59}$'::text))
+);
+create policy open on app.erasure_step as permissive for all using (true) with check (true);
+create policy wall on app.erasure_step as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER erasure_step_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure_step FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER erasure_step_keep BEFORE INSERT OR UPDATE ON app.erasure_step FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_step();
+grant insert, select, update on app.erasure_step to app;
+
+-- evaluation: copy
 create table app.evaluation (
   tenant_id uuid not null,
   evaluation_id uuid not null,
@@ -2264,15 +3173,20 @@ create table app.evaluation (
   hit boolean,
   reason_codes text[] not null,
   required_actions text[] not null,
-  document text not null,
+  document text,
   document_hash text not null,
   decided_at timestamp with time zone not null,
   created_by text not null,
   mac text not null,
+  document_encrypted bytea,
   constraint evaluation_pkey PRIMARY KEY (tenant_id, evaluation_id),
   constraint evaluation_receipt_fkey FOREIGN KEY (tenant_id, receipt_id) REFERENCES app.resolution_receipt(tenant_id, receipt_id),
   constraint evaluation_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
-  constraint evaluation_document_ck CHECK (((document)::json IS NOT NULL)),
+  constraint evaluation_document_ck CHECK (
+CASE
+    WHEN (document IS NULL) THEN (document_encrypted IS NOT NULL)
+    ELSE ((document_encrypted IS NULL) AND ((document)::json IS NOT NULL))
+END) NOT VALID,
   constraint evaluation_engine_ck CHECK ((engine >= 1)),
   constraint evaluation_family_ck CHECK ((family = ANY (ARRAY['matrix'::text, 'rule'::text]))),
   constraint evaluation_hash_ck CHECK ((document_hash ~ '^[0-9a-f]{64}$'::text)),
@@ -2286,13 +3200,16 @@ END),
 CREATE INDEX evaluation_band_idx ON app.evaluation USING btree (tenant_id, band, decided_at, evaluation_id) WHERE (band IS NOT NULL);
 CREATE INDEX evaluation_decided_idx ON app.evaluation USING btree (tenant_id, decided_at, evaluation_id);
 CREATE INDEX evaluation_definition_idx ON app.evaluation USING btree (tenant_id, definition_key, decided_at, evaluation_id);
+CREATE INDEX evaluation_plain_idx ON app.evaluation USING btree (tenant_id, evaluation_id) WHERE (document IS NOT NULL);
 CREATE INDEX evaluation_rule_idx ON app.evaluation USING btree (tenant_id, definition_key, decided_at, definition_version, hit, subject_id) WHERE (hit IS NOT NULL);
 CREATE INDEX evaluation_subject_idx ON app.evaluation USING btree (tenant_id, subject_id, decided_at, evaluation_id) WHERE (subject_id IS NOT NULL);
 create policy open on app.evaluation as permissive for all using (true) with check (true);
 create policy wall on app.evaluation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER evaluation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER evaluation_append BEFORE DELETE OR UPDATE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER evaluation_append BEFORE DELETE ON app.evaluation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER evaluation_encrypt BEFORE UPDATE ON app.evaluation FOR EACH ROW EXECUTE FUNCTION app.encrypt_once('document_encrypted', 'document');
 grant insert, select on app.evaluation to app;
+grant update (document, document_encrypted) on app.evaluation to app;
 
 -- event: tenant
 create table app.event (
@@ -2338,6 +3255,59 @@ create policy wall on app.event_head as restrictive for all using ((tenant_id = 
 CREATE TRIGGER event_head_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event_head FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.event_head to app;
 
+-- evidence_item: tenant
+create table app.evidence_item (
+  tenant_id uuid not null,
+  evidence_id uuid not null,
+  restriction_id uuid,
+  owner_kind text not null,
+  owner_id uuid not null,
+  kind text not null,
+  object_id uuid,
+  object_version bigint,
+  title text,
+  reference text,
+  source text,
+  content_hash text not null,
+  obtained_at timestamp with time zone not null,
+  added_at timestamp with time zone default now() not null,
+  added_by text not null,
+  detached_at timestamp with time zone,
+  detached_by text,
+  detach_reason text,
+  erased_at timestamp with time zone,
+  constraint evidence_item_pkey PRIMARY KEY (tenant_id, evidence_id),
+  constraint evidence_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint evidence_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint evidence_item_detach_reason_ck CHECK (((length(detach_reason) >= 1) AND (length(detach_reason) <= 2000))),
+  constraint evidence_item_detached_ck CHECK ((((detached_at IS NULL) = (detached_by IS NULL)) AND ((detached_at IS NULL) OR (erased_at IS NOT NULL) OR (detach_reason IS NOT NULL)) AND ((detached_at IS NOT NULL) OR (detach_reason IS NULL)))),
+  constraint evidence_item_erased_ck CHECK (
+CASE
+    WHEN (erased_at IS NULL) THEN ((title IS NOT NULL) AND (source IS NOT NULL) AND ((kind = 'external_reference'::text) = (reference IS NOT NULL)))
+    ELSE ((title IS NULL) AND (source IS NULL) AND (reference IS NULL))
+END),
+  constraint evidence_item_hash_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint evidence_item_kind_ck CHECK ((kind = ANY (ARRAY['document'::text, 'provider_call'::text, 'match'::text, 'evaluation'::text, 'subject_version'::text, 'transaction'::text, 'ownership_graph'::text, 'external_reference'::text]))),
+  constraint evidence_item_object_ck CHECK (((kind = 'external_reference'::text) = (object_id IS NULL))),
+  constraint evidence_item_object_version_ck CHECK (((kind = 'subject_version'::text) = (object_version IS NOT NULL))),
+  constraint evidence_item_owner_ck CHECK ((owner_kind = ANY (ARRAY['subject'::text, 'alert'::text, 'investigation'::text]))),
+  constraint evidence_item_reference_ck CHECK (((length(reference) >= 1) AND (length(reference) <= 2000))),
+  constraint evidence_item_source_ck CHECK (((length(source) >= 1) AND (length(source) <= 300))),
+  constraint evidence_item_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
+  constraint evidence_item_version_ck CHECK ((object_version > 0))
+);
+CREATE UNIQUE INDEX evidence_item_attached_key ON app.evidence_item USING btree (tenant_id, owner_kind, owner_id, kind, object_id, object_version) NULLS NOT DISTINCT WHERE ((detached_at IS NULL) AND (object_id IS NOT NULL));
+CREATE INDEX evidence_item_listing_idx ON app.evidence_item USING btree (tenant_id, added_at, evidence_id);
+CREATE INDEX evidence_item_object_idx ON app.evidence_item USING btree (tenant_id, object_id, added_at, evidence_id) WHERE (object_id IS NOT NULL);
+CREATE INDEX evidence_item_owner_idx ON app.evidence_item USING btree (tenant_id, owner_id, added_at, evidence_id);
+create policy open on app.evidence_item as permissive for all using (true) with check (true);
+create policy sight on app.evidence_item as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.evidence_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER evidence_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evidence_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER evidence_item_hold BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
+CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.keep_evidence_item();
+grant insert, select, update on app.evidence_item to app;
+
 -- hold: tenant
 create table app.hold (
   tenant_id uuid not null,
@@ -2373,7 +3343,10 @@ create policy sight on app.hold as restrictive for all using (((restriction_id I
 create policy wall on app.hold as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER hold_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER hold_copy AFTER INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.copy_hold();
-CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
+CREATE TRIGGER hold_erase BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() = new.object_id)) EXECUTE FUNCTION app.erase_only('reason', 'authority_reference', 'release_reason');
+CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS DISTINCT FROM new.object_id)) EXECUTE FUNCTION app.keep_hold();
+CREATE TRIGGER hold_refuse BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased();
+CREATE TRIGGER hold_tenant BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_in_deletion();
 grant insert, select, update on app.hold to app;
 
 -- hold_in_force: tenant
@@ -2584,7 +3557,8 @@ CREATE INDEX mcp_approval_listing_idx ON app.mcp_approval USING btree (tenant_id
 create policy open on app.mcp_approval as permissive for all using (true) with check (true);
 create policy wall on app.mcp_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mcp_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER mcp_approval_keep BEFORE UPDATE ON app.mcp_approval FOR EACH ROW EXECUTE FUNCTION app.keep_mcp_approval();
+CREATE TRIGGER mcp_approval_erase BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('arguments', 'outcome', 'note');
+CREATE TRIGGER mcp_approval_keep BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_mcp_approval();
 grant insert, select, update on app.mcp_approval to app;
 
 -- mcp_call: append
@@ -2764,7 +3738,7 @@ CREATE INDEX owner_key_tenant_key_ix ON app.owner_key USING btree (tenant_id, te
 create policy open on app.owner_key as permissive for all using (true) with check (true);
 create policy wall on app.owner_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER owner_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.owner_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER owner_key_hold BEFORE UPDATE ON app.owner_key FOR EACH ROW WHEN (((new.state = 'destroyed'::text) AND (old.state <> 'destroyed'::text))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
+CREATE TRIGGER owner_key_hold BEFORE UPDATE ON app.owner_key FOR EACH ROW WHEN (((new.state = 'destroyed'::text) AND (old.state <> 'destroyed'::text) AND (app.erasing() IS DISTINCT FROM old.owner_id))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER owner_key_keep BEFORE UPDATE ON app.owner_key FOR EACH ROW EXECUTE FUNCTION app.keep_owner_key();
 grant insert, select, update on app.owner_key to app;
 
@@ -3327,7 +4301,7 @@ CREATE TRIGGER quarantine_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.qu
 CREATE TRIGGER quarantine_item_restriction BEFORE INSERT ON app.quarantine_item FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant insert, select, update on app.quarantine_item to app;
 
--- rating: append
+-- rating: erasable
 create table app.rating (
   tenant_id uuid not null,
   rating_id uuid not null,
@@ -3364,10 +4338,13 @@ CREATE INDEX rating_latest_idx ON app.rating USING btree (tenant_id, subject_id,
 create policy open on app.rating as permissive for all using (true) with check (true);
 create policy wall on app.rating as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER rating_actor BEFORE INSERT OR DELETE OR UPDATE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER rating_append BEFORE DELETE OR UPDATE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER rating_append BEFORE DELETE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER rating_date BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FUNCTION app.date_rating();
+CREATE TRIGGER rating_erase BEFORE UPDATE ON app.rating FOR EACH ROW EXECUTE FUNCTION app.erase_only('reason');
 CREATE TRIGGER rating_keep AFTER INSERT ON app.rating REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.keep_risk();
+CREATE TRIGGER rating_refuse BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
 grant insert, select on app.rating to app;
+grant update (reason) on app.rating to app;
 
 -- resolution_receipt: append
 create table app.resolution_receipt (
@@ -3406,10 +4383,12 @@ create table app.restriction (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
+  prepared_for text,
   constraint restriction_pkey PRIMARY KEY (tenant_id, restriction_id),
   constraint restriction_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint restriction_imposed_ck CHECK ((((imposed_at IS NULL) = (imposed_by IS NULL)) AND ((NOT is_in_force) OR (imposed_at IS NOT NULL)))),
   constraint restriction_lifted_ck CHECK ((((lifted_at IS NULL) = (lifted_by IS NULL)) AND ((lifted_at IS NULL) = (lift_reason IS NULL)) AND (NOT (is_in_force AND (lifted_at IS NOT NULL))))),
+  constraint restriction_prepared_for_ck CHECK (((length(prepared_for) >= 1) AND (length(prepared_for) <= 40))),
   constraint restriction_purpose_ck CHECK (((length(purpose) >= 1) AND (length(purpose) <= 500))),
   constraint restriction_revision_ck CHECK ((revision > 0))
 );
@@ -3418,6 +4397,7 @@ create policy open on app.restriction as permissive for all using (true) with ch
 create policy sight on app.restriction as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.restriction as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_alerts AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_alerts();
 CREATE TRIGGER restriction_copy AFTER INSERT OR UPDATE ON app.restriction FOR EACH ROW EXECUTE FUNCTION app.copy_restriction();
 grant insert, select, update on app.restriction to app;
 
@@ -3642,10 +4622,14 @@ create table app.subject (
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
+  earlier_content bytea,
+  erased_at timestamp with time zone,
   constraint subject_external_id_key UNIQUE (tenant_id, external_id),
   constraint subject_pkey PRIMARY KEY (tenant_id, subject_id),
   constraint subject_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint subject_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint subject_earlier_content_ck CHECK ((earlier_content IS NULL)),
+  constraint subject_erased_ck CHECK (((erased_at IS NULL) OR ((state = 'offboarded'::text) AND (name = 'erased'::text) AND (external_id IS NULL) AND (segment IS NULL) AND (attributes = '{}'::jsonb) AND (offboard_reason IS NULL)))),
   constraint subject_offboarded_ck CHECK (((state = 'offboarded'::text) = (offboarded_at IS NOT NULL))),
   constraint subject_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
   constraint subject_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))
@@ -3656,7 +4640,9 @@ CREATE INDEX subject_type_idx ON app.subject USING btree (tenant_id, subject_typ
 create policy open on app.subject as permissive for all using (true) with check (true);
 create policy wall on app.subject as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER subject_keep BEFORE INSERT OR UPDATE ON app.subject FOR EACH ROW EXECUTE FUNCTION app.keep_subject();
+CREATE TRIGGER subject_erase BEFORE UPDATE ON app.subject FOR EACH ROW WHEN ((app.erasing() = new.subject_id)) EXECUTE FUNCTION app.erase_subject();
+CREATE TRIGGER subject_keep BEFORE INSERT OR UPDATE ON app.subject FOR EACH ROW WHEN ((app.erasing() IS DISTINCT FROM new.subject_id)) EXECUTE FUNCTION app.keep_subject();
+CREATE TRIGGER subject_refuse BEFORE UPDATE ON app.subject FOR EACH ROW WHEN ((app.erasing() IS DISTINCT FROM new.subject_id)) EXECUTE FUNCTION app.refuse_erased_subject();
 grant insert, select, update on app.subject to app;
 
 -- subject_bulk: tenant
@@ -3750,35 +4736,45 @@ CREATE TRIGGER subject_risk_event AFTER UPDATE ON app.subject_risk FOR EACH ROW 
 CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
 grant insert, select, update on app.subject_risk to app;
 
--- subject_version: append
+-- subject_version: copy
 create table app.subject_version (
   tenant_id uuid not null,
   subject_id uuid not null,
   revision bigint not null,
   subject_type text not null,
   external_id text,
-  name text not null,
+  name text,
   segment text,
-  attributes jsonb not null,
+  attributes jsonb,
   state text not null,
   offboarded_at timestamp with time zone,
   offboard_reason text,
   recorded_from timestamp with time zone not null,
   recorded_until timestamp with time zone not null,
   changed_by text not null,
+  content bytea,
+  changed_members text[],
   constraint subject_version_pkey PRIMARY KEY (tenant_id, subject_id, revision),
   constraint subject_version_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint subject_version_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
+  constraint subject_version_content_ck CHECK (
+CASE
+    WHEN (content IS NULL) THEN ((name IS NOT NULL) AND (attributes IS NOT NULL))
+    ELSE (num_nonnulls(external_id, name, segment, attributes, offboard_reason) = 0)
+END) NOT VALID,
   constraint subject_version_range_ck CHECK ((recorded_from < recorded_until)),
   constraint subject_version_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
   constraint subject_version_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))
 );
+CREATE INDEX subject_version_plain_idx ON app.subject_version USING btree (tenant_id, subject_id, revision) WHERE (name IS NOT NULL);
 create policy open on app.subject_version as permissive for all using (true) with check (true);
 create policy wall on app.subject_version as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_version_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER subject_version_append BEFORE DELETE OR UPDATE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER subject_version_append BEFORE DELETE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER subject_version_encrypt BEFORE UPDATE ON app.subject_version FOR EACH ROW EXECUTE FUNCTION app.encrypt_once('content', 'external_id', 'name', 'segment', 'attributes', 'offboard_reason');
 CREATE TRIGGER subject_version_keep BEFORE INSERT ON app.subject_version FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
 grant insert, select on app.subject_version to app;
+grant update (external_id, name, segment, attributes, offboard_reason, content) on app.subject_version to app;
 
 -- subject_word: tenant
 create table app.subject_word (
@@ -3814,15 +4810,42 @@ create table app.tenant (
   constraint tenant_pkey PRIMARY KEY (tenant_id),
   constraint tenant_not_system_ck CHECK ((tenant_id <> app.system_tenant())),
   constraint tenant_slug_ck CHECK ((slug ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
-  constraint tenant_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text])))
+  constraint tenant_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text, 'deleting'::text])))
 );
 create policy open on app.tenant as permissive for all using (true) with check (true);
 create policy wall on app.tenant as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name])))));
 CREATE TRIGGER tenant_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tenant FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER tenant_keep BEFORE INSERT OR DELETE OR UPDATE OF state ON app.tenant FOR EACH ROW EXECUTE FUNCTION app.keep_tenant();
 grant select on app.tenant to app;
 grant delete, insert, select, update on app.tenant to steward;
 grant update (name, jurisdictions, licences, time_zone, residency, access_epoch, revision, updated_at) on app.tenant to app;
 grant select (tenant_id, state) on app.tenant to worker;
+
+-- tenant_deletion: shared
+create table app.tenant_deletion (
+  tenant_id uuid not null,
+  deleted_tenant_id uuid not null,
+  started_at timestamp with time zone default now() not null,
+  started_by text not null,
+  audit_seq bigint not null,
+  audit_hash text not null,
+  row_counts jsonb not null,
+  finished_at timestamp with time zone,
+  constraint tenant_deletion_pkey PRIMARY KEY (tenant_id, deleted_tenant_id),
+  constraint tenant_deletion_other_ck CHECK ((deleted_tenant_id <> app.system_tenant())),
+  constraint tenant_deletion_seq_ck CHECK ((audit_seq >= 0)),
+  constraint tenant_deletion_system_ck CHECK ((tenant_id = app.system_tenant()))
+);
+create policy open on app.tenant_deletion as permissive for all using (true) with check (true);
+create policy wall_delete on app.tenant_deletion as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.tenant_deletion as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.tenant_deletion as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.tenant_deletion as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER tenant_deletion_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tenant_deletion FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER tenant_deletion_keep BEFORE INSERT OR UPDATE ON app.tenant_deletion FOR EACH ROW EXECUTE FUNCTION app.keep_tenant_deletion();
+grant select on app.tenant_deletion to app;
+grant insert, select on app.tenant_deletion to steward;
+grant update (started_at, started_by, audit_seq, audit_hash, row_counts, finished_at) on app.tenant_deletion to steward;
 
 -- tenant_key: shared
 create table app.tenant_key (
@@ -4084,7 +5107,7 @@ create table app.wall_register (
   table_name text not null,
   kind text not null,
   constraint wall_register_pkey PRIMARY KEY (table_name),
-  constraint wall_register_kind_ck CHECK ((kind = ANY (ARRAY['tenant'::text, 'append'::text, 'shared'::text, 'queue'::text, 'ledger'::text, 'directory'::text, 'system'::text])))
+  constraint wall_register_kind_ck CHECK ((kind = ANY (ARRAY['tenant'::text, 'append'::text, 'copy'::text, 'erasable'::text, 'shared'::text, 'queue'::text, 'ledger'::text, 'directory'::text, 'system'::text])))
 );
 grant select on app.wall_register to app;
 grant select on app.wall_register to steward;

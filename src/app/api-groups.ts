@@ -107,6 +107,12 @@ export const apiGroups: readonly TagGroup[] = [
     name: 'Work',
     tags: [
       {
+        module: 'alerts',
+        title: 'Alerts',
+        description:
+          'What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.',
+      },
+      {
         module: 'work',
         title: 'Queues and clocks',
         description:
@@ -137,6 +143,12 @@ export const apiGroups: readonly TagGroup[] = [
         module: 'audit',
         title: 'Audit and proofs',
         description: `The record of every change: hash-chained, searchable, verified daily, exported with its proofs.${recipes('audit')}`,
+      },
+      {
+        module: 'documents',
+        title: 'Documents and evidence',
+        description:
+          'Files about subjects and cases: stored encrypted, recognised by content, scanned, checked against their hashes, with their chain of custody; and evidence items that name what a finding rests on.',
       },
       {
         module: 'restrictions',

@@ -17,6 +17,7 @@ import { cacheTenantKeys, type IntegrityKeys, integrityKeyCache } from '#kernel/
 import { JobQueue } from '#kernel/job/queue.ts'
 import { type Kernel, pickCapabilities } from '#kernel/kernel.ts'
 import { Limits } from '#kernel/limits.ts'
+import { createMalwareScanner } from '#kernel/malware-scanner.ts'
 import type { Metrics } from '#kernel/metrics.ts'
 import type { Module } from '#kernel/module.ts'
 import { ModuleMetrics } from '#kernel/module-metrics.ts'
@@ -69,6 +70,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     auditKeys: createAuditKeys(integrity),
     integrity: cacheTenantKeys(integrity, caches.get(integrityKeyCache)),
     encryption: createValueEncryption({ tenantKeys, transactions: database, raiseAlarm }),
+    erasureLedger: options.erasureLedger ?? null,
     egress: createEgress({
       log,
       observe: (outcome, duration_s) => metrics.observeEgress(outcome, duration_s),
@@ -80,6 +82,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     },
     forced_provider_mode: options.forced_provider_mode ?? null,
     plugin_policy: options.plugin_policy ?? defaultPluginPolicy,
+    scanner: options.scanner ? createMalwareScanner(options.scanner) : null,
     log,
     metrics: new ModuleMetrics(
       metrics.registry,

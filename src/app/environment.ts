@@ -9,6 +9,8 @@ import type pg from 'pg'
 import { type ConnectionConfig, toConnectionConfig } from '#kernel/database/servers.ts'
 import { combineKeyrings, createKeyCommand } from '#kernel/encryption/key-command.ts'
 import { createKeyring, createMasterKeyFile, type Keyring, loadMasterKeyFile } from '#kernel/encryption/keyring.ts'
+import { createFileLedger } from '#kernel/erasure/file-ledger.ts'
+import type { ErasureLedger } from '#kernel/erasure/ledger.ts'
 import type { Config } from './config.ts'
 import { resolveDataDir } from './embedded/data-dir.ts'
 import { connectEmbedded, EmbeddedInUseError, type EmbeddedServer, startEmbedded } from './embedded/launcher.ts'
@@ -59,6 +61,14 @@ export function resolveHome(config: Config, project: Project): { dir: string; mo
   }
   return { dir: path.resolve(config.data_dir ?? path.join(project.root, '.probity')), moved: null }
 }
+
+/** Null: an external database, and PROBITY_ERASURE_LEDGER is not set. */
+export function openErasureLedger(config: Config, project: Project): ErasureLedger | null {
+  const inHome = config.database_urls === null ? path.join(resolveHome(config, project).dir, LEDGER_FILE) : null
+  const file = config.erasure_ledger ?? inHome
+  return file === null ? null : createFileLedger(path.resolve(file))
+}
+const LEDGER_FILE = 'erasure-ledger.ndjson'
 
 export const hasDatabase = (home: string): boolean => fs.existsSync(path.join(home, 'pg/PG_VERSION'))
 

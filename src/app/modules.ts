@@ -1,6 +1,7 @@
 /** All modules in tier order. A module may use those above it, never those below. */
 import type { Module } from '#kernel/module.ts'
 import { access } from '#modules/access/index.ts'
+import { alerts } from '#modules/alerts/index.ts'
 import { analytics } from '#modules/analytics/index.ts'
 import { audit } from '#modules/audit/index.ts'
 import { auth } from '#modules/auth/index.ts'
@@ -8,6 +9,7 @@ import { batchEvaluations } from '#modules/batch-evaluations/index.ts'
 import { breakGlass } from '#modules/break-glass/index.ts'
 import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
+import { documents } from '#modules/documents/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
 import { events } from '#modules/events/index.ts'
 import { holds } from '#modules/holds/index.ts'
@@ -46,10 +48,11 @@ export const modules: readonly Module[] = [
 
   // domain
   definitions,
+  work,
+  alerts,
   sourceContracts,
   plugins,
   referenceData,
-  work,
   subjects,
   providerCredentials,
   toolServers,
@@ -59,6 +62,7 @@ export const modules: readonly Module[] = [
   evaluations,
   batchEvaluations,
   impact,
+  documents,
 
   // views
   analytics,

@@ -1,6 +1,6 @@
 /**
- * The readiness checks of a serving process: database, schema, tenant isolation, seed, plugins, tool protocol, and whether it is
- * draining.
+ * The readiness checks of a serving process: database, schema, tenant isolation, seed, plugins, tool protocol, erasures, and
+ * whether it is draining.
  */
 import { findIsolationFaults, findRoleFault } from '#kernel/database/isolation.ts'
 import { unrestrictedScope } from '#kernel/database/scope.ts'
@@ -25,8 +25,9 @@ export function createReadinessChecks(options: {
   isDraining: () => boolean
   countPlugins: () => Promise<PluginCounts>
   checkToolProtocol: CheckFunction
+  checkErasures: CheckFunction
 }): Record<string, CheckFunction> {
-  const { database, expected_schema, isDraining, countPlugins, checkToolProtocol } = options
+  const { database, expected_schema, isDraining, countPlugins, checkToolProtocol, checkErasures } = options
   let cached: { check: CheckResult; at_ms: number } | undefined
   const checkIsolation = async (): Promise<CheckResult> => {
     if (cached && performance.now() - cached.at_ms < ISOLATION_CACHE_MS) return cached.check
@@ -66,5 +67,6 @@ export function createReadinessChecks(options: {
         (): CheckResult => ({ status: 'not_configured', detail: 'the plugins could not be counted' }),
       ),
     tool_protocol: checkToolProtocol,
+    erasures: checkErasures,
   }
 }

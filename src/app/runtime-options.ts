@@ -4,11 +4,13 @@ import type { DemoSignIn } from '#kernel/auth/demo-sign-in.ts'
 import type { ConnectionConfig } from '#kernel/database/servers.ts'
 import type { EgressSettings } from '#kernel/egress/settings.ts'
 import type { Keyring } from '#kernel/encryption/keyring.ts'
+import type { ErasureLedger } from '#kernel/erasure/ledger.ts'
 import type { NotFoundFallback } from '#kernel/http/server.ts'
 import type { IntegrityKeys } from '#kernel/integrity/keys.ts'
 import type { JobKind } from '#kernel/job/kind.ts'
 import type { BuildInfo } from '#kernel/kernel.ts'
 import type { Log } from '#kernel/log.ts'
+import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import type { Module } from '#kernel/module.ts'
 import type { PluginPolicy } from '#kernel/plugin-policy.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
@@ -33,10 +35,14 @@ export interface RuntimeOptions {
   readonly statement_timeout_ms: number
   readonly wait_ms?: number
   readonly upload_max_bytes: number
+  /** Without one no subject is erased. */
+  readonly erasureLedger?: ErasureLedger | null
   /** Serves every provider call from recorded answers. */
   readonly forced_provider_mode?: 'recorded' | null
   /** What plugins may do; by default they may name no host, and need no signature. */
   readonly plugin_policy?: PluginPolicy
+  /** Documents are not scanned unless given. */
+  readonly scanner?: ScannerAddress | null
   /** Threads that run heavy work at once; by default one less than there are cores. */
   readonly heavy_threads?: number
   readonly preview_max_rows?: number

@@ -23,6 +23,7 @@ import { createUserProvisioning, UsageCounter } from '#modules/access/index.ts'
 import { createToolProtocolCheck } from '#modules/mcp/index.ts'
 import { countStatuses } from '#modules/plugins/index.ts'
 import { createKernel } from './create-kernel.ts'
+import { createLedgerCheck } from './erasures/ledger-check.ts'
 import { tuneGarbageCollector } from './garbage-collection.ts'
 import { buildTrustedIssuers } from './issuers.ts'
 import { modules as allModules } from './modules.ts'
@@ -78,6 +79,7 @@ export class Runtime {
       isDraining: () => this.#server?.isDraining ?? false,
       countPlugins: () => this.#countPlugins(),
       checkToolProtocol: createToolProtocolCheck(() => this.kernel),
+      checkErasures: createLedgerCheck(options.erasureLedger ?? null, database),
     })
     this.kernel = createKernel(options, { ...parts, metrics: this.metrics, readinessChecks })
     addRuntimeMetrics(this.metrics, {
@@ -160,7 +162,7 @@ export class Runtime {
             scan,
             transactions: database,
             queue: this.#connectQueue(),
-            kernel: { auditKeys: kernel.auditKeys, metrics: kernel.metrics },
+            kernel: { auditKeys: kernel.auditKeys, caches: kernel.caches, metrics: kernel.metrics },
             log: this.#options.log,
             isTurn: () => this.#processes?.isTurn(scan.every_ms) ?? true,
           }),

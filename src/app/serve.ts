@@ -15,7 +15,7 @@ import { serveMetrics } from '#kernel/metrics.ts'
 import { loadApiExamples } from './api-examples.ts'
 import { installAssets } from './assets.ts'
 import type { Config } from './config.ts'
-import type { Connections } from './environment.ts'
+import { type Connections, openErasureLedger } from './environment.ts'
 import { modules } from './modules.ts'
 import { type PortSettings, portErrorMessage } from './ports.ts'
 import type { ProcessLifecycle } from './process-lifecycle.ts'
@@ -119,11 +119,13 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
     prepared_statements: config.prepared_statements,
     statement_timeout_ms: config.statement_timeout_ms,
     upload_max_bytes: config.upload_max_bytes,
+    erasureLedger: openErasureLedger(config, project),
     heavy_threads: config.heavy_threads,
     preview_max_rows: config.preview_max_rows,
     preview_time_limit_ms: config.preview_time_limit_ms,
     forced_provider_mode: config.forced_provider_mode,
     plugin_policy: config.plugins.policy,
+    scanner: config.scanner,
     strict: false,
     ...(http && { assets: (app) => installAssets(app, project.root, config.issuers) }),
   })

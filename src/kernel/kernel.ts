@@ -13,10 +13,12 @@ import type { CursorCodec } from './cursor.ts'
 import type { Transactions, Tx } from './database/tx.ts'
 import type { Egress } from './egress/egress.ts'
 import type { ValueEncryption } from './encryption/value-encryption.ts'
+import type { ErasureLedger } from './erasure/ledger.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobQueue } from './job/queue.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
+import type { MalwareScanner } from './malware-scanner.ts'
 import type { Module } from './module.ts'
 import type { ModuleMetrics } from './module-metrics.ts'
 import type { PluginPolicy } from './plugin-policy.ts'
@@ -52,6 +54,8 @@ export interface Kernel {
   readonly auditKeys: AuditKeys
   readonly integrity: IntegrityKeys
   readonly encryption: ValueEncryption
+  /** Null: the operator has configured none, and nothing is erased. */
+  readonly erasureLedger: ErasureLedger | null
   /** The only way to another system. */
   readonly egress: Egress
   readonly preview_limits: { readonly max_rows: number; readonly time_limit_ms: number }
@@ -59,6 +63,8 @@ export interface Kernel {
   readonly forced_provider_mode: 'recorded' | null
   /** What the operator allows plugins. */
   readonly plugin_policy: PluginPolicy
+  /** Null: the operator configured none. */
+  readonly scanner: MalwareScanner | null
   readonly log: Log
   /** Metrics that modules declare. */
   readonly metrics: ModuleMetrics

@@ -2,7 +2,10 @@
 import type { Caches } from './cache/caches.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx } from './database/tx.ts'
+import type { ValueEncryption } from './encryption/value-encryption.ts'
+import type { ErasureClass } from './erasure/erasure-class.ts'
 import type { EventType } from './events/event-type.ts'
+import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
 import type { MetricDeclaration } from './module-metrics.ts'
 import type { PluginPolicy } from './plugin-policy.ts'
@@ -28,6 +31,33 @@ interface PluginCapabilities {
   readonly caches: Caches
   readonly threads: WorkerThreads
   readonly plugin_policy: PluginPolicy
+}
+
+/** What an evidence item keeps of the object that it names. */
+export interface EvidenceObject {
+  /** 64 hexadecimal digits of the content as it is stored now, keyed or salted: nobody can find the content by trying. */
+  readonly content_hash: string
+  readonly source: string
+  readonly obtained_at: string
+  readonly restriction_id: string | null
+}
+
+/** A kind of object that an evidence item can name. */
+export interface EvidenceKind {
+  readonly kind: string
+  /** Computes the hash again. Undefined where the caller cannot see such an object; fails with `erased` where its content is gone. */
+  readonly resolve: (
+    kernel: { readonly encryption: ValueEncryption; readonly integrity: IntegrityKeys },
+    tx: Tx,
+    object: { readonly object_id: string; readonly object_version: number | null },
+  ) => Promise<EvidenceObject | undefined>
+}
+
+/** A kind of object that evidence can be attached to. */
+export interface EvidenceOwner {
+  readonly kind: string
+  /** Undefined where the caller cannot see such an object. */
+  readonly find: (tx: Tx, owner_id: string) => Promise<{ readonly restriction_id: string | null } | undefined>
 }
 
 /** A kind of object that a legal hold can name. */
@@ -77,6 +107,8 @@ export interface Module {
     kernel: { readonly caches: Caches; readonly forced_provider_mode: 'recorded' | null },
     tx: Tx,
   ) => Promise<readonly string[]>
+  /** Why the tenant must not be deleted now, as sentences for the operator. */
+  readonly listDeletionObstacles?: (tx: Tx) => Promise<readonly string[]>
   /** Keys of the plugins that are in force and can run now. */
   readonly listRunnablePlugins?: (kernel: PluginCapabilities, tx: Tx) => Promise<readonly string[]>
   /** What of this module, as it is in force, runs the plugin. */
@@ -85,8 +117,12 @@ export interface Module {
     tx: Tx,
     plugin_key: string,
   ) => Promise<readonly PluginDependent[]>
+  readonly evidence_kinds?: readonly EvidenceKind[]
+  readonly evidence_owners?: readonly EvidenceOwner[]
   /** The kinds of object of this module that a legal hold can name. */
   readonly holdable?: readonly HoldableKind[]
+  /** What an erasure of a subject overwrites or removes of this module. */
+  readonly erases?: readonly ErasureClass[]
   /** The kinds of object that search finds; required of a module that reads objects by id. */
   readonly search?: ModuleSearch
 }

@@ -55,7 +55,7 @@ export function listProblemCodes(route: Route): ReadonlySet<ProblemCode> {
   if (route.needs === 'provider') add(['provider_credential_missing'])
   if (route.executes === 'plugin') add(['plugin_invalid', 'plugin_failed'])
   if (route.governed?.breakGlass) add(['person_required'])
-  if ((route.uses as readonly string[]).includes('encryption')) add(['content_corrupt', 'conflict'])
+  if ((route.uses as readonly string[]).includes('encryption')) add(['content_corrupt', 'erased'])
   if ((route.query as { properties?: Json } | undefined)?.properties?.['cursor']) add(['cursor_not_found'])
   return codes
 }

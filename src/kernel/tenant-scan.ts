@@ -3,6 +3,7 @@
  * scheduled job it costs nothing for tenants without any, and leaves no trace of when it looked.
  */
 import type { AuditKeys } from './audit/chain.ts'
+import type { Caches } from './cache/caches.ts'
 import { fullScope } from './database/scope.ts'
 import type { Transactions, Tx } from './database/tx.ts'
 import type { Log } from './log.ts'
@@ -11,6 +12,7 @@ import { SYSTEM_TENANT } from './uuid.ts'
 
 export interface ScanCapabilities {
   readonly auditKeys: AuditKeys
+  readonly caches: Caches
   readonly metrics: ModuleMetrics
 }
 

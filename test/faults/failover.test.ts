@@ -199,6 +199,7 @@ describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
       isDraining: () => false,
       countPlugins: async () => ({ active: 0, invalid: 0 }),
       checkToolProtocol: async () => ({ status: 'ok' }),
+      checkErasures: async () => ({ status: 'ok' }),
     })
     await expect
       .poll(() => checks['database']?.().catch(() => null))

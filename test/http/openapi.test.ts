@@ -25,7 +25,6 @@ const BINARY_TYPES = [
 ]
 /** Problems that no operation declares: the catalogue documents them. */
 const codesWithoutOperation = [
-  'legal_hold',
   // Of messages of the tool protocol.
   'origin_not_allowed',
   'tool_approval_required',
@@ -113,7 +112,7 @@ describe('every operation', () => {
   const verbs =
     'list|get|create|update|delete|revoke|check|deactivate|reactivate|rotate|approve|reject|withdraw|stream|cancel|retry|' +
     'archive|export|diff|activate|submit|rollBack|pin|unpin|validate|preview|start|resolve|lookUp|rebase|offboard|publish|simulate|test|import|' +
-    'replay|reevaluate|explore|compare|override|estimate|resume|acknowledge|detect|infer|convert|reprocess|call|repeat|answer|verify|enable|disable|run|deny|discover|impose|lift|confirm|release|reassign'
+    'replay|reevaluate|explore|compare|override|estimate|resume|acknowledge|detect|infer|convert|reprocess|call|repeat|answer|verify|enable|disable|run|deny|discover|impose|lift|confirm|release|detach|reassign|claim|assign|snooze|dismiss|return|escalate|decide|end'
 
   test('has an id of verb and noun that fits its method and is used once', () => {
     const ids = operations.map(({ operation }) => operation.operationId)
@@ -342,8 +341,8 @@ describe('examples', () => {
     const unreachable = Object.keys(problems).filter((code) => !recorded.includes(code))
     expect(unreachable.toSorted()).toEqual([
       'contract_violated',
+      'document_infected',
       'import_rejected',
-      'legal_hold',
       'not_recorded',
       'outcome_unknown',
       'provider_failed',
@@ -391,6 +390,6 @@ describe('examples', () => {
   })
 
   test('keep the document small', () => {
-    expect(JSON.stringify(document).length).toBeLessThan(1_800_000)
+    expect(JSON.stringify(document).length).toBeLessThan(2_000_000)
   })
 })

@@ -38,7 +38,17 @@ describe('catalogue', () => {
   test('classifies every table, and every isolation kind is in use', () => {
     expect(tables.filter(({ kind }) => !kind).map(({ name }) => name)).toEqual([])
     const inUse = new Set(tables.map(({ kind }) => kind))
-    for (const kind of ['tenant', 'append', 'shared', 'queue', 'ledger', 'directory', 'system'] as const)
+    for (const kind of [
+      'tenant',
+      'append',
+      'copy',
+      'erasable',
+      'shared',
+      'queue',
+      'ledger',
+      'directory',
+      'system',
+    ] as const)
       expect(inUse).toContain(kind)
   })
 
@@ -62,6 +72,7 @@ describe('start-up guard', () => {
       isDraining: () => false,
       countPlugins: async () => ({ active: 0, invalid: 0 }),
       checkToolProtocol: async () => ({ status: 'ok' }),
+      checkErasures: async () => ({ status: 'ok' }),
     })
     const check = await checks['tenant_isolation']?.()
     await database.end()

@@ -78,7 +78,7 @@ export interface Reference {
 }
 export interface Table {
   readonly name: string
-  readonly kind: 'tenant' | 'append' | 'shared' | 'queue' | 'ledger' | 'directory' | 'system'
+  readonly kind: 'tenant' | 'append' | 'copy' | 'erasable' | 'shared' | 'queue' | 'ledger' | 'directory' | 'system'
   /** Stored columns: generated ones cannot be given a value. */
   readonly columns: readonly Column[]
   readonly references: readonly Reference[]

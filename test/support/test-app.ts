@@ -15,9 +15,11 @@ import { fullScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import type { EgressSettings } from '#kernel/egress/settings.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
+import type { ErasureLedger } from '#kernel/erasure/ledger.ts'
 import type { HttpServer } from '#kernel/http/server.ts'
 import type { JobKind } from '#kernel/job/kind.ts'
 import { createSilentLog, type Log } from '#kernel/log.ts'
+import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import type { Module } from '#kernel/module.ts'
 import type { PluginPolicy } from '#kernel/plugin-policy.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -25,6 +27,7 @@ import { insertUser } from '#modules/access/index.ts'
 import { updateApprovalRules } from './approval-rules.ts'
 import { createCaller } from './caller.ts'
 import { projectRoot, type RoleName, TEMPLATE, TEST_MASTER_KEY } from './database.ts'
+import { createMemoryLedger } from './memory-ledger.ts'
 import { countResource } from './resource-counts.ts'
 import { threadsDir } from './threads.ts'
 
@@ -35,10 +38,13 @@ export interface TestAppOptions {
   readonly issuers?: readonly ConfiguredIssuer[]
   readonly egress?: EgressSettings
   readonly plugin_policy?: PluginPolicy
+  readonly scanner?: ScannerAddress
   readonly pool_size?: number
   readonly wait_ms?: number
   readonly prepared?: boolean
   readonly upload_max_bytes?: number
+  /** In memory unless given. */
+  readonly erasureLedger?: ErasureLedger | null
   readonly heavy_threads?: number
   readonly preview_max_rows?: number
   readonly preview_time_limit_ms?: number
@@ -111,6 +117,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     issuers: options.issuers ?? [],
     ...(options.egress && { egress: options.egress }),
     ...(options.plugin_policy && { plugin_policy: options.plugin_policy }),
+    ...(options.scanner && { scanner: options.scanner }),
     demoSignIn: options.demoSignIn === undefined ? localDemoSignIn : options.demoSignIn,
     public_url: options.public_url === undefined ? 'http://localhost' : options.public_url,
     cors_origins: options.cors_origins ?? [],
@@ -121,6 +128,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     // A busy machine is no reason for a test to fail; the limit itself is tested where it belongs.
     wait_ms: options.wait_ms ?? 60_000,
     upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
+    erasureLedger: options.erasureLedger === undefined ? createMemoryLedger() : options.erasureLedger,
     // The same on every machine: what waits for a thread must not depend on its cores.
     heavy_threads: options.heavy_threads ?? 4,
     ...(options.preview_max_rows !== undefined && { preview_max_rows: options.preview_max_rows }),

@@ -4,7 +4,7 @@
  */
 import pg from 'pg'
 
-export type IsolationKind = 'tenant' | 'append' | 'shared' | 'queue' | 'ledger' | 'directory'
+export type IsolationKind = 'tenant' | 'append' | 'copy' | 'erasable' | 'shared' | 'queue' | 'ledger' | 'directory'
 
 export interface BackupTable {
   readonly name: string

@@ -65,6 +65,8 @@ export function unknownCommitOutcome(cause: unknown): Problem {
 
 /** Raised by app.refuse_held_delete. */
 const LEGAL_HOLD = 'PB008'
+/** Raised where something would be stored about a subject that is erased. */
+const ERASED = 'PB009'
 
 /** Constraint name → problem. Modules declare theirs; an unmapped unique violation is still a 409, never a 500. */
 export type ConstraintProblems = Readonly<
@@ -83,6 +85,7 @@ export function translateDatabaseError(error: unknown): unknown {
   if (isConnectionFailure(error)) return toProblem(new Problem('dependency_unavailable', { retry_after_s: 2 }))
   const declared = constraint === undefined ? undefined : constraints.get(constraint)
   if (declared) return toProblem(new Problem(declared[0], declared[1]))
+  if (code === ERASED) return toProblem(new Problem('erased'))
   if (code === LEGAL_HOLD) return toProblem(new Problem('legal_hold'))
   if (code === '23505') return toProblem(new Problem('duplicate'))
   // Cancelled by statement or lock timeout, or still in conflict after all retries.

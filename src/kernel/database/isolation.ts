@@ -26,6 +26,8 @@ type Policy = readonly [kind: string, name: string, command: string, using: stri
 const isolationPolicies: readonly Policy[] = [
   ['tenant', 'wall', '*', ownTenant, ownTenant],
   ['append', 'wall', '*', ownTenant, ownTenant],
+  ['copy', 'wall', '*', ownTenant, ownTenant],
+  ['erasable', 'wall', '*', ownTenant, ownTenant],
   ['queue', 'wall', '*', ownOrWorker, ownOrWorker],
   ['ledger', 'wall', '*', ownOrWorker, ownOrWorker],
   ['ledger', 'actor', 'a', null, 'app.has_actor()'],
@@ -56,6 +58,16 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
   ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
+]
+
+/** The one change that a copy allows, with a digest of its body. */
+const ENCRYPT_ONCE_DIGEST = 'b67596998971229cde489115261c5056'
+
+/** Functions that keep append-only rows and tenants, except in the deletion of a whole tenant. */
+const historyFunctions: readonly (readonly [name: string, digest: string])[] = [
+  ['refuse_change', 'd75c5068afce7a4217005444f7da5f16'],
+  ['is_deleting_tenant', '3ef2fb7465d946d85ea17f6d6efab50f'],
+  ['keep_tenant', '830df33356dba1d7e5db7f6ec09f8f40'],
 ]
 
 /** Rows that belong to another row take its restriction; two tables copy what decides about sight. */
@@ -148,6 +160,20 @@ const invariantRules: readonly string[] = [
      has_any_column_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or not exists (
      select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'refuse_change'
         and g.tgenabled in ('O', 'A') and g.tgtype & 26 = 26 and g.tgqual is null and g.tgattr = ''))`,
+  // A copy is append-only too, except that its content is encrypted once, in columns that are granted one by one.
+  `select 'a copy can be changed', t.name from walled t where kind = 'copy' and (
+     has_table_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or 2 <> (
+     select count(*) from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid
+        and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = ''
+        and (f.proname, g.tgtype) in (('refuse_change', 10), ('encrypt_once', 19))))`,
+
+  // Only an erasure overwrites the columns that the trigger names.
+  `select 'history can be changed without an erasure', t.name from walled t where kind = 'erasable' and (
+     has_table_privilege('app', t.oid, 'UPDATE') or has_table_privilege('app', t.oid, 'DELETE') or not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'refuse_change'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 10 = 10 and g.tgqual is null and g.tgattr = '') or not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = t.oid and f.proname = 'erase_only'
+        and g.tgenabled in ('O', 'A') and g.tgtype & 19 = 19 and g.tgqual is null and g.tgattr = ''))`,
 
   // Grants.
   `select 'a serving role owns a table', name from tables where owner in ('app', 'worker', 'steward', 'migrator')`,
@@ -208,6 +234,15 @@ const schemaRules: readonly string[] = [
   `select 'a function of sight is missing or is not as written', f.name from (values ${toSqlRows(sightFunctions)}) as f (name, digest)
     where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name and p.proconfig is null
       and md5(p.prosrc) = f.digest)`,
+  `select 'a function of copies is missing or is not as written', 'encrypt_once' where not exists (
+     select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = 'encrypt_once' and p.proconfig is null
+       and md5(p.prosrc) = '${ENCRYPT_ONCE_DIGEST}')`,
+  `select 'a function that keeps history is missing or is not as written', f.name from (values ${toSqlRows(historyFunctions)}) as f (name, digest)
+    where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name and p.proconfig is null
+      and md5(p.prosrc) = f.digest)`,
+  `select 'tenants can be removed by hand', 'tenant' where not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.tenant') and f.proname = 'keep_tenant'
+        and g.tgenabled in ('O', 'A') and g.tgtype = 31 and g.tgqual is null)`,
   `select 'a trigger that sight relies on is missing or off', w.name || '.' || w.function from (values ${toSqlRows(sightTriggers)}) as w (name, function)
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = ''

@@ -42,11 +42,12 @@ export type KeyCommandOutcome = (typeof keyCommandOutcomes)[number]
 
 /** The owner's key was destroyed on purpose: nothing of this owner can be decrypted or encrypted any more. */
 export class OwnerKeyDestroyed extends Problem {
-  constructor() {
-    super(
-      'conflict',
-      'The encryption key of this record was destroyed: its content cannot be read, and none can be added.',
-    )
+  /** `members`: what is kept of the content, such as its hash. */
+  constructor(members: Readonly<Record<string, unknown>> = {}) {
+    super('erased', {
+      detail: 'The content of this record was erased: it cannot be read, and none can be added.',
+      members,
+    })
     this.name = 'OwnerKeyDestroyed'
     this.message = 'The key of this owner was destroyed'
   }

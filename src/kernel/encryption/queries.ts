@@ -116,6 +116,57 @@ export async function findOwnerKey(
   }
 }
 
+export interface OwnerName {
+  readonly kind: OwnerKind
+  readonly id: string
+}
+
+interface AnyKeyRow {
+  /** NULL: the row is a tenant key. */
+  readonly owner_kind: OwnerKind | null
+  readonly owner_id: string | null
+  readonly key_no: number
+  readonly state: string
+  readonly wrapped: Buffer | null
+  readonly tenant_key_no: number | null
+  readonly tenant_wrapped: string | null
+  readonly wrapped_by: string | null
+}
+
+/** All keys of the tenant and all keys of these owners, in one statement for the same reason as above. */
+export async function listEncryptionKeys(
+  tx: Tx,
+  owners: readonly OwnerName[],
+): Promise<{ tenant_keys: StoredTenantKey[]; owner_keys: (StoredOwnerKey & OwnerName)[] }> {
+  const rows = await tx.query<AnyKeyRow>(
+    `select null as owner_kind, null::uuid as owner_id, key_no, state, null::bytea as wrapped, null::bigint as tenant_key_no,
+            wrapped as tenant_wrapped, wrapped_by
+       from app.tenant_key where tenant_id = $1
+     union all
+     select o.owner_kind, o.owner_id, o.key_no, o.state, o.wrapped, o.tenant_key_no, null, null
+       from unnest($2::text[], $3::uuid[]) as w (kind, id)
+       join app.owner_key o on o.tenant_id = $1 and o.owner_kind = w.kind and o.owner_id = w.id`,
+    [tx.tenant_id, owners.map(({ kind }) => kind), owners.map(({ id }) => id)],
+  )
+  const { tenant_id } = tx
+  const tenant_keys = rows
+    .filter(({ owner_kind }) => owner_kind === null)
+    .map(({ key_no, state, tenant_wrapped: wrapped, wrapped_by }) => ({
+      tenant_id,
+      key_no,
+      state,
+      wrapped,
+      wrapped_by,
+    }))
+  const owner_keys = rows
+    .filter(({ owner_kind }) => owner_kind !== null)
+    .map(({ owner_kind, owner_id, key_no, state, wrapped, tenant_key_no }) => ({
+      ...{ tenant_id, owner_kind, owner_id, key_no, state, wrapped, tenant_key_no },
+      ...{ kind: owner_kind, id: owner_id },
+    }))
+  return { tenant_keys: tenant_keys as StoredTenantKey[], owner_keys: owner_keys as (StoredOwnerKey & OwnerName)[] }
+}
+
 export type NewTenantKey = Pick<TenantKeyRow, 'key_no' | 'wrapped' | 'wrapped_by'>
 
 /** 0 when another process has inserted it meanwhile, or when another key is active. */
@@ -133,4 +184,35 @@ export const insertOwnerKey = (tx: Tx, key: NewOwnerKey) =>
     `insert into app.owner_key (tenant_id, owner_kind, owner_id, key_no, wrapped, tenant_key_no)
      values ($1, $2, $3, $4, $5, $6) on conflict do nothing`,
     [tx.tenant_id, key.owner_kind, key.owner_id, key.key_no, key.wrapped, key.tenant_key_no],
+  )
+
+/** The number of keys that were inserted: fewer when another transaction has inserted some of them meanwhile. */
+export const insertOwnerKeys = (tx: Tx, keys: readonly NewOwnerKey[]) =>
+  tx.run(
+    `insert into app.owner_key (tenant_id, owner_kind, owner_id, key_no, wrapped, tenant_key_no)
+     select $1, g.* from unnest($2::text[], $3::uuid[], $4::bigint[], $5::bytea[], $6::bigint[]) as g on conflict do nothing`,
+    [
+      tx.tenant_id,
+      keys.map((key) => key.owner_kind),
+      keys.map((key) => key.owner_id),
+      keys.map((key) => key.key_no),
+      keys.map((key) => key.wrapped),
+      keys.map((key) => key.tenant_key_no),
+    ],
+  )
+
+/** Destroys all keys of an owner, lost ones too; 0 where it has none, or none any more. */
+export const updateOwnerKeysDestroyed = (tx: Tx, { kind, id }: OwnerName) =>
+  tx.run(
+    `update app.owner_key set state = 'destroyed', wrapped = null, tenant_key_no = null, destroyed_at = now()
+      where tenant_id = $1 and owner_kind = $2 and owner_id = $3 and state <> 'destroyed'`,
+    [tx.tenant_id, kind, id],
+  )
+
+/** A key that never existed and counts as destroyed, so that the owner never gets one; 0 where the owner has a key. */
+export const insertDestroyedKey = (tx: Tx, { kind, id }: OwnerName) =>
+  tx.run(
+    `insert into app.owner_key (tenant_id, owner_kind, owner_id, key_no, state, destroyed_at)
+     values ($1, $2, $3, 1, 'destroyed', now()) on conflict do nothing`,
+    [tx.tenant_id, kind, id],
   )

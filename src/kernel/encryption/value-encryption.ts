@@ -2,23 +2,15 @@
  * Encrypts values under the key of their owner: master key, tenant key, owner key, value. An owner key is a row, wrapped by the
  * tenant key; it is read in the transaction of its value, so a key that was destroyed is never used from memory.
  */
-import { createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, hkdfSync } from 'node:crypto'
 import type { RaiseAlarm } from '../alarm.ts'
 import { NeedsPrecompute } from '../database/precompute.ts'
 import { scopeOfTransaction } from '../database/scope.ts'
 import type { Transactions, Tx } from '../database/tx.ts'
-import { decryptBytes, encryptBytes, KEY_BYTES } from './aes-gcm.ts'
-import { DecryptionFailed, OwnerKeyDestroyed } from './failures.ts'
-import {
-  findEncryptionKeys,
-  findOwnerKey,
-  insertOwnerKey,
-  type NewOwnerKey,
-  type OwnerKeyRow,
-  type OwnerKind,
-  type StoredOwnerKey,
-  type StoredTenantKey,
-} from './queries.ts'
+import { KEY_BYTES } from './aes-gcm.ts'
+import { DecryptionFailed } from './failures.ts'
+import { OwnerKeys, toOwnerName } from './owner-keys.ts'
+import { findEncryptionKeys, insertDestroyedKey, type OwnerName, updateOwnerKeysDestroyed } from './queries.ts'
 import type { TenantKeys } from './tenant-keys.ts'
 import { decryptValue, encryptValue, readKeyNumber, type ValueLocation } from './value-format.ts'
 
@@ -31,13 +23,36 @@ export interface KeyOwner {
   readonly id: string
 }
 
+export interface PlainValue {
+  readonly owner: KeyOwner
+  readonly at: ValueLocation
+  readonly plaintext: Buffer
+}
+
+export interface EncryptedValue {
+  readonly owner: KeyOwner
+  readonly at: ValueLocation
+  readonly stored: Buffer
+}
+
 export interface ValueEncryption {
   /** Creates the owner's key where there is none. Throws NeedsPrecompute while the tenant key is not in memory. */
   encrypt(tx: Tx, owner: KeyOwner, at: ValueLocation, plaintext: Buffer): Promise<Buffer>
   /** Throws DecryptionFailed unless tenant, owner, location and bytes are the ones of the encryption. */
   decrypt(tx: Tx, owner: KeyOwner, at: ValueLocation, stored: Buffer): Promise<Buffer>
+  /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed. */
+  encryptAll(tx: Tx, values: readonly PlainValue[]): Promise<(Buffer | null)[]>
+  /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed; a failure for one that was altered. */
+  decryptAll(tx: Tx, values: readonly EncryptedValue[]): Promise<(Buffer | DecryptionFailed | null)[]>
+  /**
+   * Makes everything that is encrypted for the owner unreadable for good, and refuses to encrypt anything else for it, also where it
+   * had no key. Returns how many keys were destroyed. The caller checks holds and records the erasure.
+   */
+  destroyOwner(tx: Tx, owner: KeyOwner): Promise<number>
   /** A keyed hash, in hexadecimal digits: equal inputs are visible inside one tenant and for one purpose only. */
   fingerprint(tx: Tx, purpose: string, plaintext: Buffer): Promise<string>
+  /** Many of them, with one statement. */
+  fingerprintAll(tx: Tx, purpose: string, plaintexts: readonly Buffer[]): Promise<string[]>
 }
 
 export interface ValueEncryptionOptions {
@@ -46,116 +61,83 @@ export interface ValueEncryptionOptions {
   readonly raiseAlarm: RaiseAlarm
 }
 
-interface OpenOwnerKey {
-  readonly tenant_id: string
-  readonly key_no: number
-  readonly key: Buffer
-}
+const distinctOwners = (values: readonly { readonly owner: KeyOwner }[]): OwnerName[] => [
+  ...new Map(values.map(({ owner }) => [toOwnerName(owner), owner])).values(),
+]
 
-interface AnyOwner {
-  readonly kind: OwnerKind
-  readonly id: string
-}
-
-type OwnerKeyPlace = Pick<NewOwnerKey, 'owner_kind' | 'owner_id' | 'key_no' | 'tenant_key_no'> & {
-  readonly tenant_id: string
-}
-
-const toWrapAad = ({ tenant_id, owner_kind, owner_id, key_no, tenant_key_no }: OwnerKeyPlace): Buffer =>
-  Buffer.from(`owner-key|${tenant_id}|${owner_kind}|${owner_id}|${key_no}|${tenant_key_no}`)
-
-export const wrapOwnerKey = (tenantKey: Buffer | KeyObject, place: OwnerKeyPlace, key: Buffer): Buffer =>
-  encryptBytes(tenantKey, key, toWrapAad(place))
-
-export const unwrapOwnerKey = (tenantKey: Buffer | KeyObject, row: OwnerKeyPlace & { wrapped: Buffer }): Buffer =>
-  decryptBytes(tenantKey, row.wrapped, toWrapAad(row))
-
-/** A random key of an owner, wrapped by the tenant key. */
-export function createOwnerKey(
-  tenantKey: { readonly key_no: number; readonly key: Buffer | KeyObject },
-  owner: { readonly tenant_id: string; readonly kind: OwnerKind; readonly id: string; readonly key_no?: number },
-): NewOwnerKey & { readonly key: Buffer } {
-  const key = randomBytes(KEY_BYTES)
-  const place: OwnerKeyPlace = {
-    tenant_id: owner.tenant_id,
-    owner_kind: owner.kind,
-    owner_id: owner.id,
-    key_no: owner.key_no ?? 1,
-    tenant_key_no: tenantKey.key_no,
-  }
-  return { ...place, wrapped: wrapOwnerKey(tenantKey.key, place, key), key }
-}
-
-const TENANT_KEY_REFERENCE = 'owner_key_tenant_key_fk'
-
-/** A rotation destroyed the tenant key since this transaction read it: the next attempt finds the new one. */
-function retryAfterRotation(error: unknown): never {
-  if ((error as { constraint?: string } | null)?.constraint !== TENANT_KEY_REFERENCE) throw error
-  throw new NeedsPrecompute(async () => {})
-}
-
-const isUsable = (row: StoredOwnerKey): row is OwnerKeyRow => row.state !== 'destroyed'
+const hashWith = (key: Buffer, plaintext: Buffer): string => createHmac('sha256', key).update(plaintext).digest('hex')
 
 export function createValueEncryption(options: ValueEncryptionOptions): ValueEncryption {
   const { tenantKeys, transactions, raiseAlarm } = options
+  const ownerKeys = new OwnerKeys(tenantKeys)
 
-  const openOwnerKey = (owner_key: OwnerKeyRow, tenant_keys: readonly StoredTenantKey[]): Buffer => {
-    const tenant_key = tenant_keys.find(({ key_no }) => key_no === owner_key.tenant_key_no)
-    if (!tenant_key || tenant_key.state === 'destroyed') throw new DecryptionFailed('its tenant key is destroyed')
-    return unwrapOwnerKey(tenantKeys.get(tenant_key), owner_key)
+  const raiseDecryptionAlarm = (tx: Tx, { table, row_id, column }: ValueLocation, err: DecryptionFailed): void => {
+    const facts = { tenant_id: tx.tenant_id, table, row_id, column, err }
+    raiseAlarm('decryption_failed', facts, 'failed to decrypt a stored value')
   }
 
-  /** The newest key of the owner; a new one where there is none, or where the newest is lost. */
-  const ensureOwnerKey = async (tx: Tx, owner: AnyOwner): Promise<OpenOwnerKey> => {
-    const { tenant_id } = tx
-    const { tenant_keys, owner_key } = await findEncryptionKeys(tx, owner.kind, owner.id)
-    if (owner_key && !isUsable(owner_key)) throw new OwnerKeyDestroyed()
-    if (owner_key?.state === 'active') {
-      return { tenant_id, key_no: owner_key.key_no, key: openOwnerKey(owner_key, tenant_keys) }
+  /** The key of the tenant's keyed hashes for one purpose. */
+  const findHashKey = async (tx: Tx, purpose: string): Promise<Buffer> => {
+    if (purpose === '') throw new TypeError('A fingerprint needs a purpose')
+    const owner: OwnerName = { kind: 'tenant', id: tx.tenant_id }
+    const { owner_key, tenant_keys } = await findEncryptionKeys(tx, owner.kind, owner.id)
+    // In a transaction of its own: also where the caller only reads, and kept when the caller is rolled back.
+    if (owner_key?.state !== 'active') {
+      throw new NeedsPrecompute(() => transactions.write(scopeOfTransaction(tx), (own) => ownerKeys.ensure(own, owner)))
     }
-    const active = tenantKeys.getActive(tx, tenant_keys)
-    const made = createOwnerKey(active, { ...owner, tenant_id, key_no: (owner_key?.key_no ?? 0) + 1 })
-    const inserted = await insertOwnerKey(tx, made).catch(retryAfterRotation)
-    // Another transaction was first, and has committed: its key is found now.
-    return inserted === 1 ? { tenant_id, key_no: made.key_no, key: made.key } : ensureOwnerKey(tx, owner)
-  }
-
-  const findKey = async (tx: Tx, owner: AnyOwner, key_no: number): Promise<OpenOwnerKey> => {
-    const found = await findOwnerKey(tx, owner.kind, owner.id, key_no)
-    if (!found) throw new DecryptionFailed('its owner has no such key')
-    const { owner_key, tenant_key } = found
-    if (!isUsable(owner_key)) throw new OwnerKeyDestroyed()
-    if (!tenant_key) throw new DecryptionFailed('its tenant key is not there')
-    return { tenant_id: tx.tenant_id, key_no, key: unwrapOwnerKey(tenantKeys.get(tenant_key), owner_key) }
+    const key = ownerKeys.open(owner_key, tenant_keys)
+    return Buffer.from(hkdfSync('sha256', createSecretKey(key), Buffer.alloc(0), `fingerprint/${purpose}`, KEY_BYTES))
   }
 
   return {
-    encrypt: async (tx, owner, at, plaintext) => encryptValue(await ensureOwnerKey(tx, owner), at, plaintext),
+    encrypt: async (tx, owner, at, plaintext) => encryptValue(await ownerKeys.ensure(tx, owner), at, plaintext),
 
     decrypt: async (tx, owner, at, stored) => {
       try {
-        return decryptValue(await findKey(tx, owner, readKeyNumber(stored)), at, stored)
+        return decryptValue(await ownerKeys.find(tx, owner, readKeyNumber(stored)), at, stored)
       } catch (error) {
-        if (error instanceof DecryptionFailed) {
-          const { table, row_id, column } = at
-          const facts = { tenant_id: tx.tenant_id, table, row_id, column, err: error }
-          raiseAlarm('decryption_failed', facts, 'failed to decrypt a stored value')
-        }
+        if (error instanceof DecryptionFailed) raiseDecryptionAlarm(tx, at, error)
         throw error
       }
     },
 
-    fingerprint: async (tx, purpose, plaintext) => {
-      if (purpose === '') throw new TypeError('A fingerprint needs a purpose')
-      const owner: AnyOwner = { kind: 'tenant', id: tx.tenant_id }
-      const { owner_key, tenant_keys } = await findEncryptionKeys(tx, owner.kind, owner.id)
-      // In a transaction of its own: also where the caller only reads, and kept when the caller is rolled back.
-      if (owner_key?.state !== 'active') {
-        throw new NeedsPrecompute(() => transactions.write(scopeOfTransaction(tx), (own) => ensureOwnerKey(own, owner)))
-      }
-      const key = openOwnerKey(owner_key, tenant_keys)
-      const hashKey = hkdfSync('sha256', createSecretKey(key), Buffer.alloc(0), `fingerprint/${purpose}`, KEY_BYTES)
-      return createHmac('sha256', Buffer.from(hashKey)).update(plaintext).digest('hex')
+    encryptAll: async (tx, values) => {
+      if (values.length === 0) return []
+      const keys = await ownerKeys.ensureAll(tx, distinctOwners(values))
+      return values.map(({ owner, at, plaintext }) => {
+        const key = keys.get(toOwnerName(owner))
+        return key ? encryptValue(key, at, plaintext) : null
+      })
+    },
+
+    decryptAll: async (tx, values) => {
+      if (values.length === 0) return []
+      const { open } = await ownerKeys.openAll(tx, distinctOwners(values))
+      return values.map(({ owner, at, stored }) => {
+        try {
+          const key = open(owner, readKeyNumber(stored))
+          return key && decryptValue(key, at, stored)
+        } catch (error) {
+          if (!(error instanceof DecryptionFailed)) throw error
+          raiseDecryptionAlarm(tx, at, error)
+          return error
+        }
+      })
+    },
+
+    destroyOwner: async (tx, owner) => {
+      const destroyed = await updateOwnerKeysDestroyed(tx, owner)
+      if (destroyed > 0 || (await insertDestroyedKey(tx, owner)) > 0) return destroyed
+      // Either it was destroyed before, or another transaction has just made a key and committed it.
+      return updateOwnerKeysDestroyed(tx, owner)
+    },
+
+    fingerprint: async (tx, purpose, plaintext) => hashWith(await findHashKey(tx, purpose), plaintext),
+
+    fingerprintAll: async (tx, purpose, plaintexts) => {
+      if (plaintexts.length === 0) return []
+      const key = await findHashKey(tx, purpose)
+      return plaintexts.map((plaintext) => hashWith(key, plaintext))
     },
   }
 }

@@ -16,6 +16,7 @@ export interface UserRow {
   readonly roles: Role[]
   readonly origin: 'built_in' | 'external'
   readonly state: 'invited' | 'active' | 'inactive'
+  readonly is_mlro: boolean
   readonly away_from: string | null
   readonly away_until: string | null
   readonly away_reason: 'leave' | 'training' | 'travel' | 'other' | null
@@ -26,7 +27,7 @@ export interface UserRow {
   readonly revision: number
 }
 
-const userColumns = `user_id, issuer, subject, email, name, team, locale, roles, origin, state, away_from, away_until, away_reason, last_seen_at,
+const userColumns = `user_id, issuer, subject, email, name, team, locale, roles, origin, state, is_mlro, away_from, away_until, away_reason, last_seen_at,
   created_at, created_by, updated_at, revision`
 
 export const listUsers = (

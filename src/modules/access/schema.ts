@@ -43,6 +43,7 @@ export const User = closed(
       description: 'external: roles come from the issuer and are only shown here.',
     }),
     state: oneOf(['invited', 'active', 'inactive']),
+    is_mlro: Type.Boolean({ description: 'The designated MLRO sees every restriction that does not exclude them.' }),
     away_from: nullable(Timestamp()),
     away_until: nullable(Timestamp()),
     away_reason: nullable(AwayReason),

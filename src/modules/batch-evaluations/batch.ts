@@ -7,7 +7,7 @@ import type { FileOptions, InlineItem } from './source/input-rows.ts'
 
 export type ItemSource =
   | { readonly file: FileOptions; readonly file_name?: string | null }
-  | { readonly items: readonly InlineItem[] }
+  | { readonly items: readonly (InlineItem | null)[] }
   | { readonly filter: SubjectFilter }
 
 export interface BatchRow {
@@ -93,7 +93,7 @@ export function advanceBatch(batch: BatchRow, items: readonly ItemRow[]): BatchR
 
 export function toRating(
   batch: BatchRow,
-  { subject_id, band, score_bps }: ItemRow,
+  { subject_id, band, score_bps }: Pick<ItemRow, 'subject_id' | 'band' | 'score_bps'>,
   rating_id: string,
 ): NewRating | null {
   if (subject_id === null || band === null || score_bps === null) return null

@@ -1,5 +1,4 @@
 /** Inserts a batch with one item and a schedule for the isolation canary; no job runs them. */
-import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { resolver } from '#modules/definitions/index.ts'
@@ -10,10 +9,10 @@ import { insertSchedule, insertScheduleRun } from './schedules/queries.ts'
 export async function insertCanaryRows(tx: Tx): Promise<void> {
   const receipt = await resolver.createReceipt(tx, 'canary', await resolver.resolveVersions(tx, ['canary'], {}), {})
   const batch_id = uuidv7()
-  await insertBatch(tx, {
+  const batch = {
     batch_id,
     job_id: uuidv7(),
-    family: 'matrix',
+    family: 'matrix' as const,
     definition_key: 'canary',
     definition_version: 1,
     engine: 1,
@@ -22,30 +21,30 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     asked_at: null,
     valid_at: receipt.valid_at,
     known_at: receipt.known_at,
-    source_kind: 'items',
-    source: { items: [{ external_id: 'canary' }] },
+    source_kind: 'items' as const,
+    source: { items: [] },
     upload_id: null,
     note: 'canary',
     total: 1,
-  })
+  }
+  // Nobody can decrypt it.
+  await insertBatch(tx, batch, { items: [Buffer.from('canary')], item_owners: [null] })
   await insertItems(tx, batch_id, [
     {
       seq: 1,
       line: null,
       subject_id: null,
-      external_id: 'canary',
       state: 'done',
-      inputs: { note: 'canary' },
+      content: Buffer.from('canary'),
+      external_id_hash: receipt.manifest_hash,
       band: 'canary',
       score_bps: 0,
       hit: null,
       reason_codes: ['canary'],
       document_hash: receipt.manifest_hash,
-      document_salt: createSalt(),
       previous_band: null,
       change: null,
       failure_code: null,
-      findings: [],
     },
   ])
   const schedule_id = uuidv7()

@@ -22,6 +22,7 @@ import { type BatchPlan, getBoundDefinition } from './decide/decide-rows.ts'
 import { findBatch, insertBatch, lockBatch, updateBatchJob } from './queries.ts'
 import type { BatchRequest } from './schema.ts'
 import { failSourceInvalid } from './source/read-items.ts'
+import { encryptInlineItems } from './stored-items.ts'
 
 export type BatchInput = Static<typeof BatchRequest>
 
@@ -88,14 +89,14 @@ export async function assertSubjectsExist(tx: Tx, items: BatchInput['items'] = [
 }
 
 export const startBatch = async (
-  kernel: binding.DecideCapabilities & Capabilities<'jobs'>,
+  kernel: binding.DecideCapabilities & Capabilities<'encryption' | 'jobs'>,
   tx: Tx,
   request: BatchInput,
 ): Promise<JobRow> => (await createBatch(kernel, tx, request)).job
 
 /** All checks run before the first write. */
 export async function createBatch(
-  kernel: binding.DecideCapabilities & Capabilities<'jobs'>,
+  kernel: binding.DecideCapabilities & Capabilities<'encryption' | 'jobs'>,
   tx: Tx,
   request: BatchInput,
   how: Pick<EnqueueRequest, 'unlimited'> = {},
@@ -109,7 +110,8 @@ export async function createBatch(
   const clocks = { valid_at: request.valid_at }
   const receipt = await resolver.createReceipt(tx, `batch ${batch_id}`, binding.toPointers(resolution), clocks)
   const job = await enqueueBatchJob(kernel, tx, { batch_id, total: source.total }, how)
-  await insertBatch(tx, {
+  const inline = request.items ? await encryptInlineItems(kernel, tx, batch_id, request.items) : null
+  const row = {
     ...source,
     batch_id,
     job_id: job.job_id,
@@ -123,7 +125,8 @@ export async function createBatch(
     valid_at: receipt.valid_at,
     known_at: receipt.known_at,
     note: request.note ?? null,
-  })
+  }
+  await insertBatch(tx, row, inline)
   return { batch_id, job }
 }
 

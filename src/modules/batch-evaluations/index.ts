@@ -9,6 +9,8 @@ import { batchRoutes } from './routes.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import { scheduledBatchJob } from './schedules/schedule-job.ts'
 
+export { openContents } from './stored-items.ts'
+
 export const batchEvaluations: Module = {
   name: 'batch-evaluations',
   segments: ['batch-evaluations'],

@@ -12,6 +12,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id, type Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { raiseDecisionAlerts } from '#modules/alerts/index.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 import { insertRatings } from '#modules/subjects/index.ts'
@@ -20,7 +21,7 @@ import { loadPlan } from './create-batch.ts'
 import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
 import type { ItemRow } from './decide/item-results.ts'
 import {
-  findBatch,
+  findBatchWithItems,
   insertItems,
   listFailedItems,
   updateBatchFinished,
@@ -30,6 +31,7 @@ import {
 } from './queries.ts'
 import type { InputRow } from './source/input-rows.ts'
 import { countFileRows, type RunInTx, readRemainingRows } from './source/read-items.ts'
+import { encryptItems, type NewItemRow, openInlineItems, openItems, toErasedItem } from './stored-items.ts'
 
 /** Items per step and per audit event. */
 const STEP_ITEMS = 1000
@@ -41,7 +43,7 @@ const Payload = closed({ batch_id: Id() })
 type Context = JobContext<
   Static<typeof Payload>,
   unknown,
-  Capabilities<'auditKeys' | 'transactions'> & binding.DecideCapabilities
+  Capabilities<'auditKeys' | 'encryption' | 'transactions'> & binding.DecideCapabilities
 >
 
 export const batchCompleted = declareEvent({
@@ -57,16 +59,16 @@ export const batchEvaluationJob = defineJob({
   payload: Payload,
   // The batch row holds the progress.
   resumes: 'restart',
-  uses: ['auditKeys', 'caches', 'metrics', 'plugin_policy', 'threads', 'transactions'],
+  uses: ['auditKeys', 'caches', 'encryption', 'metrics', 'plugin_policy', 'threads', 'transactions'],
   run: async (context: Context) => {
     const { read, finish, kernel, payload, job_id } = context
     const { batch, plan } = await read(async (tx) => {
-      const stored = assertFound(await findBatch(tx, payload.batch_id))
+      const stored = await openInlineItems(kernel, tx, assertFound(await findBatchWithItems(tx, payload.batch_id)))
       return { batch: stored, plan: await loadPlan(kernel, tx, stored, 'valid') }
     })
     if (batch.job_id !== job_id) fail('conflict', 'Another job has taken this batch over.')
     const surveyed = await countItems(context, batch)
-    const rows = batch.stage === 'again' ? readFailedRows(read, batch) : readUndecidedRows(read, surveyed, plan)
+    const rows = batch.stage === 'again' ? readFailedRows(kernel, read, batch) : readUndecidedRows(read, surveyed, plan)
     const reached = await processRows(context, surveyed, plan, rows)
     await finish(async (tx) => {
       await updateBatchFinished(tx, reached.batch_id)
@@ -94,13 +96,17 @@ async function countItems({ step, signal, read }: Context, batch: BatchRow): Pro
 
 /** Rebuilds the input row of a failed item from its stored inputs. */
 async function* readFailedRows(
+  kernel: Capabilities<'encryption'>,
   read: RunInTx,
   { batch_id, after_seq }: BatchRow,
 ): AsyncGenerator<InputRow[], void, undefined> {
   let after = after_seq
   for (;;) {
-    const items = await read((tx) => listFailedItems(tx, batch_id, after, STEP_ITEMS))
-    if (items.length > 0) yield items.map(toRetryRow)
+    const items = await read(async (tx) =>
+      openItems(kernel, tx, batch_id, await listFailedItems(tx, batch_id, after, STEP_ITEMS)),
+    )
+    const readable = items.filter(({ inputs }) => inputs !== null)
+    if (readable.length > 0) yield readable.map(toRetryRow)
     if (items.length < STEP_ITEMS) return
     after = (items.at(-1) as ItemRow).seq
   }
@@ -128,12 +134,15 @@ async function processRows(
   }
   let reached = batch
   let tried = 0
-  for await (const items of prefetchOne(decided())) {
+  for await (const results of prefetchOne(decided())) {
     signal.throwIfAborted()
-    const next = advanceBatch(reached, items)
-    tried += items.length
+    let next = reached
+    tried += results.length
     await step(async (tx) => {
-      await storePortion(tx, reached, next, items)
+      const { items, rows: stored } = await encryptPortion(kernel, tx, batch.batch_id, results)
+      next = advanceBatch(reached, items)
+      await storePortion(tx, reached, next, stored)
+      await raiseItemAlerts(kernel, tx, plan, { batch_id: batch.batch_id, items })
       await assertPluginsRun(kernel, tx, plan)
       return {
         progress:
@@ -155,6 +164,24 @@ async function processRows(
   return reached
 }
 
+/** A batch as of another time says nothing about now. */
+async function raiseItemAlerts(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  { resolution: { definition }, asked_at }: BatchPlan,
+  { batch_id, items }: { readonly batch_id: string; readonly items: readonly ItemRow[] },
+): Promise<void> {
+  if (asked_at !== null) return
+  const family = definition.family as 'matrix' | 'rule'
+  const outcomes = items
+    .filter(({ state }) => state === 'done')
+    .map(({ band, hit, reason_codes, required_actions = [], subject_id, seq }) => ({
+      ...{ family, band, hit, reason_codes, required_actions, subject_id },
+      reference: `batch:${batch_id}/${seq}`,
+    }))
+  await raiseDecisionAlerts(kernel, tx, { key: definition.list_key, version: definition.version }, outcomes)
+}
+
 /** Checked last in the transaction: results of a plugin that was disabled meanwhile are not stored. */
 const assertPluginsRun = (kernel: binding.BindCapabilities, tx: Tx, { resolution: { plugins } }: BatchPlan) =>
   binding.bindPinnedPlugins(kernel, tx, binding.toPluginPointers(plugins), { must_be_valid: true })
@@ -168,7 +195,29 @@ const createRecorder =
       caused_by: { kind: 'batch', id: batch_id },
     })
 
-async function storePortion(tx: Tx, before: BatchRow, next: BatchRow, items: readonly ItemRow[]): Promise<void> {
+/** In portions, since encrypting blocks the event loop. An item whose subject was erased meanwhile fails. */
+async function encryptPortion(
+  kernel: Capabilities<'encryption'>,
+  tx: Tx,
+  batch_id: string,
+  results: readonly ItemRow[],
+): Promise<{ items: ItemRow[]; rows: NewItemRow[] }> {
+  const items: ItemRow[] = []
+  const rows: NewItemRow[] = []
+  for (let from = 0; from < results.length; from += STATEMENT_ITEMS) {
+    const portion = results.slice(from, from + STATEMENT_ITEMS)
+    const encrypted = await encryptItems(kernel, tx, batch_id, portion)
+    for (const [index, result] of portion.entries()) {
+      const { content, external_id_hash } = encrypted[index] as (typeof encrypted)[number]
+      const item = content === null ? toErasedItem(result) : result
+      items.push(item)
+      rows.push({ ...item, content, external_id_hash })
+    }
+  }
+  return { items, rows }
+}
+
+async function storePortion(tx: Tx, before: BatchRow, next: BatchRow, items: readonly NewItemRow[]): Promise<void> {
   if ((await updateBatchProgress(tx, before, next)) !== 1) fail('conflict', 'Another job has taken this batch over.')
   const store = before.stage === 'again' ? updateItems : insertItems
   for (let from = 0; from < items.length; from += STATEMENT_ITEMS)

@@ -4,6 +4,7 @@ import type { PagePosition } from '#kernel/page.ts'
 import type { IdRange } from '#kernel/search/source.ts'
 import type { BatchRow, ItemTally, NewBatch } from './batch.ts'
 import type { BandChange, ItemRow } from './decide/item-results.ts'
+import type { NewItemRow, StoredInlineItems, StoredItemRow } from './stored-items.ts'
 
 const columns = `b.batch_id, b.job_id, b.family, b.definition_key, b.definition_version, b.engine, b.receipt_id, b.receipt_hash,
   b.asked_at, b.valid_at, b.known_at, b.source_kind, b.source, b.upload_id, b.note, b.stage, b.after_subject, b.after_seq, b.total,
@@ -14,11 +15,12 @@ const batches = `app.batch_evaluation b left join app.job j on j.tenant_id = b.t
   join app.resolution_receipt r on r.tenant_id = b.tenant_id and r.receipt_id = b.receipt_id
   left join app.upload u on u.tenant_id = b.tenant_id and u.upload_id = b.upload_id`
 
-export const insertBatch = (tx: Tx, row: NewBatch) =>
+/** Items of the request are stored encrypted, beside a source without items. */
+export const insertBatch = (tx: Tx, row: NewBatch, inline: StoredInlineItems | null) =>
   tx.run(
     `insert into app.batch_evaluation (tenant_id, batch_id, job_id, family, definition_key, definition_version, engine, receipt_id,
-       receipt_hash, asked_at, valid_at, known_at, source_kind, source, upload_id, note, total, created_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::jsonb, $15, $16, $17, $18)`,
+       receipt_hash, asked_at, valid_at, known_at, source_kind, source, upload_id, note, total, created_by, items, item_owners)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14::jsonb, $15, $16, $17, $18, $19::bytea[], $20::uuid[])`,
     [
       tx.tenant_id,
       row.batch_id,
@@ -33,11 +35,13 @@ export const insertBatch = (tx: Tx, row: NewBatch) =>
       row.valid_at,
       row.known_at,
       row.source_kind,
-      JSON.stringify(row.source),
+      JSON.stringify(inline ? { items: [] } : row.source),
       row.upload_id,
       row.note,
       row.total,
       tx.actor,
+      inline?.items ?? null,
+      inline?.item_owners ?? null,
     ],
   )
 
@@ -46,6 +50,13 @@ export const findBatch = (tx: Tx, batch_id: string) =>
     tx.tenant_id,
     batch_id,
   ])
+
+/** With the encrypted items of its request. */
+export const findBatchWithItems = (tx: Tx, batch_id: string) =>
+  tx.find<BatchRow & { readonly [M in keyof StoredInlineItems]: StoredInlineItems[M] | null }>(
+    `select ${columns}, b.items, b.item_owners from ${batches} where b.tenant_id = $1 and b.batch_id = $2`,
+    [tx.tenant_id, batch_id],
+  )
 
 /** Serializes resuming and retrying a batch. */
 export const lockBatch = (tx: Tx, batch_id: string) =>
@@ -111,44 +122,43 @@ export const updateBatchFinished = (tx: Tx, batch_id: string) =>
     [tx.tenant_id, batch_id],
   )
 
-const itemColumns = `seq, line, subject_id, external_id, state, inputs, band, score_bps, hit, reason_codes, document_hash,
-  document_salt, previous_band, change, failure_code, findings`
+const storedColumns = `seq, line, subject_id, state, band, score_bps, hit, reason_codes, document_hash, previous_band, change,
+  failure_code, content`
+const itemColumns = `${storedColumns}, external_id, inputs, document_salt, findings`
+const newColumns = `${storedColumns}, external_id_hash`
 
 /** One array per column; JSON columns as texts. */
-const toColumnArrays = (items: readonly ItemRow[]): unknown[] => [
+const toColumnArrays = (items: readonly NewItemRow[]): unknown[] => [
   items.map((item) => item.seq),
   items.map((item) => item.line),
   items.map((item) => item.subject_id),
-  items.map((item) => item.external_id),
   items.map((item) => item.state),
-  items.map((item) => (item.inputs === null ? null : JSON.stringify(item.inputs))),
   items.map((item) => item.band),
   items.map((item) => item.score_bps),
   items.map((item) => item.hit),
   items.map((item) => JSON.stringify(item.reason_codes)),
   items.map((item) => item.document_hash),
-  items.map((item) => item.document_salt),
   items.map((item) => item.previous_band),
   items.map((item) => item.change),
   items.map((item) => item.failure_code),
-  items.map((item) => JSON.stringify(item.findings)),
+  items.map((item) => item.content),
+  items.map((item) => item.external_id_hash),
 ]
-const given = `unnest($3::bigint[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::jsonb[], $9::text[], $10::bigint[],
-  $11::boolean[], $12::jsonb[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::jsonb[]) as g (${itemColumns})`
+const given = `unnest($3::bigint[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::boolean[], $10::jsonb[],
+  $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[], $16::text[]) as g (${newColumns})`
 
-export const insertItems = (tx: Tx, batch_id: string, items: readonly ItemRow[]) =>
-  tx.run(`insert into app.batch_item (tenant_id, batch_id, ${itemColumns}) select $1, $2, g.* from ${given}`, [
-    tx.tenant_id,
-    batch_id,
-    ...toColumnArrays(items),
-  ])
+export const insertItems = (tx: Tx, batch_id: string, items: readonly NewItemRow[]) =>
+  tx.run(
+    `insert into app.batch_item (tenant_id, batch_id, ${newColumns}, findings) select $1, $2, g.*, '[]' from ${given}`,
+    [tx.tenant_id, batch_id, ...toColumnArrays(items)],
+  )
 
 /** Replaces failed items by the results of the retry. */
-export const updateItems = (tx: Tx, batch_id: string, items: readonly ItemRow[]) =>
+export const updateItems = (tx: Tx, batch_id: string, items: readonly NewItemRow[]) =>
   tx.run(
-    `update app.batch_item i set (subject_id, external_id, state, inputs, band, score_bps, hit, reason_codes, document_hash,
-       document_salt, previous_band, change, failure_code, findings) = (g.subject_id, g.external_id, g.state, g.inputs, g.band, g.score_bps, g.hit,
-       g.reason_codes, g.document_hash, g.document_salt, g.previous_band, g.change, g.failure_code, g.findings)
+    `update app.batch_item i set (subject_id, state, band, score_bps, hit, reason_codes, document_hash, previous_band, change,
+       failure_code, content, external_id_hash, external_id, inputs, document_salt, findings) = (g.subject_id, g.state, g.band, g.score_bps,
+       g.hit, g.reason_codes, g.document_hash, g.previous_band, g.change, g.failure_code, g.content, g.external_id_hash, null, null, null, '[]')
        from ${given} where i.tenant_id = $1 and i.batch_id = $2 and i.seq = g.seq`,
     [tx.tenant_id, batch_id, ...toColumnArrays(items)],
   )
@@ -168,20 +178,20 @@ export const listPreviousBands = (tx: Tx, subject_ids: readonly string[], matrix
     [tx.tenant_id, subject_ids, matrix_key, known_at],
   )
 
-/** Failed items whose inputs could be read, in order. */
+/** Failed items that may have inputs, in order. */
 export const listFailedItems = (tx: Tx, batch_id: string, after_seq: number, count: number) =>
-  tx.query<ItemRow>(
+  tx.query<StoredItemRow>(
     `select ${itemColumns} from app.batch_item
-      where tenant_id = $1 and batch_id = $2 and seq > $3 and state = 'failed' and inputs is not null order by seq limit $4`,
+      where tenant_id = $1 and batch_id = $2 and seq > $3 and state = 'failed' and (inputs is not null or content is not null)
+      order by seq limit $4`,
     [tx.tenant_id, batch_id, after_seq, count],
   )
 
 export const findItem = (tx: Tx, batch_id: string, seq: number) =>
-  tx.find<ItemRow>(`select ${itemColumns} from app.batch_item where tenant_id = $1 and batch_id = $2 and seq = $3`, [
-    tx.tenant_id,
-    batch_id,
-    seq,
-  ])
+  tx.find<StoredItemRow>(
+    `select ${itemColumns} from app.batch_item where tenant_id = $1 and batch_id = $2 and seq = $3`,
+    [tx.tenant_id, batch_id, seq],
+  )
 
 export interface ItemFilter {
   readonly state?: ItemRow['state'] | undefined
@@ -210,7 +220,7 @@ export const listItems = (
   for (const name of ['band', 'previous_band', 'failure_code', 'subject_id'] as const) {
     if (filter[name] !== undefined) where.push(`${name} = $${values.push(filter[name])}`)
   }
-  return tx.query<ItemRow>(
+  return tx.query<StoredItemRow>(
     `select ${itemColumns} from app.batch_item where ${where.join(' and ')} order by seq limit $4`,
     values,
   )

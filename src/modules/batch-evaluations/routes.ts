@@ -43,7 +43,7 @@ export const batchRoutes = [
     },
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
-    uses: ['caches', 'jobs', 'metrics', 'plugin_policy', 'threads'],
+    uses: ['caches', 'encryption', 'jobs', 'metrics', 'plugin_policy', 'threads'],
     executes: 'plugin',
     runs_plugins_of: ['matrix'],
     body: BatchRequest,

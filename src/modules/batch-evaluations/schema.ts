@@ -206,6 +206,7 @@ export const BatchItem = closed(
       oneOf(bandChanges, { description: 'moved: one of the two bands is no longer on the list of bands.' }),
     ),
     findings: listOf(ItemFault, 20),
+    is_erased: Type.Boolean({ description: 'The subject was erased, and with it external id, inputs and findings.' }),
   },
   { title: 'BatchItem' },
 )

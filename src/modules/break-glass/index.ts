@@ -1,7 +1,9 @@
 /** Public interface of the break-glass router. */
+
 import type { Module } from '#kernel/module.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { breakGlassErasure } from './queries.ts'
 import { breakGlassRoutes } from './routes.ts'
 
 export const breakGlass: Module = {
@@ -21,6 +23,7 @@ export const breakGlass: Module = {
         'Reviews stand in the inbox until somebody acknowledges them, and the change itself is in the audit record.',
     },
   },
+  erases: [breakGlassErasure],
   canary_table: 'break_glass_review',
   canary: async (tx) => {
     await insertBreakGlassReview(

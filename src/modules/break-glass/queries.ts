@@ -1,5 +1,7 @@
 /** SQL of break-glass reviews. */
+
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
 export interface ReviewRow {
@@ -63,3 +65,15 @@ export const updateReviewAcknowledged = (tx: Tx, review_id: string, note: string
       where tenant_id = $1 and review_id = $2 returning ${columns}`,
     [tx.tenant_id, review_id, tx.actor, note],
   )
+
+export const breakGlassErasure = createErasureClass(
+  'break-glass-reviews',
+  'Bodies, reasons and notes of emergency changes',
+  [
+    {
+      table: 'break_glass_review',
+      text: `concat_ws(' ', params::text, body::text, reason, note)`,
+      set: `body = null, reason = 'erased', note = null`,
+    },
+  ],
+)

@@ -1,10 +1,11 @@
 /** Public interface of the change-requests router. */
+
 import type { Module } from '#kernel/module.ts'
 import { insertChangeRequest } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { changeRequestSource } from './change-request-source.ts'
 import { changeRequestDecided } from './decided-event.ts'
-import { insertCanaryApproval } from './queries.ts'
+import { changeRequestErasure, insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'
 
 export { APPROVAL_REVIEW, findStaleRequests } from './approval-gates.ts'
@@ -24,6 +25,7 @@ export const changeRequests: Module = {
     change_approval_pkey: ['duplicate', 'You have approved this change request already.'],
   },
   search: { sources: [changeRequestSource] },
+  erases: [changeRequestErasure],
   canary_table: 'change_request',
   canary: async (tx) => {
     const cr_id = uuidv7()

@@ -1,6 +1,8 @@
 /** SQL of change requests. */
+
 import type { MemberChange } from '#kernel/audit/member-change.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { type ChangeRequestRow, changeRequestColumns } from '#kernel/request/queries.ts'
 import type { IdRange } from '#kernel/search/source.ts'
@@ -115,3 +117,25 @@ export const insertCanaryApproval = (tx: Tx, cr_id: string) =>
     `insert into app.change_approval (tenant_id, cr_id, created_by, approved_by, note) values ($1, $2, $3, 'user:canary', 'canary')`,
     [tx.tenant_id, cr_id, tx.actor],
   )
+
+/** One that is open becomes void. The notes of approvers come first: their request is found by its own texts. */
+export const changeRequestErasure = createErasureClass(
+  'change-requests',
+  'Bodies, differences and notes of change requests',
+  [
+    {
+      table: 'change_approval',
+      text: `concat_ws(' ', note, (select concat_ws(' ', r.params::text, r.body::text, r.changes::text, r.decision_note) from app.change_request r
+             where r.tenant_id = change_approval.tenant_id and r.cr_id = change_approval.cr_id))`,
+      where: 'note is not null',
+      set: 'note = null',
+    },
+    {
+      table: 'change_request',
+      text: `concat_ws(' ', params::text, body::text, changes::text, decision_note)`,
+      set: `body = null, changes = null, decision_note = null, content_hash = repeat('0', 64),
+          state = case state when 'open' then 'void' else state end,
+          decided_at = coalesce(decided_at, now()), decided_by = coalesce(decided_by, app.actor())`,
+    },
+  ],
+)

@@ -24,7 +24,8 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     hit: null,
     reason_codes: ['canary'],
     required_actions: ['canary'],
-    document: JSON.stringify({ format: DOCUMENT_FORMAT, note: 'canary', salt: createSalt() }),
+    // Nobody can decrypt it.
+    document_encrypted: Buffer.from(JSON.stringify({ format: DOCUMENT_FORMAT, note: 'canary', salt: createSalt() })),
     document_hash: receipt.manifest_hash,
     decided_at: receipt.known_at,
     created_by: tx.actor,

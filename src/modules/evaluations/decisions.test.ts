@@ -48,13 +48,21 @@ describe('a decision', () => {
     expect(json.explanation.factors[0].reason).toBe('Residence in IR is rated 9000.')
   })
 
-  test('is stored in one round trip with COMMIT, and read back unchanged', async () => {
+  test('is stored with COMMIT after one statement for its key, and read back unchanged', async () => {
     const subject_id = await newPerson(t, { country: 'IR' })
     const order = { matrix_key: policy.matrix_key, subject_id, inputs: { channel: 'branch' } }
-    const refuse = (): never => expect.fail('nothing is sent before COMMIT')
+    await t.make('POST /evaluations', { body: order })
+    const refuse = (): never => expect.fail('nothing else is sent before COMMIT')
     const explained = await t.write(async (tx) => {
       const decided = await decide(w.kernel, tx, order)
-      return storeDecision(w.kernel, { ...tx, query: refuse, find: refuse, run: refuse }, order, decided)
+      const texts: string[] = []
+      const query: typeof tx.query = (text, values) => {
+        texts.push(text)
+        return tx.query(text, values)
+      }
+      const stored = await storeDecision(w.kernel, { ...tx, query, find: refuse, run: refuse }, order, decided)
+      expect(texts.map((text) => /app\.\w+/.exec(text)?.[0])).toEqual(['app.tenant_key'])
+      return stored
     })
     const { json } = await w.call(`GET /evaluations/${explained.evaluation_id}`, { token })
     const { receipt_id, receipt_hash, ...columns } = explained
@@ -62,9 +70,11 @@ describe('a decision', () => {
     expect(json).toMatchObject(columns)
     expect(json.receipt).toEqual({ receipt_id, manifest_hash: receipt_hash, valid_at, known_at: decided_at })
     const history = await w.call(`GET /subjects/${subject_id}/risk-history`, { token })
-    expect(history.json.items).toMatchObject([
-      { evaluation_id: explained.evaluation_id, valid_at, band: explained.band },
-    ])
+    expect(history.json.items[0]).toMatchObject({
+      evaluation_id: explained.evaluation_id,
+      valid_at,
+      band: explained.band,
+    })
   })
 
   test('is read back unchanged, with explanation and inputs', async () => {

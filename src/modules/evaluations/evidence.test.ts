@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hashPayload } from '#decision/document.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { CountingProvider } from '#test/support/counting-provider.ts'
+import { readDecision } from '#test/support/decision-documents.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 
@@ -112,11 +113,9 @@ describe('a decision on an answer', () => {
     ])
     expect(pinned.evidence_calls).toMatchObject([{ contract_key: 'company-registry', call_id, provider_key }])
     const content = await w.call(`GET /providers/calls/${call_id}/content`, { token: await t.token() })
-    const stored = await owner.query('select document from app.evaluation where evaluation_id = $1', [
-      json.evaluation_id,
-    ])
-    const { salt } = JSON.parse(stored.rows[0].document)
-    expect(pinned.evidence[0].payload_hash).toBe(hashPayload(salt, content.bytes))
+    const { tenant_id } = t
+    const { salt } = await readDecision(w, { tenant_id, evaluation_id: json.evaluation_id })
+    expect(pinned.evidence[0].payload_hash).toBe(hashPayload(salt as string, content.bytes))
   })
 
   test('is replayed from the stored bytes, also after they were removed', async () => {

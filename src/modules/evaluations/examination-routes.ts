@@ -7,7 +7,7 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
-import { Override, overrideApproval, Rating, type RatingRow } from '#modules/subjects/index.ts'
+import { overrideApproval, type RatingRow, ratingSchemas } from '#modules/subjects/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { createCertificate } from './certificate.ts'
 import {
@@ -63,7 +63,7 @@ export const examinationRoutes = [
     summary: 'Decide again with the versions in force today, with the effect of each changed version',
     roles: ['analyst', 'compliance_officer'],
     tx: 'self',
-    uses: ['caches', 'integrity', 'metrics', 'plugin_policy', 'threads'],
+    uses: ['caches', 'encryption', 'integrity', 'metrics', 'plugin_policy', 'threads'],
     executes: 'plugin',
     runs_plugins_of: ['matrix'],
     params: EvaluationParams,
@@ -85,7 +85,7 @@ export const examinationRoutes = [
     },
     roles: ['analyst', 'policy_editor', 'compliance_officer'],
     tx: 'self',
-    uses: ['caches', 'integrity', 'metrics', 'plugin_policy', 'threads'],
+    uses: ['caches', 'encryption', 'integrity', 'metrics', 'plugin_policy', 'threads'],
     executes: 'plugin',
     runs_plugins_of: ['matrix'],
     params: EvaluationParams,
@@ -101,7 +101,7 @@ export const examinationRoutes = [
     summary: 'Compare two evaluations field by field',
     roles: ['analyst', 'compliance_officer', 'auditor'],
     tx: 'read',
-    uses: ['integrity'],
+    uses: ['encryption', 'integrity'],
     body: ComparisonRequest,
     reply: [200, Comparison],
     stores_nothing: true,
@@ -131,7 +131,7 @@ export const examinationRoutes = [
     description: 'Verify it with: npx probity verify certificate FILE. Repeated requests return the same certificate.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
-    uses: ['auditKeys', 'integrity'],
+    uses: ['auditKeys', 'encryption', 'integrity'],
     params: EvaluationParams,
     reply: [200, Certificate],
     audited: true,
@@ -148,7 +148,7 @@ export const examinationRoutes = [
       'audit events, with a manifest; it says itself how each part is verified offline.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
-    uses: ['auditKeys', 'caches', 'integrity', 'plugin_policy', 'threads'],
+    uses: ['auditKeys', 'caches', 'encryption', 'integrity', 'plugin_policy', 'threads'],
     params: EvaluationParams,
     reply: [200, streamReply('application/zip', 'A zip archive.')],
     headers: () => ({ 'content-disposition': 'attachment; filename="evaluation-pack.zip"' }),
@@ -169,10 +169,10 @@ export const examinationRoutes = [
       'lowers the rating needs the approval of a compliance officer, unless the approval policy says more.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
-    uses: ['integrity', 'executeOperation'],
+    uses: ['encryption', 'integrity', 'executeOperation'],
     params: EvaluationParams,
-    body: Override,
-    reply: [201, Rating],
+    body: ratingSchemas.Override,
+    reply: [201, ratingSchemas.Rating],
     governed: {
       action: 'risk-override',
       head: getSubjectHead,

@@ -4,9 +4,9 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { DecisionContent } from '#decision/document.ts'
 import { hashBuild, SANDBOX_HASH, sandboxBuilds } from '#sandbox/builds.ts'
 import { projectRoot } from '#test/support/database.ts'
+import { readDecision } from '#test/support/decision-documents.ts'
 import { createSimplePlugin } from '#test/support/example-plugin.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import {
@@ -50,10 +50,7 @@ const call = async (at: string, body?: unknown): Promise<Reply> =>
   w.call(at, { token: await t.token(), ...(body !== undefined && { body }) })
 const evaluate = (inputs: object, matrix_key = known.matrix_key) => call('POST /evaluations', { matrix_key, inputs })
 const replay = async (evaluation_id: string) => (await call(`POST /evaluations/${evaluation_id}/replay`)).json
-const readDocument = async (evaluation_id: string): Promise<DecisionContent & Record<string, unknown>> => {
-  const { rows } = await owner.query('select document from app.evaluation where evaluation_id = $1', [evaluation_id])
-  return JSON.parse(rows[0].document)
-}
+const readDocument = (evaluation_id: string) => readDecision(w, { tenant_id: t.tenant_id, evaluation_id })
 const countRows = async (table: string): Promise<number> =>
   Number((await owner.query(`select count(*) from ${table} where tenant_id = $1`, [t.tenant_id])).rows[0].count)
 const disable = (plugin_key: string) => call(`POST /plugins/${plugin_key}/disable`, { reason: 'Wrong scores' })

@@ -4,9 +4,14 @@ import type { PagePosition } from '#kernel/page.ts'
 import type { IdRange } from '#kernel/search/source.ts'
 import { type EvaluationRow, recordedColumns } from './records/record.ts'
 
+/** One of the two: decisions of earlier releases are plain until a job has encrypted them. */
+export interface StoredDocument {
+  readonly document: string | null
+  readonly document_encrypted: Buffer | null
+}
+
 /** A decision with its document and its receipt; NULLs where the receipt is missing. */
 export type EvaluationWithReceipt = EvaluationRow & {
-  readonly document: string
   readonly manifest: string | null
   readonly manifest_hash: string | null
   readonly receipt_valid_at: string | null
@@ -20,27 +25,22 @@ const columns = stored.join(', ')
 const qualifiedColumns = columns.replaceAll(/\w+/g, 'e.$&')
 
 /** Sent together with COMMIT, because nothing in this transaction reads it. */
-export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document: string }): void =>
+export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document_encrypted: Buffer }): void =>
   tx.defer(
-    `insert into app.evaluation (tenant_id, document, ${columns})
+    `insert into app.evaluation (tenant_id, document_encrypted, ${columns})
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15::text[], $16::text[], $17, $18, $19, $20)`,
-    [tx.tenant_id, row.document, ...stored.map((column) => row[column])],
+    [tx.tenant_id, row.document_encrypted, ...stored.map((column) => row[column])],
   )
 
 export const findEvaluation = (tx: Tx, evaluation_id: string) =>
-  tx.find<EvaluationWithReceipt>(
-    `select ${qualifiedColumns}, e.document, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
+  tx.find<EvaluationWithReceipt & StoredDocument>(
+    `select ${qualifiedColumns}, e.document, e.document_encrypted, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
        from app.evaluation e left join app.resolution_receipt r on r.tenant_id = e.tenant_id and r.receipt_id = e.receipt_id
       where e.tenant_id = $1 and e.evaluation_id = $2`,
     [tx.tenant_id, evaluation_id],
   )
 
-export type EvaluationListRow = EvaluationRow & {
-  readonly document_fits: boolean
-  /** The document where it cites answers of providers; null otherwise. */
-  readonly citing_document: string | null
-  readonly subject_name: string | null
-}
+export type EvaluationListRow = EvaluationRow & StoredDocument & { readonly subject_name: string | null }
 
 export interface EvaluationFilter {
   readonly subject_id?: string
@@ -76,8 +76,7 @@ export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: PagePos
     )
   }
   return tx.query<EvaluationListRow>(
-    `select ${columns}, encode(sha256(convert_to(document, 'UTF8')), 'hex') = document_hash as document_fits,
-            case when document like '%"evidence":[{%' then document end as citing_document,
+    `select ${columns}, document, document_encrypted,
             (select s.name from app.subject s where s.tenant_id = e.tenant_id and s.subject_id = e.subject_id) as subject_name
        from app.evaluation e where ${where.join(' and ')}
       order by decided_at desc, evaluation_id desc limit $${values.push(count)}`,
@@ -124,4 +123,32 @@ export const listLatestEvaluations = (tx: Tx, subject_ids: readonly string[], pe
         order by e.decided_at desc, e.evaluation_id desc limit $3) x
       order by w.place, x.decided_at desc`,
     [tx.tenant_id, subject_ids, per_subject],
+  )
+
+export type PlainDocumentRow = Pick<EvaluationRow, 'evaluation_id' | 'subject_id' | 'document_hash'> & {
+  readonly document: string
+}
+
+/** Plain documents of earlier releases, of one subject or of all. Locked rows are left to whoever works on them. */
+export const lockPlainDocuments = (tx: Tx, subject_id: string | null, count: number) =>
+  tx.query<PlainDocumentRow>(
+    `select evaluation_id, subject_id, document_hash, document from app.evaluation
+      where tenant_id = $1 and document is not null ${subject_id === null ? '' : 'and subject_id = $3'}
+      order by evaluation_id limit $2 for update skip locked`,
+    [tx.tenant_id, count, ...(subject_id === null ? [] : [subject_id])],
+  )
+
+export const updateDocumentsEncrypted = (
+  tx: Tx,
+  documents: readonly { readonly evaluation_id: string; readonly document_encrypted: Buffer }[],
+) =>
+  tx.run(
+    `update app.evaluation e set document = null, document_encrypted = g.document_encrypted
+       from unnest($2::uuid[], $3::bytea[]) as g (evaluation_id, document_encrypted)
+      where e.tenant_id = $1 and e.evaluation_id = g.evaluation_id`,
+    [
+      tx.tenant_id,
+      documents.map(({ evaluation_id }) => evaluation_id),
+      documents.map(({ document_encrypted }) => document_encrypted),
+    ],
   )

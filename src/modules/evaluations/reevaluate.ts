@@ -33,7 +33,7 @@ interface ResolutionPair {
 }
 
 export async function reevaluate(
-  kernel: binding.DecideCapabilities & Capabilities<'integrity'>,
+  kernel: binding.DecideCapabilities & Capabilities<'encryption' | 'integrity'>,
   read: RunInTx,
   evaluation_id: string,
 ) {

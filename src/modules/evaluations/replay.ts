@@ -19,7 +19,7 @@ import { readEvaluation } from './records/read-record.ts'
 const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
 
 export async function replay(
-  kernel: binding.DecideCapabilities & Capabilities<'integrity'>,
+  kernel: binding.DecideCapabilities & Capabilities<'encryption' | 'integrity'>,
   tx: Tx,
   evaluation_id: string,
   runs: binding.PluginRuns,

@@ -22,6 +22,7 @@ import {
   toReasons,
   toReceiptView,
 } from './records/record.ts'
+import { type OpenedDocument, openDocuments } from './records/stored-document.ts'
 import { redactDecision, redactPage } from './redaction.ts'
 import {
   Evaluation,
@@ -140,8 +141,8 @@ export const decisionRoutes = [
       effect: 'read',
     },
     roles: readers,
-    tx: 'one',
-    uses: ['caches', 'cursors', 'integrity'],
+    tx: 'read',
+    uses: ['caches', 'cursors', 'encryption', 'integrity'],
     query: EvaluationQuery,
     reply: [200, EvaluationPage],
     redact: redactPage,
@@ -151,14 +152,19 @@ export const decisionRoutes = [
       listEvaluations(input.tx, filter, after, count),
     )
     const isIntact = createRecordCheck(input.kernel, input.actor.tenant_id)
+    const documents = await openDocuments(input.kernel, input.tx, found.items)
     return {
       ...found,
-      items: found.items.map((row) => ({
-        ...toEvaluationItem(row),
-        subject_name: row.subject_name,
-        is_test: row.citing_document !== null && isTestDocument(row.citing_document),
-        intact: row.document_fits && isIntact(row),
-      })),
+      items: found.items.map((row, index) => {
+        const { state, document } = documents[index] as OpenedDocument
+        return {
+          ...toEvaluationItem(row),
+          subject_name: row.subject_name,
+          is_test: document !== null && isTestDocument(document),
+          intact: state !== 'altered' && isIntact(row),
+          is_erased: state === 'erased',
+        }
+      }),
     }
   }),
 
@@ -166,8 +172,8 @@ export const decisionRoutes = [
     id: 'getEvaluation',
     summary: 'Outcome of one decision with the versions it used',
     roles: readers,
-    tx: 'one',
-    uses: ['caches', 'integrity'],
+    tx: 'read',
+    uses: ['caches', 'encryption', 'integrity'],
     params: EvaluationParams,
     reply: [200, Evaluation],
     redact: redactDecision,
@@ -189,8 +195,8 @@ export const decisionRoutes = [
       effect: 'read',
     },
     roles: readers,
-    tx: 'one',
-    uses: ['caches', 'integrity'],
+    tx: 'read',
+    uses: ['caches', 'encryption', 'integrity'],
     params: EvaluationParams,
     reply: [200, ExplanationView],
     redact: redactDecision,
@@ -211,7 +217,7 @@ export const decisionRoutes = [
     summary: 'Everything pinned: inputs, versions, and each entry that was read',
     roles: ['analyst', 'compliance_officer', 'auditor'],
     tx: 'read',
-    uses: ['integrity'],
+    uses: ['encryption', 'integrity'],
     params: EvaluationParams,
     reply: [200, PinnedInputs],
     problems: ['not_found', 'content_corrupt'],

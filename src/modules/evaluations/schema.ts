@@ -207,6 +207,7 @@ export const EvaluationItem = closed(
     subject_name: nullable(text(500, { description: 'As it is now; null: no subject.' })),
     is_test: IsTest,
     intact: Type.Boolean({ description: 'False: the stored record was altered outside the service.' }),
+    is_erased: Type.Boolean({ description: 'The document was erased with its subject; outcome and hash remain.' }),
   },
   { title: 'EvaluationItem' },
 )

@@ -2,6 +2,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect } from '#test/isolation/support.ts'
+import { flippedBit, readDocument } from '#test/support/decision-documents.ts'
 import { newPolicy, type Policy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -43,7 +44,8 @@ const other: Readonly<Record<string, string>> = {
   score_bps: '1',
   reason_codes: `'{}'`,
   required_actions: `'{}'`,
-  document: `replace(document, 'Residence', 'Domicile')`,
+  document: `'{"forged":true}', document_encrypted = null`,
+  document_encrypted: flippedBit('document_encrypted'),
   document_hash: `repeat('b', 64)`,
   decided_at: `decided_at - interval '1 second'`,
   created_by: `'user:somebody'`,
@@ -93,8 +95,9 @@ test.each(Object.entries(other))('an altered %s is detected', async (column, val
 })
 
 test('a document altered together with its hash, or replaced by another one, is detected', async () => {
-  const forged = `document = replace(document, '"high"', '"low"'),
-    document_hash = encode(sha256(convert_to(replace(document, '"high"', '"low"'), 'UTF8')), 'hex')`
+  const document = (await readDocument(w, { tenant_id: t.tenant_id, evaluation_id })).replaceAll('"high"', '"low"')
+  const forged = `document = $q$${document}$q$, document_encrypted = null,
+    document_hash = encode(sha256(convert_to($q$${document}$q$, 'UTF8')), 'hex')`
   await whileAltered('evaluation', `evaluation_id = '${evaluation_id}'`, forged, async () => {
     const { verdict, faults } = await replay(evaluation_id)
     expect(verdict).toBe('tampered')
@@ -135,4 +138,16 @@ test('altered content of a pinned version is reported, not an error', async () =
     expect((await replay(made.evaluation_id)).verdict).toBe('tampered')
   })
   expect((await replay(made.evaluation_id)).verdict).toBe('identical')
+})
+
+test('a plain document of an earlier release is read, and detected when it is altered', async () => {
+  const { evaluation_id: id } = await evaluate(await newPolicy(t))
+  const document = await readDocument(w, { tenant_id: t.tenant_id, evaluation_id: id })
+  const plain = (text: string) => `document = $q$${text}$q$, document_encrypted = null`
+  await whileAltered('evaluation', `evaluation_id = '${id}'`, plain(document), async () => {
+    expect((await replay(id)).verdict).toBe('identical')
+  })
+  await whileAltered('evaluation', `evaluation_id = '${id}'`, plain(document.replace('CH', 'DE')), async () => {
+    expect(await replay(id)).toMatchObject({ verdict: 'tampered' })
+  })
 })

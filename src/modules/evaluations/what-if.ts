@@ -28,7 +28,7 @@ export interface WhatIfChanges {
 }
 
 export async function whatIf(
-  kernel: binding.DecideCapabilities & Capabilities<'integrity'>,
+  kernel: binding.DecideCapabilities & Capabilities<'encryption' | 'integrity'>,
   read: RunInTx,
   evaluation_id: string,
   hypothetical: WhatIfChanges,

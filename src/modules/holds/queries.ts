@@ -1,5 +1,7 @@
 /** SQL of legal holds. */
+
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
 export interface HoldRow {
@@ -65,9 +67,26 @@ export const insertHold = (tx: Tx, hold: NewHold) =>
     ],
   )
 
+export const countActiveHolds = async (tx: Tx): Promise<number> =>
+  (
+    await tx.find<{ holds: number }>(
+      `select count(*) as holds from app.hold where tenant_id = $1 and state = 'active'`,
+      [tx.tenant_id],
+    )
+  )?.holds ?? 0
+
 export const updateReleased = (tx: Tx, hold_id: string, reason: string) =>
   tx.find<HoldRow>(
     `update app.hold set state = 'released', released_at = now(), released_by = $3, release_reason = $4
       where tenant_id = $1 and hold_id = $2 returning ${columns}`,
     [tx.tenant_id, hold_id, tx.actor, reason],
   )
+
+export const holdErasure = createErasureClass('holds', 'Reasons of released holds', [
+  {
+    table: 'hold',
+    text: 'object_id::text',
+    where: `state = 'released'`,
+    set: `reason = 'erased', authority_reference = null, release_reason = 'erased'`,
+  },
+])

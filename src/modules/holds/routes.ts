@@ -62,7 +62,7 @@ export const holdRoutes = [
     location: ({ hold_id }) => `/holds/${hold_id}`,
     links: { getHold: { hold_id: 'hold_id' } },
     // not_found: a repeated request, after the access to what it created was revoked.
-    problems: ['not_found', 'conflict', 'person_required'],
+    problems: ['not_found', 'conflict', 'erased', 'person_required'],
   }).handle(async ({ tx, body, actor, audit, kernel }) => {
     expectOfficer(actor.principal)
     const { object_kind, object_id, reason, authority_reference = null } = body

@@ -1,6 +1,7 @@
 /** Coverage: exact counts of the parts of a definition that past decisions used, for one version and one period. */
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { flippedBit } from '#test/support/decision-documents.ts'
 import { newPolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -56,7 +57,7 @@ test('leaves out an altered decision and reports it', async () => {
   const superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
   await superuser.query(`set session_replication_role = replica;
-    update app.evaluation set document = replace(document, '"DE"', '"CH"') where evaluation_id = '${evaluation_id}'`)
+    update app.evaluation set document_encrypted = ${flippedBit('document_encrypted')} where evaluation_id = '${evaluation_id}'`)
   await superuser.end()
   const coverage = await t.make(`GET /risk-matrices/${matrix_key}/coverage`)
   expect(coverage).toMatchObject({ decisions: 1, unusable: 1 })

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { runBatch } from '#modules/batch-evaluations/fixtures.ts'
+import { flippedBit } from '#test/support/decision-documents.ts'
 import { bands, buildMatrix, countries, newPolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -262,7 +263,7 @@ describe('a run', () => {
     const superuser = new pg.Client(w.clone.postgres)
     await superuser.connect()
     await superuser.query(`set session_replication_role = replica;
-      update app.evaluation set document = replace(document, '"DE"', '"CH"') where evaluation_id = '${made[4]?.evaluation_id}'`)
+      update app.evaluation set document_encrypted = ${flippedBit('document_encrypted')} where evaluation_id = '${made[4]?.evaluation_id}'`)
     await superuser.end()
     const version = await publish(mine.country_list, tighter)
     const { result } = await getRun(await runListImpact(mine.country_list, version))

@@ -2,7 +2,6 @@
  * The job of an impact run: for each group of subjects, decides their latest decisions again with and without the candidate.
  * Steps only read and add up; the totals are the checkpoint, so another worker resumes without repeating or losing subjects.
  */
-import { hash } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Decision, Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -11,8 +10,9 @@ import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
+import { openContents } from '#modules/batch-evaluations/index.ts'
 import { resolver } from '#modules/definitions/index.ts'
-import { createRecordCheck } from '#modules/evaluations/index.ts'
+import { createRecordCheck, decisionDocuments } from '#modules/evaluations/index.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 
@@ -47,7 +47,7 @@ const Payload = closed({ run_id: Id() })
 type Context = JobContext<
   { run_id: string },
   Checkpoint,
-  binding.DecideCapabilities & Capabilities<'integrity' | 'transactions'>
+  binding.DecideCapabilities & Capabilities<'encryption' | 'integrity' | 'transactions'>
 >
 
 /** `portion` is the number of subjects per step. */
@@ -57,7 +57,7 @@ export const createImpactRunJob = (portion: number) =>
     summary: 'Tries a version or a draft on past decisions and reports what would have been decided otherwise.',
     payload: Payload,
     resumes: 'checkpoint',
-    uses: ['caches', 'integrity', 'metrics', 'plugin_policy', 'threads', 'transactions'],
+    uses: ['caches', 'encryption', 'integrity', 'metrics', 'plugin_policy', 'threads', 'transactions'],
     visible_to: ['policy_editor', 'compliance_officer', 'auditor'],
     run: async (context: Context) => {
       const { read, finish, kernel, signal } = context
@@ -153,15 +153,16 @@ interface MeasuredRow {
 
 /** Decides all rows of a portion together, so that plugins run in few tasks. */
 async function measureDecisions(
-  kernel: binding.DecideCapabilities,
+  kernel: binding.DecideCapabilities & Capabilities<'encryption'>,
   tx: Tx,
   rows: readonly PastDecisionRow[],
   { comparisons, tally, isIntact, runs }: TallyContext,
 ): Promise<void> {
+  const past = await readPastInputs(kernel, tx, rows, isIntact)
   const measured = rows.flatMap((row): MeasuredRow[] => {
     const comparison = comparisons.find(({ family, key }) => family === row.past_family && key === row.past_key)
     if (!comparison) return []
-    const decided = getPastInputs(row, isIntact)
+    const decided = past.get(row)
     if (!decided) tally.unusable++
     const select = ({ compiled }: binding.Bindable) =>
       selectInputs(compiled.definition.inputs, decided ?? {}, row.attributes)
@@ -194,14 +195,40 @@ async function measureDecisions(
 const toRowOrder = <T>(measured: readonly MeasuredRow[], outcomes: ReadonlyMap<MeasuredRow, T>): [MeasuredRow, T][] =>
   measured.map((one) => [one, outcomes.get(one) as T])
 
-/** Skips decisions whose MAC is not valid. */
-function getPastInputs(
-  { evaluation, batch_inputs }: PastDecisionRow,
+/** Without decisions that were altered or erased. */
+async function readPastInputs(
+  kernel: Capabilities<'encryption'>,
+  tx: Tx,
+  rows: readonly PastDecisionRow[],
   isIntact: ReturnType<typeof createRecordCheck>,
-): Readonly<Record<string, unknown>> | null {
-  if (!evaluation) return batch_inputs
-  if (hash('sha256', evaluation.document, 'hex') !== evaluation.document_hash || !isIntact(evaluation)) return null
-  return (JSON.parse(evaluation.document) as DecisionContent).inputs
+): Promise<ReadonlyMap<PastDecisionRow, Readonly<Record<string, unknown>>>> {
+  const inputs = new Map<PastDecisionRow, Readonly<Record<string, unknown>>>()
+  const single = rows.flatMap((row) => (row.evaluation ? [{ row, evaluation: row.evaluation }] : []))
+  const documents = await decisionDocuments.openDocuments(
+    kernel,
+    tx,
+    single.map(({ evaluation }) => evaluation),
+  )
+  for (const [index, { row, evaluation }] of single.entries()) {
+    const { state, document } = documents[index] as decisionDocuments.OpenedDocument
+    if (state === 'intact' && isIntact(evaluation)) inputs.set(row, (JSON.parse(document) as DecisionContent).inputs)
+  }
+  const items = rows.flatMap((row) => {
+    const { batch_id, seq, subject_id, batch_inputs, batch_content: content } = row
+    return batch_id === null || seq === null
+      ? []
+      : [{ row, item: { batch_id, seq, subject_id, external_id: null, inputs: batch_inputs, content } }]
+  })
+  const contents = await openContents(
+    kernel,
+    tx,
+    items.map(({ item }) => item),
+  )
+  for (const [index, { row }] of items.entries()) {
+    const decided = contents[index]?.inputs
+    if (decided) inputs.set(row, decided)
+  }
+  return inputs
 }
 
 function toReport(

@@ -3,7 +3,7 @@ import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobState } from '#kernel/job/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
-import type { EvaluationRow } from '#modules/evaluations/index.ts'
+import type { decisionDocuments, EvaluationRow } from '#modules/evaluations/index.ts'
 import type { Candidate } from './candidates.ts'
 
 export interface NewRun {
@@ -197,7 +197,9 @@ export interface PastDecisionRow {
   readonly batch_id: string | null
   readonly seq: number | null
   readonly batch_inputs: Record<string, unknown> | null
-  readonly evaluation: (EvaluationRow & { readonly document: string }) | null
+  /** The item, encrypted; null where its inputs are plain. */
+  readonly batch_content: Buffer | null
+  readonly evaluation: (EvaluationRow & decisionDocuments.StoredDocument) | null
 }
 
 /** The next subjects in order of their ids, with or without decisions; the last id is the position to continue after. */
@@ -214,7 +216,7 @@ export const listPastDecisions = async (
           and ($7::bigint is null or hashtextextended(s.subject_id::text, $8) <= $7)
         order by s.subject_id limit $9)
      select s.subject_id as of_subject, s.segment, s.attributes, o.known_band, p.family as past_family, p.key as past_key, p.batch_id, p.seq,
-            i.inputs as batch_inputs, e.*
+            i.inputs as batch_inputs, i.content as batch_content, e.*
        from s
        left join lateral (select d.family, d.key, l.* from ${wanted} cross join lateral (${latest}) l) p on true
        left join lateral (
@@ -238,6 +240,7 @@ export const listPastDecisions = async (
       batch_id,
       seq,
       batch_inputs,
+      batch_content,
       ...evaluation
     }) =>
       ({
@@ -250,6 +253,7 @@ export const listPastDecisions = async (
         batch_id,
         seq,
         batch_inputs,
+        batch_content,
         evaluation: evaluation['evaluation_id'] === null ? null : evaluation,
       }) as unknown as PastDecisionRow,
   )
@@ -267,12 +271,8 @@ export const findSubjectNames = async (
   return new Map(rows.map(({ subject_id, name, external_id }) => [subject_id, { name, external_id }]))
 }
 
-export interface DocumentRow {
-  readonly evaluation_id: string
-  readonly decided_at: string
-  readonly document: string
-  readonly document_hash: string
-}
+export type DocumentRow = decisionDocuments.StoredDocument &
+  Pick<EvaluationRow, 'evaluation_id' | 'subject_id' | 'decided_at' | 'document_hash'>
 
 /** Single decisions of one version, newest first. The receipt holds its owner: two owners may have the same version number. */
 export const listDocuments = (
@@ -289,7 +289,7 @@ export const listDocuments = (
   count: number,
 ) =>
   tx.query<DocumentRow>(
-    `select e.evaluation_id, e.decided_at, e.document, e.document_hash from app.evaluation e
+    `select e.evaluation_id, e.subject_id, e.decided_at, e.document, e.document_encrypted, e.document_hash from app.evaluation e
        left join app.resolution_receipt r on r.tenant_id = e.tenant_id and r.receipt_id = e.receipt_id
       where e.tenant_id = $1 and e.definition_key = $2 and e.family = $3 and e.definition_version = $4
         and ($5::timestamptz is null or e.decided_at >= $5) and ($6::timestamptz is null or e.decided_at <= $6)

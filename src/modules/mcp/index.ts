@@ -1,7 +1,9 @@
 /** Public interface of the tool protocol: the operations of the other modules as tools for assistants. */
+
 import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { toolCallMetric, toolDurationMetric } from './metrics.ts'
+import { toolApprovalErasure } from './queries.ts'
 import { mcpRoutes, metadataRoutes, toolProtocol } from './routes.ts'
 
 export { createToolProtocolCheck } from './readiness.ts'
@@ -24,6 +26,7 @@ export const mcp: Module = {
     sources: [],
     unsearched: { getToolCall: 'Calls are listed with filters, and each is an event of the audit record.' },
   },
+  erases: [toolApprovalErasure],
   canary_table: 'mcp_call',
   canary: insertCanaryRows,
 }

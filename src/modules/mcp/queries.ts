@@ -1,6 +1,9 @@
 /** SQL of the tool protocol: policy, calls, and calls that wait for a person. */
+
 import type { ToolRule } from '#kernel/auth/tool-policy.ts'
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
 export interface ToolPolicyRow {
@@ -43,6 +46,7 @@ export interface CallRow {
   readonly approval_id: string | null
   readonly request_id: string
   readonly duration_ms: number
+  readonly restriction_id: string | null
 }
 
 /** Sent together with the event of the call. */
@@ -72,7 +76,7 @@ export const deferCall = (
   )
 
 const callColumns = `call_id, called_at, principal, client, tool, operation, arguments_hash, result_hash, problem, approval_id,
-  request_id, duration_ms`
+  request_id, duration_ms, ${restrictionInForce()}`
 
 export interface CallFilter {
   readonly tool: string | null
@@ -202,3 +206,15 @@ export const updateApprovalCollected = (tx: Tx, approval_id: string) =>
     tx.tenant_id,
     approval_id,
   ])
+
+export const toolApprovalErasure = createErasureClass(
+  'tool-approvals',
+  'Arguments and outcomes of tool calls that waited for a person',
+  [
+    {
+      table: 'mcp_approval',
+      text: `concat_ws(' ', arguments::text, outcome::text, note)`,
+      set: `arguments = '{}', outcome = case when outcome is null then null else '{}'::jsonb end, note = null`,
+    },
+  ],
+)

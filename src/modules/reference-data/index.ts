@@ -2,6 +2,7 @@
  * Public interface of the reference-data router: lists, types, versions, imports, activations, resolution, overlays, exports
  * and seeds. Lists are a kind of versioned definition; the definitions module has the shared implementation.
  */
+
 import type { Module } from '#kernel/module.ts'
 import { aliasRoute, type Route } from '#kernel/route.ts'
 import { definitionSearch } from '#modules/definitions/index.ts'
@@ -14,6 +15,7 @@ import { exportRoutes } from './exports/routes.ts'
 import { detectionRoutes } from './imports/detection-routes.ts'
 import { datasetImportJob } from './imports/import-job.ts'
 import { listPluginDependents } from './imports/plugin-adapters.ts'
+import { importRejectErasure } from './imports/queries.ts'
 import { importRoutes } from './imports/routes.ts'
 import { overlayRoutes } from './overlays/routes.ts'
 import { resolveRoutes } from './resolve/routes.ts'
@@ -93,6 +95,7 @@ export const referenceData: Module = {
     },
   },
   plugin_dependents: listPluginDependents,
+  erases: [importRejectErasure],
   canary_table: 'activation',
   canary: insertCanaryRows,
 }

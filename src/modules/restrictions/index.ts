@@ -1,4 +1,5 @@
 /** Public interface of the restrictions router. */
+import type { Tx } from '#kernel/database/tx.ts'
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
@@ -7,12 +8,20 @@ import {
   insertCanaryDesignation,
   insertCanaryEvent,
   insertRestriction,
+  restrictionErasure,
   updateImposed,
   upsertAccess,
 } from './queries.ts'
 import { restrictionRoutes } from './routes.ts'
 
 export { findRestriction } from './queries.ts'
+
+/** For a new object: not in force, so that imposing it later hides all that was stored with the object. */
+export async function prepareRestriction(tx: Tx, purpose: string): Promise<string> {
+  const restriction_id = uuidv7()
+  await insertRestriction(tx, restriction_id, purpose)
+  return restriction_id
+}
 
 export const restrictions: Module = {
   name: 'restrictions',
@@ -33,6 +42,7 @@ export const restrictions: Module = {
         'A restriction is opened from the object that it protects; its purpose must not appear beside ordinary results.',
     },
   },
+  erases: [restrictionErasure],
   canary_table: 'restriction',
   canary: async (tx) => {
     const [restriction_id, user_id] = [uuidv7(), uuidv7()]

@@ -2,11 +2,13 @@
  * Public interface of the risk-matrices router: matrices, proofs, golden cases, and resolving and binding definitions for
  * decisions. Rules are the other kind of definition that is decided.
  */
+
 import type { Module } from '#kernel/module.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'
 import { activationStore, definitionSearch } from '#modules/definitions/index.ts'
 import { reviewInForce } from './activation-gates.ts'
 import { insertCanaryRows } from './canary.ts'
+import { caseErasure } from './cases/queries.ts'
 import { matrixKind } from './matrix-kind.ts'
 import { listPluginDependents } from './plugin-dependents.ts'
 import { createDecisionRoutes } from './routes.ts'
@@ -44,6 +46,7 @@ export const riskMatrices: Module = {
     unsearched: { getRiskMatrixVersion: 'A version is opened from its matrix.' },
   },
   plugin_dependents: listPluginDependents,
+  erases: [caseErasure],
   canary_table: 'definition_case',
   canary: insertCanaryRows,
   reviews: {

@@ -2,6 +2,7 @@
  * Public interface of the source-contracts router: what providers' payloads must look like, payloads with their admissions, and
  * the facts that decisions may read. Only facts of admitted payloads leave this module.
  */
+
 import type { Module } from '#kernel/module.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'
 import { activationStore, createDefinitionRoutes, definitionSearch } from '#modules/definitions/index.ts'
@@ -12,6 +13,7 @@ import { driftJob } from './drift/drift-job.ts'
 import { driftRoutes } from './drift/routes.ts'
 import { inferenceRoutes } from './inference-routes.ts'
 import { payloadAdmissions } from './payload-metrics.ts'
+import { quarantineErasure } from './queries.ts'
 import { reprocessJob } from './reprocess-job.ts'
 import { payloadRoutes } from './routes.ts'
 
@@ -48,6 +50,7 @@ export const sourceContracts: Module = {
       getQuarantinedPayload: 'A payload is opened from the quarantine of its contract.',
     },
   },
+  erases: [quarantineErasure],
   canary_table: 'source_payload',
   canary: insertCanaryRows,
   reviews: { [activationStore.IN_FORCE_REVIEW]: declareReview({ uses: ['caches'], begin: reviewInForce }) },

@@ -3,14 +3,30 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { NO_COUNTS } from './bulk/file-rows.ts'
 import { claimExternalIds, insertBulk, insertBulkRejects } from './bulk/queries.ts'
+import { beginStep, upsertReplayedErasure } from './erasure/queries.ts'
 import { insertOverride, insertRatings } from './ratings/queries.ts'
-import { upsertSubjects } from './records/upsert-subjects.ts'
+import { insertSubjects, updateSubjects } from './records/queries.ts'
+
+/** A subject of its own: nothing else is stored about one that is being erased. */
+async function insertErasureRows(tx: Tx): Promise<void> {
+  const subject_id = uuidv7()
+  const content = { subject_type: 'other', external_id: 'canary erasure', name: 'canary', segment: 'canary' }
+  await insertSubjects(tx, [{ subject_id, ...content, attributes: {} }])
+  const erasure = { erasure_id: uuidv7(), subject_id }
+  const people = { requested_by: 'user:canary', confirmed_by: 'user:canary2', confirmed_at: new Date().toISOString() }
+  await upsertReplayedErasure(tx, { ...erasure, ...people })
+  await beginStep(tx, erasure, 'canary')
+}
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {
+  await insertErasureRows(tx)
   const canary = { subject_type: 'other', external_id: 'canary', name: 'canary', segment: 'canary' }
-  await upsertSubjects(tx, [canary])
-  const [changed] = await upsertSubjects(tx, [{ ...canary, attributes: { note: 'canary' } }])
-  const subject_id = changed?.subject.subject_id as string
+  const subject_id = uuidv7()
+  const subject = { subject_id, ...canary, attributes: {} }
+  await insertSubjects(tx, [subject])
+  // Nobody can decrypt the earlier version.
+  const earlier_content = Buffer.from('canary')
+  await updateSubjects(tx, [{ ...subject, attributes: { note: 'canary' }, earlier_content }])
   await insertRatings(tx, [
     {
       rating_id: uuidv7(),

@@ -72,7 +72,33 @@ const ensureBulk = (t: ExampleTenant): Promise<string> =>
 const one: Fixture = async (t) => ({ params: { subject_id: await ensureSubject(t) } })
 const bulk: Fixture = async (t) => ({ params: { bulk_id: await ensureBulk(t) } })
 
+const buildErasure = () => ({ reason: 'Request of the customer, relationship ended' })
+
+/** Requested by `author`, so that the caller may confirm it. */
+const newErasure = async (t: ExampleTenant): Promise<string> => {
+  const token = await t.token(undefined, t.author)
+  return (await t.make(`POST /subjects/${await newSubject(t)}/erase`, { token, body: buildErasure() })).erasure_id
+}
+
+const ensureErased = (t: ExampleTenant): Promise<string> =>
+  oncePerTenant(t, 'erased', async () => {
+    const erasure_id = await newErasure(t)
+    await t.runToEnd(await t.make(`POST /erasures/${erasure_id}/confirm`))
+    return erasure_id
+  })
+const erased: Fixture = async (t) => ({ params: { erasure_id: await ensureErased(t) } })
+
 export const fixtures: Fixtures = {
+  previewErasure: async (t) => ({ params: { subject_id: await newSubject(t) } }),
+  createErasure: async (t) => ({ params: { subject_id: await newSubject(t) }, body: buildErasure() }),
+  listErasures: async (t) => {
+    await ensureErased(t)
+    return {}
+  },
+  getErasure: erased,
+  confirmErasure: async (t) => ({ params: { erasure_id: await newErasure(t) } }),
+  withdrawErasure: async (t) => ({ params: { erasure_id: await newErasure(t) } }),
+  getErasureCertificate: erased,
   listSubjects: async (t) => {
     await ensureSubject(t)
     return {}

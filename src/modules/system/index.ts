@@ -1,11 +1,18 @@
 /** Public interface of the system router: probes, contract, uploads. Other modules read uploaded bytes through it. */
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { insertCanaryAnswer, insertCanaryProcess, insertUpload, insertUploadChunk } from './queries.ts'
+import {
+  insertCanaryAnswer,
+  insertCanaryProcess,
+  insertUpload,
+  insertUploadChunk,
+  storedResponseErasure,
+  uploadErasure,
+} from './queries.ts'
 import { systemRoutes } from './routes.ts'
 
-export { findUpload, type UploadRow } from './queries.ts'
-export { claimUpload, completeBytes, readUpload, writeBytes } from './uploads.ts'
+export { findUpload, lockUpload, removeUpload, type UploadRow } from './queries.ts'
+export { claimUpload, completeBytes, readUpload, readUploadChunk, writeBytes } from './uploads.ts'
 
 export const system: Module = {
   name: 'system',
@@ -20,6 +27,7 @@ export const system: Module = {
       getUpload: 'An upload is opened from the import or batch that used it.',
     },
   },
+  erases: [storedResponseErasure, uploadErasure],
   canary_table: 'upload',
   canary: async (tx) => {
     const upload_id = uuidv7()

@@ -1,5 +1,8 @@
 /** SQL of uploads: a header row and rows of 1 MiB, so that every worker on every machine can read the bytes. */
+
 import type { Tx } from '#kernel/database/tx.ts'
+import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 
 export interface UploadRow {
   readonly upload_id: string
@@ -63,6 +66,17 @@ export const updateUploadUsed = (tx: Tx, upload_id: string) =>
     [tx.tenant_id, upload_id],
   )
 
+/** Locked, so that only one request takes its bytes over. */
+export const lockUpload = (tx: Tx, upload_id: string) =>
+  tx.find<UploadRow & { readonly chunks: number }>(
+    `select ${columns}, coalesce(chunks, 0) as chunks from app.upload where tenant_id = $1 and upload_id = $2 for update`,
+    [tx.tenant_id, upload_id],
+  )
+
+/** With its chunks. */
+export const removeUpload = (tx: Tx, upload_id: string) =>
+  tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id])
+
 /** The number of chunks and the hash of a completed upload. */
 export const findUploadContent = (tx: Tx, upload_id: string) =>
   tx.find<{ chunks: number; sha256: string }>(
@@ -95,3 +109,41 @@ export const insertCanaryProcess = (tx: Tx) =>
     `insert into app.process (tenant_id, process_id, serves_requests, runs_jobs, seen_at) values ($1, $1, false, false, 'epoch')`,
     [tx.tenant_id],
   )
+
+/** A repeated request is then answered as one whose answer held a secret. */
+export const storedResponseErasure = createErasureClass('stored-responses', 'Answers kept for repeated requests', [
+  { table: 'idempotency', text: 'body', where: 'body is not null', set: 'body = null' },
+])
+
+/** A mark may begin in one row of bytes and end in the next. */
+const MAX_MARK_BYTES = 4096
+
+/** Files that contain a mark, and files of subjects and batches, which may be compressed. */
+const mentioningUploads = `select u.upload_id from app.upload u where u.tenant_id = $1 and (
+    exists (select 1 from app.subject_bulk b where b.tenant_id = $1 and b.upload_id = u.upload_id and b.finished_at is not null)
+    or exists (select 1 from app.upload_chunk c left join app.upload_chunk n on n.tenant_id = c.tenant_id and n.upload_id = c.upload_id and n.seq = c.seq + 1
+                where c.tenant_id = $1 and c.upload_id = u.upload_id
+                  and app.mentions(encode(c.bytes || coalesce(substr(n.bytes, 1, ${MAX_MARK_BYTES}), ''), 'escape'), $2)))`
+
+/** The spelling of encode(bytes, 'escape'): bytes are searched as they are, in any encoding. */
+const toByteMarks = ({ marks }: ErasedSubject): string[] =>
+  marks.map((mark) =>
+    [...Buffer.from(mark)]
+      .map((byte) => {
+        if (byte === 0 || byte > 127) return `\\${byte.toString(8).padStart(3, '0')}`
+        return byte === 92 ? '\\\\' : String.fromCharCode(byte)
+      })
+      .join(''),
+  )
+
+export const uploadErasure: ErasureClass = {
+  name: 'uploads',
+  title: 'Uploaded files',
+  record: null,
+  count: async (tx, subject) => (await tx.query(mentioningUploads, [tx.tenant_id, toByteMarks(subject)])).length,
+  erase: (tx, subject) =>
+    tx.run(`delete from app.upload where tenant_id = $1 and upload_id in (${mentioningUploads})`, [
+      tx.tenant_id,
+      toByteMarks(subject),
+    ]),
+}

@@ -4,6 +4,7 @@
  */
 import type { Decision, Inputs } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { datasetStore, type resolver } from '#modules/definitions/index.ts'
 import { toOutcomeView } from '#modules/evaluations/index.ts'
@@ -13,7 +14,8 @@ import { binding } from '#modules/risk-matrices/index.ts'
 import { isEqualJson } from '#registry/content/json-patch.ts'
 import { loadPlan } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
-import { type BatchPair, listPairs, type Pair, type PairTally, tallyPairs } from './queries.ts'
+import { openContents } from '../stored-items.ts'
+import { type BatchPair, listPairs, type Pair, type PairTally, type StoredPair, tallyPairs } from './queries.ts'
 
 type PinnedResolution = binding.Resolution<resolver.ContentPointer>
 
@@ -128,7 +130,7 @@ const INPUTS = 'inputs'
 
 /** One page of differing items, each with the single changes that explain the difference. */
 export async function listDifferentPairs(
-  kernel: binding.DecideCapabilities,
+  kernel: binding.DecideCapabilities & Capabilities<'encryption'>,
   tx: Tx,
   sides: Sides,
   page: { readonly ids: BatchPair; readonly after: string | null; readonly count: number },
@@ -137,7 +139,7 @@ export async function listDifferentPairs(
     name: `${each.family} ${each.key}`,
     versions: switchVersion(sides, each),
   }))
-  const rows = await listPairs(tx, page.ids, page.after, page.count)
+  const rows = await openPairs(kernel, tx, page.ids, await listPairs(tx, page.ids, page.after, page.count))
   const because = rows.map((): string[] => [])
   const comparable = rows.flatMap(({ before, after }, index) =>
     before.inputs && after.inputs && after.state === 'done' ? [{ index, before: before.inputs, after }] : [],
@@ -167,6 +169,31 @@ export async function listDifferentPairs(
     const { inputs: _before, ...shownBefore } = before
     const { inputs: _after, ...shownAfter } = after
     return { ...pair, before: shownBefore, after: shownAfter, because: because[index] as string[] }
+  })
+}
+
+/** Items of erased subjects are compared by their outcomes; the reason of a difference is not known any more. */
+async function openPairs(
+  kernel: Capabilities<'encryption'>,
+  tx: Tx,
+  [batch_id, other_batch_id]: BatchPair,
+  stored: readonly StoredPair[],
+): Promise<Pair[]> {
+  const before = stored.map((pair) => ({ batch_id, ...pair.before, content: pair.before_content }))
+  const after = stored.map((pair) => ({ batch_id: other_batch_id, ...pair.after, content: pair.after_content }))
+  const opened = await openContents(kernel, tx, [...before, ...after])
+  return stored.map(({ key, before: first, after: second }, index) => {
+    const [one, other] = [opened[index], opened[index + stored.length]]
+    const toSide = ({ state, band, score_bps, hit }: StoredPair['before']) => ({ state, band, score_bps, hit })
+    return {
+      key,
+      subject_id: second.subject_id,
+      external_id: other?.external_id ?? null,
+      seq: first.seq,
+      other_seq: second.seq,
+      before: { ...toSide(first), inputs: one?.inputs ?? null },
+      after: { ...toSide(second), inputs: other?.inputs ?? null },
+    }
   })
 }
 

@@ -4,9 +4,9 @@ import type { ItemRow } from '../decide/item-results.ts'
 
 /** Items without a subject or external id cannot be matched. */
 const side = (name: string, n: number) =>
-  `${name} as (select distinct on (key) coalesce(subject_id::text, external_id) collate "C" as key, seq, subject_id, external_id,
-     state, band, score_bps, hit, inputs from app.batch_item
-    where tenant_id = $1 and batch_id = $${n} and (subject_id is not null or external_id is not null) order by key, seq desc)`
+  `${name} as (select distinct on (key) coalesce(subject_id::text, external_id_hash, external_id) collate "C" as key, seq, subject_id,
+     external_id, state, band, score_bps, hit, inputs, content from app.batch_item
+    where tenant_id = $1 and batch_id = $${n} and num_nonnulls(subject_id, external_id_hash, external_id) > 0 order by key, seq desc)`
 const sides = `with ${side('a', 2)}, ${side('b', 3)}`
 const differs = '(a.state, a.band, a.score_bps, a.hit) is distinct from (b.state, b.band, b.score_bps, b.hit)'
 
@@ -41,15 +41,32 @@ export interface Pair {
   readonly after: PairSide
 }
 
+/** One side of a pair as it is stored. */
+export interface StoredSide extends PairResult {
+  readonly seq: number
+  readonly subject_id: string | null
+  readonly external_id: string | null
+  readonly inputs: ItemRow['inputs']
+}
+
+export interface StoredPair {
+  readonly key: string
+  readonly before: StoredSide
+  readonly before_content: Buffer | null
+  readonly after: StoredSide
+  readonly after_content: Buffer | null
+}
+
 const half = (name: string) =>
-  `jsonb_build_object('state', ${name}.state, 'band', ${name}.band, 'score_bps', ${name}.score_bps, 'hit', ${name}.hit, 'inputs', ${name}.inputs)`
+  `jsonb_build_object('seq', ${name}.seq, 'subject_id', ${name}.subject_id, 'external_id', ${name}.external_id, 'state', ${name}.state,
+     'band', ${name}.band, 'score_bps', ${name}.score_bps, 'hit', ${name}.hit, 'inputs', ${name}.inputs)`
 
 export type BatchPair = readonly [batch_id: string, other_batch_id: string]
 
 /** Matched items whose outcomes differ. */
 export const listPairs = (tx: Tx, [batch_id, other_batch_id]: BatchPair, after: string | null, count: number) =>
-  tx.query<Pair>(
-    `${sides} select a.key, b.subject_id, b.external_id, a.seq, b.seq as other_seq, ${half('a')} as before, ${half('b')} as after
+  tx.query<StoredPair>(
+    `${sides} select a.key, ${half('a')} as before, a.content as before_content, ${half('b')} as after, b.content as after_content
        from a join b on a.key = b.key where ${differs} and ($4::text is null or a.key > $4) order by a.key limit $5`,
     [tx.tenant_id, batch_id, other_batch_id, after, count],
   )

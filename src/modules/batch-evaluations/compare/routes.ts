@@ -18,7 +18,7 @@ export const compareRoutes = [
       'Items are the same when they are about the same subject or external id. The earlier batch comes first.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
-    uses: ['caches', 'cursors', 'metrics', 'plugin_policy', 'threads'],
+    uses: ['caches', 'cursors', 'encryption', 'metrics', 'plugin_policy', 'threads'],
     params: CompareParams,
     query: CompareQuery,
     reply: [200, BatchComparison],

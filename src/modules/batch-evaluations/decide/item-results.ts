@@ -18,6 +18,8 @@ export interface ItemRow {
   readonly score_bps: number | null
   readonly hit: boolean | null
   readonly reason_codes: readonly string[]
+  /** Of an item that was just decided; not stored. */
+  readonly required_actions?: readonly string[]
   readonly document_hash: string | null
   /** Null for failed items and for items that are older than salts. */
   readonly document_salt: string | null
@@ -25,6 +27,8 @@ export interface ItemRow {
   readonly change: BandChange | null
   readonly failure_code: string | null
   readonly findings: readonly ItemFinding[]
+  /** Its subject was erased: external id, inputs and findings are gone. */
+  readonly is_erased: boolean
 }
 
 /** An item with its subject and merged inputs. */
@@ -70,12 +74,14 @@ export function toDoneItem(
     score_bps: isRating ? outcome.score_bps : null,
     hit: isRating ? null : outcome.hit,
     reason_codes: outcome.reason_codes,
+    required_actions: outcome.required_actions,
     document_hash: document.document_hash,
     document_salt: document.document_salt,
     previous_band,
     change: isRating && subject ? compareBands(previous_band, outcome.band, rank) : null,
     failure_code: null,
     findings: [],
+    is_erased: false,
   }
 }
 
@@ -99,6 +105,7 @@ export function toFailedItem({ row, subject, previous_band }: PreparedItem, find
     change: null,
     failure_code: first?.code ?? 'unknown',
     findings: findings.slice(0, MAX_FINDINGS),
+    is_erased: false,
   }
 }
 const MAX_FINDINGS = 20

@@ -1,5 +1,7 @@
 /** Reads results of a batch: all items as a file, or one item with its recomputed explanation. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { OwnerKeyDestroyed } from '#kernel/encryption/failures.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { buildDocument, toOutcomeView } from '#modules/evaluations/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
@@ -10,13 +12,20 @@ import type { ItemRow } from '../decide/item-results.ts'
 import { findBatch, findItem, listItems } from '../queries.ts'
 import { BatchItem } from '../schema.ts'
 import type { RunInTx } from '../source/read-items.ts'
+import { openItems } from '../stored-items.ts'
 import { toItemView } from './batch-views.ts'
 
 /** Decides the item again on the pinned versions and fails unless the document is identical. */
-export async function explainItem(kernel: binding.DecideCapabilities, tx: Tx, batch_id: string, seq: number) {
+export async function explainItem(
+  kernel: binding.DecideCapabilities & Capabilities<'encryption'>,
+  tx: Tx,
+  batch_id: string,
+  seq: number,
+) {
   const batch = assertFound(await findBatch(tx, batch_id))
-  const item = assertFound(await findItem(tx, batch_id, seq))
-  const { inputs, document_hash, document_salt } = item
+  const [item] = (await openItems(kernel, tx, batch_id, [assertFound(await findItem(tx, batch_id, seq))])) as [ItemRow]
+  const { inputs, document_hash, document_salt, is_erased } = item
+  if (is_erased) throw new OwnerKeyDestroyed({ batch_id, seq, document_hash })
   if (inputs === null || document_hash === null)
     return fail('transition_not_allowed', `Item ${seq} failed: nothing was decided that could be explained.`)
   const { resolution, asked_at } = await loadPlan(kernel, tx, batch, 'pinned')
@@ -38,15 +47,17 @@ const PAGE_ITEMS = 1000
 
 /** Reads page by page, so that memory stays bounded. */
 export function exportItems(
+  kernel: Capabilities<'encryption'>,
   read: RunInTx,
   batch_id: string,
-  format: 'csv' | 'ndjson',
-  formula_guard: boolean,
+  { format, formula_guard }: { readonly format: 'csv' | 'ndjson'; readonly formula_guard: boolean },
 ): AsyncIterable<Buffer> {
   const texts = async function* () {
     let after_seq = 0
     for (;;) {
-      const items = await read((tx) => listItems(tx, batch_id, {}, { after_seq, count: PAGE_ITEMS }))
+      const items = await read(async (tx) =>
+        openItems(kernel, tx, batch_id, await listItems(tx, batch_id, {}, { after_seq, count: PAGE_ITEMS })),
+      )
       if (items.length > 0) yield items.map((item) => JSON.stringify(toItemView(item))).join('\n')
       if (items.length < PAGE_ITEMS) return
       after_seq = (items.at(-1) as ItemRow).seq

@@ -14,6 +14,7 @@ import {
   ContentQuery,
   ItemExplanation,
 } from '../schema.ts'
+import { openItems } from '../stored-items.ts'
 import { summarizeBatch, toItemView } from './batch-views.ts'
 import { explainItem, exportItems } from './read-results.ts'
 
@@ -25,7 +26,7 @@ export const resultRoutes = [
     summary: 'Result of each item, filterable by band, state and change of rating',
     roles: readers,
     tx: 'read',
-    uses: ['cursors'],
+    uses: ['cursors', 'encryption'],
     params: BatchParams,
     query: BatchItemQuery,
     reply: [200, BatchItemPage],
@@ -37,7 +38,8 @@ export const resultRoutes = [
     const items = await paginate(input, `listBatchItems ${params.batch_id}`, ['seq'], (after, count) =>
       listItems(tx, params.batch_id, filter, { after_seq: Number(after?.[0] ?? 0), count }),
     )
-    return { ...items, items: items.items.map(toItemView) }
+    const opened = await openItems(input.kernel, tx, params.batch_id, items.items)
+    return { ...items, items: opened.map(toItemView) }
   }),
 
   tenantRoute('GET /batch-evaluations/:batch_id/items/:seq/explanation', {
@@ -47,7 +49,7 @@ export const resultRoutes = [
       'Decided again with the versions the batch pinned, and returned only when the decision is identical byte by byte.',
     roles: readers,
     tx: 'read',
-    uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+    uses: ['caches', 'encryption', 'metrics', 'plugin_policy', 'threads'],
     params: BatchItemParams,
     reply: [200, ItemExplanation],
     redact: redactDecision,
@@ -74,15 +76,16 @@ export const resultRoutes = [
     summary: 'Download all items as CSV or NDJSON',
     roles: readers,
     tx: 'self',
+    uses: ['encryption'],
     params: BatchParams,
     query: ContentQuery,
     reply: [200, streamReply([fileMediaTypes.csv, fileMediaTypes.ndjson], 'One item a line, in the format asked for.')],
     problems: ['not_found', 'not_finished'],
-  }).handle(async ({ read, params, query }) => {
+  }).handle(async ({ read, params, query, kernel }) => {
     const { state } = assertFound(await read((tx) => findBatch(tx, params.batch_id)))
     if (state === 'queued' || state === 'running') fail('not_finished')
     const { format = 'csv', formula_guard = true } = query
     const named = { file_name: `batch-${params.batch_id}.${format}`, media_type: fileMediaTypes[format] }
-    return Object.assign(exportItems(read, params.batch_id, format, formula_guard), named)
+    return Object.assign(exportItems(kernel, read, params.batch_id, { format, formula_guard }), named)
   }),
 ]

@@ -118,7 +118,7 @@ export const scheduleRoutes = [
     summary: 'Start its batch now, in addition to its schedule',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
-    uses: ['caches', 'jobs', 'metrics', 'plugin_policy', 'threads'],
+    uses: ['caches', 'encryption', 'jobs', 'metrics', 'plugin_policy', 'threads'],
     executes: 'plugin',
     runs_plugins_of: ['matrix'],
     params: ScheduleParams,

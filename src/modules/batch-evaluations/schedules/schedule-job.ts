@@ -8,7 +8,7 @@ export const scheduledBatchJob = defineJob({
   summary: 'Orders the batch of a schedule that is due.',
   payload: closed({ schedule_id: Id() }),
   resumes: 'restart',
-  uses: ['caches', 'jobs', 'metrics', 'plugin_policy', 'threads'],
+  uses: ['caches', 'encryption', 'jobs', 'metrics', 'plugin_policy', 'threads'],
   run: async ({ finish, kernel, payload }) => {
     await finish((tx) => runIfDue(kernel, tx, payload.schedule_id))
     kernel.jobs.wakeWorker()

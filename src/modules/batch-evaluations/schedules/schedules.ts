@@ -126,7 +126,7 @@ async function findUnfinishedState(tx: Tx, { last_batch_id }: ScheduleRow): Prom
 
 /** Starts a batch now, independent of the due times. */
 export async function runSchedule(
-  kernel: Capabilities<'caches' | 'jobs' | 'metrics' | 'plugin_policy' | 'threads'>,
+  kernel: Capabilities<'caches' | 'encryption' | 'jobs' | 'metrics' | 'plugin_policy' | 'threads'>,
   tx: Tx,
   schedule_id: string,
 ): Promise<JobRow> {
@@ -142,7 +142,7 @@ export async function runSchedule(
 type RunAttempt = Pick<RunRow, 'batch_id' | 'skipped' | 'detail'>
 
 async function tryStartBatch(
-  kernel: Capabilities<'caches' | 'jobs' | 'metrics' | 'plugin_policy' | 'threads'>,
+  kernel: Capabilities<'caches' | 'encryption' | 'jobs' | 'metrics' | 'plugin_policy' | 'threads'>,
   tx: Tx,
   schedule: ScheduleRow,
 ): Promise<RunAttempt> {
@@ -161,7 +161,7 @@ async function tryStartBatch(
 
 /** All missed due times together get one run; the next due time is the first one in the future. */
 export async function runIfDue(
-  kernel: Capabilities<'caches' | 'jobs' | 'metrics' | 'plugin_policy' | 'threads'>,
+  kernel: Capabilities<'caches' | 'encryption' | 'jobs' | 'metrics' | 'plugin_policy' | 'threads'>,
   tx: Tx,
   schedule_id: string,
 ): Promise<Record<string, unknown> | null> {

@@ -133,9 +133,21 @@ export function parseCell(text: string, type: Input['type'] | undefined): unknow
   return text
 }
 
-/** An item that came with the request. */
-export const toInlineRow = ({ subject_id, external_id, inputs }: InlineItem, seq: number): InputRow =>
-  checkRow({ seq, line: null, subject_id: subject_id ?? null, external_id: external_id ?? null, inputs: inputs ?? {} })
+/** An item that came with the request; null where its subject was erased since. */
+export const toInlineRow = (item: InlineItem | null, seq: number): InputRow => {
+  if (item === null) {
+    const findings = [fault('erased', 'The subject of this item was erased.')]
+    return { seq, line: null, subject_id: null, external_id: null, inputs: null, findings }
+  }
+  const { subject_id, external_id, inputs } = item
+  return checkRow({
+    seq,
+    line: null,
+    subject_id: subject_id ?? null,
+    external_id: external_id ?? null,
+    inputs: inputs ?? {},
+  })
+}
 
 export const toSubjectRow = (subject: SubjectRow, seq: number): InputRow => ({
   seq,

@@ -134,6 +134,6 @@ export function readRemainingRows(read: RunInTx, batch: BatchProgress, declared:
   return toPortions(readFileRows(bytes, options, declared), done + failed, size)
 }
 
-async function* readInlineRows(items: readonly InlineItem[]): AsyncGenerator<InputRow[], void, undefined> {
+async function* readInlineRows(items: readonly (InlineItem | null)[]): AsyncGenerator<InputRow[], void, undefined> {
   yield items.map((item, n) => toInlineRow(item, n + 1))
 }

@@ -2,24 +2,26 @@
 import { createHmac, hash, type KeyObject } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { OwnerKeyDestroyed } from '#kernel/encryption/failures.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { resolver } from '#modules/definitions/index.ts'
 
 import { deferEvaluation, type EvaluationWithReceipt, findEvaluation } from '../queries.ts'
 import { type EvaluationRow, listMismatchedColumns, toMacInput } from './record.ts'
+import { encryptDocument, type OpenedDocument, openDocuments } from './stored-document.ts'
 
 const getMacKeys = (kernel: Capabilities<'integrity'>): readonly KeyObject[] =>
   kernel.integrity.macKeys('evaluation-record')
 const computeMac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('hex')
 
-export function insertEvaluation(
-  kernel: Capabilities<'integrity'>,
+export async function insertEvaluation(
+  kernel: Capabilities<'encryption' | 'integrity'>,
   tx: Tx,
   row: Omit<EvaluationRow, 'mac'> & { readonly document: string },
-): void {
+): Promise<void> {
   const mac = computeMac(getMacKeys(kernel)[0] as KeyObject, toMacInput(tx.tenant_id, row))
-  deferEvaluation(tx, { mac, ...row })
+  deferEvaluation(tx, { mac, ...row, document_encrypted: await encryptDocument(kernel, tx, row) })
 }
 
 /** Creates a check whether a row has a valid MAC, by any of the keys. */
@@ -33,24 +35,35 @@ export function createRecordCheck(
   }
 }
 
+export type ReadCapabilities = Capabilities<'encryption' | 'integrity'>
+
 /** A stored decision and all faults that were found in it. */
 export interface StoredEvaluation {
-  readonly row: EvaluationWithReceipt
+  readonly row: EvaluationWithReceipt & {
+    /** Empty where it cannot be decrypted. */
+    readonly document: string
+  }
   /** Null where the document cannot be parsed. */
   readonly content: DecisionContent | null
   readonly manifest: readonly resolver.PinnedVersion[]
   readonly faults: readonly string[]
 }
 
+/** Fails with `erased`, and the hash, where the subject was erased. */
 export async function readEvaluation(
-  kernel: Capabilities<'integrity'>,
+  kernel: ReadCapabilities,
   tx: Tx,
   evaluation_id: string,
 ): Promise<StoredEvaluation> {
-  const row = assertFound(await findEvaluation(tx, evaluation_id))
+  const { document_encrypted, ...stored } = assertFound(await findEvaluation(tx, evaluation_id))
+  const [opened] = (await openDocuments(kernel, tx, [{ ...stored, document_encrypted }])) as [OpenedDocument]
+  const { document_hash, receipt_hash } = stored
+  if (opened.state === 'erased') throw new OwnerKeyDestroyed({ evaluation_id, document_hash, receipt_hash })
+  const row = { ...stored, document: opened.document ?? '' }
   const faults: string[] = []
   const content = parseJson<DecisionContent>(row.document)
-  if (hash('sha256', row.document, 'hex') !== row.document_hash) faults.push('The document no longer has its hash.')
+  if (opened.state === 'altered')
+    faults.push(opened.document === null ? 'The document cannot be decrypted.' : 'The document no longer has its hash.')
   const wrong = content ? findContradictions(row, content) : []
   if (wrong.length > 0) faults.push(`Not as the document says: ${wrong.join(', ')}.`)
   if (!createRecordCheck(kernel, tx.tenant_id)(row)) faults.push('The record is not as this service wrote it.')
@@ -73,7 +86,7 @@ function findContradictions(row: EvaluationWithReceipt, content: DecisionContent
 }
 
 /** Reads a decision and fails when it was altered. */
-export async function getIntactEvaluation(kernel: Capabilities<'integrity'>, tx: Tx, evaluation_id: string) {
+export async function getIntactEvaluation(kernel: ReadCapabilities, tx: Tx, evaluation_id: string) {
   const { row, content, manifest, faults } = await readEvaluation(kernel, tx, evaluation_id)
   if (faults.length > 0 || content === null) return fail('content_corrupt')
   return { row, content, manifest }

@@ -1,11 +1,11 @@
 /** Reads the past decisions of one version page by page and counts which of its parts they used. */
-import { hash } from 'node:crypto'
 import type { DecisionContent } from '#decision/document.ts'
 import type { Definition } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { datasetStore, documentStore, resolver } from '#modules/definitions/index.ts'
+import { decisionDocuments } from '#modules/evaluations/index.ts'
 import type { DecisionKind } from '#modules/risk-matrices/index.ts'
 
 import { listDocuments } from '../queries.ts'
@@ -22,7 +22,7 @@ interface CoverageOptions {
 }
 
 export async function measureCoverage(
-  kernel: Capabilities<'caches'>,
+  kernel: Capabilities<'caches' | 'encryption'>,
   tx: Tx,
   kind: DecisionKind,
   { params, options }: { readonly params: object; readonly options: CoverageOptions },
@@ -51,8 +51,8 @@ export async function measureCoverage(
   let complete = false
   for (let after: readonly [string, string] | null = null; seen < MAX_DECISIONS && !complete; ) {
     const rows: Awaited<ReturnType<typeof listDocuments>> = await listDocuments(tx, of, after, PORTION)
-    for (const { document, document_hash } of rows) {
-      if (hash('sha256', document, 'hex') !== document_hash) unusable++
+    for (const { state, document } of await decisionDocuments.openDocuments(kernel, tx, rows)) {
+      if (state !== 'intact') unusable++
       else coverage.add((JSON.parse(document) as DecisionContent).explanation)
     }
     seen += rows.length

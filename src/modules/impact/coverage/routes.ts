@@ -15,7 +15,7 @@ function createCoverageRoute(kind: DecisionKind, id: string): Route {
     description: 'Covers single decisions of one version, not those of batches, which store no explanations.',
     roles: ['policy_editor', 'compliance_officer', 'auditor'],
     tx: 'read',
-    uses: ['caches'],
+    uses: ['caches', 'encryption'],
     params: createBacktestSchemas(kind).KeyParams,
     query: CoverageQuery,
     reply: [200, CoverageView],

@@ -1,5 +1,7 @@
 /** SQL of imports and of the rows they rejected. */
+
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { Reject, SourceLocation } from '#registry/adapter.ts'
 import { UNSTORABLE } from '#registry/types/entry-fault-messages.ts'
@@ -207,3 +209,7 @@ export const listOpenImports = (tx: Tx, adapter_key: string) =>
       where tenant_id = $1 and adapter_key = $2 and state in ('queued', 'running') order by created_at limit 100`,
     [tx.tenant_id, adapter_key],
   )
+
+export const importRejectErasure = createErasureClass('import-rejects', 'Excerpts of rejected rows of imports', [
+  { table: 'dataset_import_reject', text: `concat_ws(' ', excerpt, message, location::text)`, set: null },
+])

@@ -1,5 +1,7 @@
 /** SQL of golden cases, which apply to every version of a definition. */
+
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { documentStore } from '#modules/definitions/index.ts'
 
@@ -53,3 +55,7 @@ export const removeCase = (tx: Tx, { dataset_id }: documentStore.DatasetId, case
     `delete from app.definition_case where tenant_id = $1 and dataset_id = $2 and case_id = $3 returning ${columns}`,
     [tx.tenant_id, dataset_id, case_id],
   )
+
+export const caseErasure = createErasureClass('golden-cases', 'Golden cases that name the subject', [
+  { table: 'definition_case', text: `concat_ws(' ', name, note, inputs::text, expected::text)`, set: null },
+])

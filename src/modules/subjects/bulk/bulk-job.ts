@@ -28,8 +28,8 @@ export const subjectBulkJob = defineJob({
   summary: 'Makes and changes subjects from an uploaded file.',
   payload: Payload,
   resumes: 'checkpoint',
-  uses: ['auditKeys'],
-  run: async (context: JobContext<{ bulk_id: string }, Checkpoint, Capabilities<'auditKeys'>>) => {
+  uses: ['auditKeys', 'encryption'],
+  run: async (context: JobContext<{ bulk_id: string }, Checkpoint, Capabilities<'auditKeys' | 'encryption'>>) => {
     const { read, step, finish, signal, kernel } = context
     const { bulk_id } = context.payload
     const bulk = assertFound(await read((tx) => findBulk(tx, bulk_id)))
@@ -41,7 +41,7 @@ export const subjectBulkJob = defineJob({
       signal.throwIfAborted()
       let next = reached
       await step(async (tx) => {
-        next = { ...reached, ...(await importPortion(tx, bulk_id, portion, reached)) }
+        next = { ...reached, ...(await importPortion(kernel, tx, bulk_id, { items: portion, before: reached })) }
         return {
           checkpoint: next,
           progress: { done: next.counts.rows, total: next.total, unit: 'rows' },

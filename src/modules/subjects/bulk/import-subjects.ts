@@ -1,5 +1,6 @@
 /** Reads the rows of a bulk file, and imports one step of them in one transaction. */
 import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { type Adapter, type Batch, type Reject, type Source, SourceFault } from '#registry/adapter.ts'
 import { findOptionFaults } from '#registry/adapter-options.ts'
@@ -98,14 +99,15 @@ export interface BulkProgress {
 
 /** One step: every row is created, changed, left unchanged or rejected, and counted once. */
 export async function importPortion(
+  kernel: Capabilities<'encryption'>,
   tx: Tx,
   bulk_id: string,
-  items: readonly BulkItem[],
-  before: BulkProgress,
+  { items, before }: { readonly items: readonly BulkItem[]; readonly before: BulkProgress },
 ): Promise<BulkProgress> {
   const rejects = items.flatMap((item) => item.rejects ?? [])
   const taken = await filterFirstUses(tx, bulk_id, items.filter(isReadable), rejects)
   const outcomes = await upsertSubjects(
+    kernel,
     tx,
     taken.map(({ subject }) => subject),
   )

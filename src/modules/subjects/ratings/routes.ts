@@ -77,7 +77,7 @@ export const ratingRoutes = [
       findDefaultRule: (tx, { params, body }) =>
         findLoweringRule(tx, (params as { subject_id: string }).subject_id, (body as { band: string }).band),
     },
-    problems: ['not_found', 'conflict', 'transition_not_allowed', 'content_corrupt'],
+    problems: ['not_found', 'conflict', 'transition_not_allowed', 'erased', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const before = await getRisk(tx, params.subject_id)
     const rating = await overrideRating(kernel, tx, params.subject_id, body)
@@ -97,7 +97,7 @@ export const ratingRoutes = [
     query: OverrideEnd,
     reply: [204, null],
     governed,
-    problems: ['not_found', 'conflict', 'content_corrupt'],
+    problems: ['not_found', 'conflict', 'erased', 'content_corrupt'],
   }).handle(async ({ tx, params, query, kernel, audit }) => {
     await assertKnownReasonCode(kernel, tx, query.reason_code, 'query')
     const subject = assertFound(await lockSubject(tx, params.subject_id))

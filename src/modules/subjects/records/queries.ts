@@ -13,6 +13,7 @@ export interface SubjectRow {
   readonly state: 'active' | 'offboarded'
   readonly offboarded_at: string | null
   readonly offboard_reason: string | null
+  readonly erased_at: string | null
   readonly revision: number
   readonly created_at: string
   readonly created_by: string
@@ -25,7 +26,7 @@ export type RatedSubjectRow = SubjectRow & {
 }
 
 const columns = `s.subject_id, s.subject_type, s.external_id, s.name, s.segment, s.attributes, s.state, s.offboarded_at,
-  s.offboard_reason, s.revision, s.created_at, s.created_by, s.updated_at, s.updated_by`
+  s.offboard_reason, s.erased_at, s.revision, s.created_at, s.created_by, s.updated_at, s.updated_by`
 
 export const findSubject = (tx: Tx, subject_id: string) =>
   tx.find<SubjectRow>(`select ${columns} from app.subject s where s.tenant_id = $1 and s.subject_id = $2`, [
@@ -217,13 +218,19 @@ export const insertSubjects = (tx: Tx, subjects: readonly NewSubject[]) =>
     [tx.tenant_id, withWords(subjects), tx.actor],
   )
 
+export type ChangedSubject = NewSubject & {
+  /** The version that ends, encrypted. Absent: the trigger keeps it plain, and a job encrypts it. */
+  readonly earlier_content?: Buffer
+}
+
 /** A trigger keeps the earlier version. The ids are a parameter of their own, because their number decides the plan. */
-export const updateSubjects = (tx: Tx, subjects: readonly NewSubject[]) =>
+export const updateSubjects = (tx: Tx, subjects: readonly ChangedSubject[]) =>
   tx.query<SubjectRow>(
     `with ${given}, altered as (
        update app.subject s set subject_type = g.subject_type, external_id = g.external_id, name = g.name, segment = g.segment,
-              attributes = g.attributes
-         from given g where s.tenant_id = $1 and s.subject_id = any($3::uuid[]) and s.subject_id = g.subject_id returning ${columns}
+              attributes = g.attributes, earlier_content = e.content
+         from given g join unnest($3::uuid[], $4::bytea[]) as e (subject_id, content) on e.subject_id = g.subject_id
+        where s.tenant_id = $1 and s.subject_id = any($3::uuid[]) and s.subject_id = g.subject_id returning ${columns}
      ), unworded as (
        delete from app.subject_word w using given g
         where w.tenant_id = $1 and w.subject_id = any($3::uuid[]) and w.subject_id = g.subject_id and w.word <> all (g.words)
@@ -233,31 +240,48 @@ export const updateSubjects = (tx: Tx, subjects: readonly NewSubject[]) =>
        on conflict on constraint subject_word_pkey do nothing
      )
      select * from altered`,
-    [tx.tenant_id, withWords(subjects), subjects.map(({ subject_id }) => subject_id)],
+    [
+      tx.tenant_id,
+      withWords(subjects),
+      subjects.map(({ subject_id }) => subject_id),
+      subjects.map(({ earlier_content }) => earlier_content ?? null),
+    ],
   )
 
-export const updateOffboarded = (tx: Tx, subject_id: string, reason: string) =>
+export const updateOffboarded = (
+  tx: Tx,
+  subject_id: string,
+  { reason, earlier_content }: { readonly reason: string; readonly earlier_content: Buffer },
+) =>
   tx.find<SubjectRow>(
-    `update app.subject s set state = 'offboarded', offboarded_at = clock_timestamp(), offboard_reason = $3
+    `update app.subject s set state = 'offboarded', offboarded_at = clock_timestamp(), offboard_reason = $3, earlier_content = $4
       where s.tenant_id = $1 and s.subject_id = $2 returning ${columns}`,
-    [tx.tenant_id, subject_id, reason],
+    [tx.tenant_id, subject_id, reason, earlier_content],
   )
 
 export type SubjectVersionRow = Omit<
   SubjectRow,
-  'subject_id' | 'created_at' | 'created_by' | 'updated_at' | 'updated_by'
+  'subject_id' | 'name' | 'erased_at' | 'created_at' | 'created_by' | 'updated_at' | 'updated_by'
 > & {
+  /** Null: erased. */
+  readonly name: string | null
   readonly recorded_from: string
   readonly recorded_until: string | null
   readonly changed_by: string
+  /** External id, name, segment, attributes and reason are gone. */
+  readonly is_erased: boolean
 }
+
+/** Either `content` is set or its members, which are NULL otherwise. */
+export type StoredVersionRow = Omit<SubjectVersionRow, 'is_erased'> & { readonly content: Buffer | null }
 
 const content = 'revision, subject_type, external_id, name, segment, attributes, state, offboarded_at, offboard_reason'
 /** All versions of a subject, including the current one. */
 const states = `(
-  select ${content}, recorded_from, recorded_until, changed_by from app.subject_version where tenant_id = $1 and subject_id = $2
+  select ${content}, recorded_from, recorded_until, changed_by, content from app.subject_version
+   where tenant_id = $1 and subject_id = $2
   union all
-  select ${content}, updated_at, null, updated_by from app.subject where tenant_id = $1 and subject_id = $2)`
+  select ${content}, updated_at, null, updated_by, null from app.subject where tenant_id = $1 and subject_id = $2)`
 
 /** Newest first. */
 export const listSubjectVersions = (
@@ -266,13 +290,20 @@ export const listSubjectVersions = (
   after: PagePosition,
   count: number,
 ) =>
-  tx.query<SubjectVersionRow>(
+  tx.query<StoredVersionRow>(
     `select v.* from ${states} v
       where ($3::timestamptz is null or (v.recorded_from <= $3 and (v.recorded_until is null or v.recorded_until > $3)))
         and ($4::bigint is null or v.revision < $4)
       order by v.revision desc limit $5`,
     [tx.tenant_id, subject_id, at, after?.[0] ?? null, count],
   )
+
+export const listRevisions = (tx: Tx, subject_id: string, revisions: readonly number[]) =>
+  tx.query<StoredVersionRow>(`select v.* from ${states} v where v.revision = any($3::bigint[])`, [
+    tx.tenant_id,
+    subject_id,
+    revisions,
+  ])
 
 export interface SubjectEventRow {
   readonly event_id: string
@@ -286,24 +317,20 @@ export interface SubjectEventRow {
   readonly reason: string | null
 }
 
-const differs = (member: string): string =>
-  `case when ${member} is distinct from lag(${member}) over w then '${member}' end`
+/** `members` is NULL where the version before does not say what this one changed. */
+export type StoredEventRow = Omit<SubjectEventRow, 'members'> & { readonly members: string[] | null }
 
 /** Newest first: changes of the record, ratings and overrides. */
 export const listSubjectEvents = (tx: Tx, subject_id: string, after: PagePosition, count: number) =>
-  tx.query<SubjectEventRow>(
+  tx.query<StoredEventRow>(
     `with change as (
-       select v.*, lag(state) over w as earlier_state, array_remove(array[${[
-         'subject_type',
-         'external_id',
-         'name',
-         'segment',
-         'attributes',
-         'state',
-       ]
-         .map(differs)
-         .join(', ')}], null) as members
-         from ${states} v window w as (order by revision)
+       select v.*, lag(state) over w as earlier_state, lag(changed_members) over w as members from (
+         select revision, state, recorded_from, changed_by, offboard_reason, changed_members from app.subject_version
+          where tenant_id = $1 and subject_id = $2
+         union all
+         select revision, state, updated_at, updated_by, offboard_reason, null from app.subject
+          where tenant_id = $1 and subject_id = $2) v
+       window w as (order by revision)
      ), event as (
        select 'revision:' || lpad(revision::text, 16, '0') as event_id,
               case when revision = 1 then 'created' when state <> earlier_state then 'offboarded' else 'changed' end as kind,
@@ -319,4 +346,37 @@ export const listSubjectEvents = (tx: Tx, subject_id: string, after: PagePositio
       where $3::timestamptz is null or (e.at, e.event_id collate "C") < ($3, $4)
       order by e.at desc, e.event_id collate "C" desc limit $5`,
     [tx.tenant_id, subject_id, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export type PlainVersionRow = Pick<
+  SubjectRow,
+  'subject_id' | 'revision' | 'external_id' | 'segment' | 'attributes' | 'offboard_reason'
+> & {
+  readonly name: string
+}
+
+/** Plain versions of earlier releases, of one subject or of all. Locked rows are left to whoever works on them. */
+export const lockPlainVersions = (tx: Tx, subject_id: string | null, count: number) =>
+  tx.query<PlainVersionRow>(
+    `select subject_id, revision, external_id, name, segment, attributes, offboard_reason from app.subject_version
+      where tenant_id = $1 and name is not null ${subject_id === null ? '' : 'and subject_id = $3'}
+      order by subject_id, revision limit $2 for update skip locked`,
+    [tx.tenant_id, count, ...(subject_id === null ? [] : [subject_id])],
+  )
+
+export const updateVersionsEncrypted = (
+  tx: Tx,
+  versions: readonly { readonly subject_id: string; readonly revision: number; readonly content: Buffer }[],
+) =>
+  tx.run(
+    `update app.subject_version v set external_id = null, name = null, segment = null, attributes = null, offboard_reason = null,
+            content = g.content
+       from unnest($2::uuid[], $3::bigint[], $4::bytea[]) as g (subject_id, revision, content)
+      where v.tenant_id = $1 and v.subject_id = g.subject_id and v.revision = g.revision`,
+    [
+      tx.tenant_id,
+      versions.map(({ subject_id }) => subject_id),
+      versions.map(({ revision }) => revision),
+      versions.map(({ content }) => content),
+    ],
   )

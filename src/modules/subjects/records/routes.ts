@@ -34,6 +34,7 @@ import {
   TimelineQuery,
   UpsertedSubject,
 } from './schema.ts'
+import { encryptVersions, openVersions, withChangedMembers, withEarlierVersions } from './stored-versions.ts'
 import { applyChange, isSameContent } from './subject-content.ts'
 import { assertActive, assertAttributes, type UpsertResult, upsertSubjects } from './upsert-subjects.ts'
 
@@ -102,15 +103,16 @@ export const recordRoutes = [
       'subject. `attributes` are replaced as a whole.',
     roles: writers,
     tx: 'write',
+    uses: ['encryption'],
     body: NewSubject,
     reply: [201, UpsertedSubject],
     revisioned: true,
     location: (subject) => `/subjects/${subject.subject_id}`,
     links: { getSubject: { subject_id: 'subject_id' } },
-    problems: ['conflict', 'transition_not_allowed'],
-  }).handle(async ({ tx, body, audit }) => {
+    problems: ['conflict', 'transition_not_allowed', 'erased'],
+  }).handle(async ({ tx, body, audit, kernel }) => {
     assertAttributes(body.attributes)
-    const [{ outcome, before, subject }] = (await upsertSubjects(tx, [body])) as [UpsertResult]
+    const [{ outcome, before, subject }] = (await upsertSubjects(kernel, tx, [body])) as [UpsertResult]
     assertActive(subject)
     audit.recordHashes(before, subject)
     return { ...subject, created: outcome === 'created' }
@@ -141,20 +143,22 @@ export const recordRoutes = [
     description: '`attributes` are replaced as a whole. A change that changes nothing makes no new revision.',
     roles: writers,
     tx: 'write',
+    uses: ['encryption'],
     params: SubjectParams,
     body: SubjectChange,
     reply: [200, Subject],
     revisioned: true,
-    problems: ['not_found', 'conflict', 'duplicate', 'transition_not_allowed'],
+    problems: ['not_found', 'conflict', 'duplicate', 'transition_not_allowed', 'erased'],
   }).handle(async (input) => {
-    const { tx, params, body } = input
+    const { tx, params, body, kernel } = input
     assertAttributes(body.attributes)
     const subject = assertFound(await lockSubject(tx, params.subject_id))
     assertRevision(subject.revision, input)
     assertActive(subject)
     const wanted = applyChange(subject, body)
     if (isSameContent(subject, wanted)) return subject
-    const [after] = await updateSubjects(tx, [{ subject_id: subject.subject_id, ...wanted }])
+    const change = { before: subject, after: { subject_id: subject.subject_id, ...wanted } }
+    const [after] = await updateSubjects(tx, await withEarlierVersions(kernel, tx, [change]))
     input.audit.recordHashes(subject, assertFound(after))
     return assertFound(after)
   }),
@@ -165,17 +169,20 @@ export const recordRoutes = [
     description: 'Repeating it changes nothing.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
+    uses: ['encryption'],
     params: SubjectParams,
     body: Offboarding,
     reply: [200, Subject],
     revisioned: true,
-    problems: ['not_found'],
+    problems: ['not_found', 'erased'],
   }).handle(async (input) => {
     const { tx, params, body } = input
     const subject = assertFound(await lockSubject(tx, params.subject_id))
     assertRevision(subject.revision, input)
     if (subject.state === 'offboarded') return subject
-    const after = assertFound(await updateOffboarded(tx, subject.subject_id, body.reason))
+    const [earlier_content] = (await encryptVersions(input.kernel, tx, [subject])) as [Buffer]
+    const ended = { reason: body.reason, earlier_content }
+    const after = assertFound(await updateOffboarded(tx, subject.subject_id, ended))
     input.audit.recordHashes(subject, after)
     return after
   }),
@@ -185,17 +192,18 @@ export const recordRoutes = [
     summary: 'All versions of the record with author and time, or the version at an instant',
     roles: historyReaders,
     tx: 'read',
-    uses: ['cursors'],
+    uses: ['cursors', 'encryption'],
     params: SubjectParams,
     query: SubjectVersionQuery,
     reply: [200, SubjectVersionPage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { tx, params, query } = input
+    const { tx, params, query, kernel } = input
     assertFound(await findSubject(tx, params.subject_id))
-    return paginate(input, `listSubjectVersions ${params.subject_id}`, ['revision'], (after, count) =>
+    const found = await paginate(input, `listSubjectVersions ${params.subject_id}`, ['revision'], (after, count) =>
       listSubjectVersions(tx, { subject_id: params.subject_id, at: query.at ?? null }, after, count),
     )
+    return { ...found, items: await openVersions(kernel, tx, params.subject_id, found.items) }
   }),
 
   tenantRoute('GET /subjects/:subject_id/timeline', {
@@ -203,16 +211,17 @@ export const recordRoutes = [
     summary: 'Everything that happened to a subject, newest first',
     roles: historyReaders,
     tx: 'read',
-    uses: ['cursors'],
+    uses: ['cursors', 'encryption'],
     params: SubjectParams,
     query: TimelineQuery,
     reply: [200, TimelinePage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { tx, params } = input
+    const { tx, params, kernel } = input
     assertFound(await findSubject(tx, params.subject_id))
-    return paginate(input, `listSubjectEvents ${params.subject_id}`, ['at', 'event_id'], (after, count) =>
+    const found = await paginate(input, `listSubjectEvents ${params.subject_id}`, ['at', 'event_id'], (after, count) =>
       listSubjectEvents(tx, params.subject_id, after, count),
     )
+    return { ...found, items: await withChangedMembers(kernel, tx, params.subject_id, found.items) }
   }),
 ]

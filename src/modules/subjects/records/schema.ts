@@ -48,6 +48,7 @@ const content = {
 const record = {
   subject_id: Id(),
   ...content,
+  erased_at: nullable(Timestamp({ description: 'When the content was erased; null: it was not.' })),
   revision: Revision,
   created_at: Timestamp(),
   created_by: text(200),
@@ -138,9 +139,13 @@ export const SubjectVersionPage = pageOf(
     {
       revision: Revision,
       ...content,
+      name: nullable(Name),
       recorded_from: Timestamp(),
       recorded_until: nullable(Timestamp({ description: 'null: the current record.' })),
       changed_by: text(200),
+      is_erased: Type.Boolean({
+        description: 'The subject was erased: external id, name, segment and attributes are gone.',
+      }),
     },
     { title: 'SubjectVersion' },
   ),

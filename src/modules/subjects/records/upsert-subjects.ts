@@ -1,8 +1,10 @@
 /** Creates and changes subjects; one code path for single requests and for rows of a bulk file. */
 import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertSubjects, lockByExternalId, type NewSubject, type SubjectRow, updateSubjects } from './queries.ts'
+import { withEarlierVersions } from './stored-versions.ts'
 import { applyChange, findAttributesFault, isSameContent, type SubjectContentChange } from './subject-content.ts'
 
 export interface SubjectInput extends SubjectContentChange {
@@ -22,7 +24,11 @@ export interface UpsertResult {
  * Creates each subject, or changes the one with the same external id, and returns the results in the same order. External ids
  * must be distinct. A concurrent insert of the same external id is found and changed.
  */
-export async function upsertSubjects(tx: Tx, given: readonly SubjectInput[]): Promise<UpsertResult[]> {
+export async function upsertSubjects(
+  kernel: Capabilities<'encryption'>,
+  tx: Tx,
+  given: readonly SubjectInput[],
+): Promise<UpsertResult[]> {
   const empty = { subject_type: '', external_id: null, name: '', segment: null, attributes: {} }
   const wanted = given.map((subject): NewSubject => ({ subject_id: uuidv7(), ...applyChange(empty, subject) }))
   const made = new Map((await insertSubjects(tx, wanted)).map((row) => [row.subject_id, row]))
@@ -42,11 +48,18 @@ export async function upsertSubjects(tx: Tx, given: readonly SubjectInput[]): Pr
 
   const changes = outcomes.flatMap(({ outcome, subject }, index) =>
     outcome === 'changed'
-      ? [{ subject_id: subject.subject_id, ...applyChange(subject, given[index] as SubjectInput) }]
+      ? [
+          {
+            before: subject,
+            after: { subject_id: subject.subject_id, ...applyChange(subject, given[index] as SubjectInput) },
+          },
+        ]
       : [],
   )
   if (changes.length === 0) return outcomes
-  const after = new Map((await updateSubjects(tx, changes)).map((row) => [row.subject_id, row]))
+  const after = new Map(
+    (await updateSubjects(tx, await withEarlierVersions(kernel, tx, changes))).map((row) => [row.subject_id, row]),
+  )
   return outcomes.map((upserted) => ({
     ...upserted,
     subject: after.get(upserted.subject.subject_id) ?? upserted.subject,

@@ -1,0 +1,56 @@
+/** The readiness check that compares the erasure ledger with the database: a restored older state must not be served. */
+import { unrestrictedScope } from '#kernel/database/scope.ts'
+import type { Database } from '#kernel/database/tx.ts'
+import { type ErasureLedger, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
+import type { CheckFunction, CheckResult } from '#kernel/readiness.ts'
+import { hasUnlisted, listUnerased } from './queries.ts'
+
+const ACTOR = 'operator:readiness'
+/** How often everything is compared although the ledger did not change: the database may be another one. */
+const FULL_CHECK_MS = 60_000
+
+const replayNeeded: CheckResult = {
+  status: 'failed',
+  detail: 'the database has subjects that were erased: run "npx probity erasures replay"',
+}
+const ledgerIncomplete: CheckResult = {
+  status: 'failed',
+  detail: 'the database has erasures that the erasure ledger does not have: look at PROBITY_ERASURE_LEDGER',
+}
+
+export function createLedgerCheck(ledger: ErasureLedger | null, database: Pick<Database, 'read'>): CheckFunction {
+  let passed: { readonly version: string | null; readonly at_ms: number; readonly entries: number } | undefined
+  return async () => {
+    if (!ledger) return { status: 'not_configured', detail: 'nothing can be erased without PROBITY_ERASURE_LEDGER' }
+    const version = await ledger.readVersion()
+    if (passed?.version === version && performance.now() - passed.at_ms < FULL_CHECK_MS)
+      return { status: 'ok', entries: passed.entries }
+    try {
+      const entries = await ledger.read()
+      const fault = await findFault(entries, database)
+      if (fault) return fault
+      passed = { version, at_ms: performance.now(), entries: entries.length }
+      return { status: 'ok', entries: entries.length }
+    } catch (error) {
+      if (error instanceof LedgerDamaged) return { status: 'failed', detail: error.message }
+      throw error
+    }
+  }
+}
+
+async function findFault(
+  entries: readonly LedgerEntry[],
+  database: Pick<Database, 'read'>,
+): Promise<CheckResult | null> {
+  for (const tenant_id of new Set(entries.map((entry) => entry.tenant_id))) {
+    const own = entries.filter((entry) => entry.tenant_id === tenant_id)
+    const scope = unrestrictedScope(tenant_id, ACTOR)
+    const { unerased, unlisted } = await database.read(scope, async (tx) => ({
+      unerased: await listUnerased(tx, own),
+      unlisted: await hasUnlisted(tx, own),
+    }))
+    if (unerased.size > 0) return replayNeeded
+    if (unlisted) return ledgerIncomplete
+  }
+  return null
+}

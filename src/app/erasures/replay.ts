@@ -1,0 +1,61 @@
+/** Erases again what the ledger says was erased, after an older state of the database was restored. */
+
+import { type AuditKeys, verifyStatement } from '#kernel/audit/chain.ts'
+import { recordEvent } from '#kernel/audit/record.ts'
+import { fullScope } from '#kernel/database/scope.ts'
+import type { Database, Tx } from '#kernel/database/tx.ts'
+import { type ErasureLedger, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
+import type { Kernel } from '#kernel/kernel.ts'
+import { erasureStore, runErasure } from '#modules/subjects/index.ts'
+import { findSubjectState } from './queries.ts'
+
+export interface ReplayTotals {
+  readonly entries: number
+  readonly replayed: number
+  /** Subjects that the database does not have. */
+  readonly absent: number
+}
+
+const ACTOR = 'operator:erasures'
+
+/** The ledger says what is destroyed: an entry that nobody signed must not. */
+function assertSigned(keys: AuditKeys, entry: LedgerEntry): void {
+  const known = [keys, ...keys.earlier_keys].find(({ key_id }) => key_id === entry.key_id)
+  if (!known || !verifyStatement('erasure-ledger', entry.hash, entry.signature, known.public_key))
+    throw new LedgerDamaged(
+      `Entry ${entry.seq} of the erasure ledger is not signed by a key of this installation. Nothing was erased for it.`,
+    )
+}
+
+export async function replayErasures(
+  { kernel, database }: { readonly kernel: Kernel; readonly database: Database },
+  ledger: ErasureLedger,
+): Promise<ReplayTotals> {
+  const entries = await ledger.read()
+  for (const entry of entries) assertSigned(kernel.auditKeys, entry)
+  let [replayed, absent] = [0, 0]
+  for (const entry of entries) {
+    const { tenant_id, erasure_id, subject_id } = entry
+    const scope = fullScope(tenant_id, ACTOR)
+    const read = <T>(body: (tx: Tx) => Promise<T>) => database.read(scope, body)
+    const write = <T>(body: (tx: Tx) => Promise<T>) => database.write(scope, body)
+    const state = await read((tx) => findSubjectState(tx, subject_id))
+    if (!state) absent++
+    if (!state || state.is_erased) continue
+    await write(async (tx) => {
+      await erasureStore.withdrawOtherErasures(tx, entry)
+      await erasureStore.upsertReplayedErasure(tx, entry)
+      recordEvent(tx, kernel.auditKeys, {
+        operation: 'replayErasure',
+        object_type: 'erasures',
+        object_id: erasure_id,
+        request_id: null,
+        detail: { subject_id, ledger_seq: entry.seq },
+        restriction_id: null,
+      })
+    })
+    await runErasure({ ...kernel, erasureLedger: ledger }, { read, write }, { tenant_id, erasure_id })
+    replayed++
+  }
+  return { entries: entries.length, replayed, absent }
+}

@@ -1,0 +1,90 @@
+/**
+ * Immutable copies of personal content: text that is compressed, then encrypted for its owner. Whoever destroys the key of the owner
+ * makes all of its copies unreadable, in backups too.
+ */
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Tx } from '../database/tx.ts'
+import { DecryptionFailed } from './failures.ts'
+import type { KeyOwner, ValueEncryption, ValueLocation } from './value-encryption.ts'
+
+interface WithEncryption {
+  readonly encryption: ValueEncryption
+}
+
+export interface PlainCopy {
+  readonly owner: KeyOwner
+  readonly at: ValueLocation
+  readonly text: string
+}
+
+export interface EncryptedCopy {
+  readonly owner: KeyOwner
+  readonly at: ValueLocation
+  readonly stored: Buffer
+}
+
+/** The subject that a record is about, or the record itself. */
+export const toCopyOwner = (subject_id: string | null, object_id: string): KeyOwner =>
+  subject_id === null ? { kind: 'object', id: object_id } : { kind: 'subject', id: subject_id }
+
+/** First byte of the plaintext. */
+const STORED = 0
+const DEFLATED = 1
+/** Below this length compressing costs more time than it saves space. */
+const MIN_DEFLATED_BYTES = 512
+const LEVEL = { level: 1 } as const
+
+export function packText(text: string): Buffer {
+  const bytes = Buffer.from(text, 'utf8')
+  return bytes.length < MIN_DEFLATED_BYTES
+    ? Buffer.concat([Buffer.from([STORED]), bytes])
+    : Buffer.concat([Buffer.from([DEFLATED]), deflateRawSync(bytes, LEVEL)])
+}
+
+export function unpackText(packed: Buffer): string {
+  const bytes = packed.subarray(1)
+  return (packed[0] === DEFLATED ? inflateRawSync(bytes) : bytes).toString('utf8')
+}
+
+/** Null for a copy whose owner was erased. */
+export async function encryptCopies(
+  { encryption }: WithEncryption,
+  tx: Tx,
+  copies: readonly PlainCopy[],
+): Promise<(Buffer | null)[]> {
+  const values = copies.map(({ owner, at, text }) => ({ owner, at, plaintext: packText(text) }))
+  return encryption.encryptAll(tx, values)
+}
+
+/** Fails with `erased` where the owner was erased. */
+export async function encryptCopy({ encryption }: WithEncryption, tx: Tx, copy: PlainCopy): Promise<Buffer> {
+  return encryption.encrypt(tx, copy.owner, copy.at, packText(copy.text))
+}
+
+export type OpenedCopy = { readonly text: string } | 'erased' | 'altered'
+
+/** Each copy with its text, or why it has none. Reads the keys of all owners in one statement. */
+export async function openCopies(
+  { encryption }: WithEncryption,
+  tx: Tx,
+  copies: readonly EncryptedCopy[],
+): Promise<OpenedCopy[]> {
+  const opened = await encryption.decryptAll(tx, copies)
+  return opened.map((value) => {
+    if (value === null) return 'erased'
+    return value instanceof DecryptionFailed ? 'altered' : { text: unpackText(value) }
+  })
+}
+
+/** Null for a copy whose owner was erased; fails where one was altered. */
+export async function decryptCopies(
+  { encryption }: WithEncryption,
+  tx: Tx,
+  copies: readonly EncryptedCopy[],
+): Promise<(string | null)[]> {
+  const opened = await encryption.decryptAll(tx, copies)
+  return opened.map((value) => {
+    if (value instanceof DecryptionFailed) throw value
+    return value && unpackText(value)
+  })
+}

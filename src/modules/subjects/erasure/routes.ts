@@ -1,0 +1,188 @@
+/** Erasure of subjects: what it would do, the request of one person, the confirmation of another, and its certificate. */
+import { expectPerson } from '#kernel/auth/principal.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { JobView } from '#kernel/job/schema.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { lockSubject } from '../records/queries.ts'
+import { SubjectParams } from '../records/schema.ts'
+import { SUBJECT_ERASURE } from './erasure-job.ts'
+import { previewErasure } from './preview.ts'
+import {
+  type ErasureRow,
+  findCertificate,
+  findErasure,
+  hasPlainItems,
+  insertErasure,
+  listErasures,
+  lockErasure,
+  updateConfirmed,
+  updateWithdrawn,
+} from './queries.ts'
+import { collectMarks, expectLedger } from './run-erasure.ts'
+import {
+  Erasure,
+  ErasureCertificate,
+  ErasurePage,
+  ErasureParams,
+  ErasurePreview,
+  type ErasurePreviewView,
+  ErasureQuery,
+  ErasureRequest,
+} from './schema.ts'
+
+const deciders = ['compliance_officer', 'tenant_admin'] as const
+const readers = [...deciders, 'auditor'] as const
+
+const expectDecider = (principal: string): string =>
+  expectPerson(principal, 'Only a person decides about an erasure, not an API key.')
+
+function assertRequested({ state }: ErasureRow): void {
+  if (state !== 'requested') fail('transition_not_allowed', `The erasure is ${state}.`)
+}
+
+/** Fails with the rule that comes first: a hold, or a retention period. */
+function assertErasable({ classes }: ErasurePreviewView): void {
+  const kept = classes.filter(({ outcome }) => outcome === 'keep')
+  if (kept.some(({ rule }) => rule === 'hold')) fail('legal_hold')
+  if (kept.length > 0) fail('retention', { members: { kept } })
+}
+
+export const erasureRoutes = [
+  tenantRoute('POST /subjects/:subject_id/erasure-preview', {
+    id: 'previewErasure',
+    summary: 'What an erasure of a subject would erase, and what is kept, until when and by which rule',
+    description:
+      'A legal hold comes before a retention period, and a retention period before the request. Nothing is changed.',
+    roles: deciders,
+    tx: 'read',
+    uses: ['modules', 'encryption'],
+    params: SubjectParams,
+    reply: [200, ErasurePreview],
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(({ tx, params, kernel }) => previewErasure(kernel, tx, params.subject_id)),
+
+  tenantRoute('POST /subjects/:subject_id/erase', {
+    id: 'createErasure',
+    summary: 'Request the erasure of a subject',
+    description:
+      'Has no effect until another person confirms it. Refused while a hold or a retention period keeps something.',
+    roles: deciders,
+    tx: 'write',
+    uses: ['modules', 'encryption', 'erasureLedger'],
+    params: SubjectParams,
+    body: ErasureRequest,
+    reply: [201, Erasure],
+    location: ({ erasure_id }) => `/erasures/${erasure_id}`,
+    links: { getErasure: { erasure_id: 'erasure_id' } },
+    problems: [
+      'not_found',
+      'duplicate',
+      'conflict',
+      'erased',
+      'legal_hold',
+      'retention',
+      'person_required',
+      'content_corrupt',
+    ],
+  }).handle(async ({ tx, params, body, actor, audit, kernel }) => {
+    expectDecider(actor.principal)
+    expectLedger(kernel)
+    const subject = assertFound(await lockSubject(tx, params.subject_id))
+    if (subject.erased_at !== null) fail('erased')
+    assertErasable(await previewErasure(kernel, tx, subject.subject_id))
+    const { subject_id } = subject
+    const row = { erasure_id: uuidv7(), subject_id, reason: body.reason, requested_by: actor.principal }
+    const erasure = assertFound(await insertErasure(tx, row))
+    audit.recordDiff(null, { erasure_id: erasure.erasure_id, state: erasure.state })
+    return erasure
+  }),
+
+  tenantRoute('GET /erasures', {
+    id: 'listErasures',
+    summary: 'Erasures of subjects, newest first',
+    roles: readers,
+    tx: 'one',
+    uses: ['cursors'],
+    query: ErasureQuery,
+    reply: [200, ErasurePage],
+  }).handle((input) =>
+    paginate(input, 'listErasures', ['requested_at', 'erasure_id'], (after, count) =>
+      listErasures(input.tx, input.query, after, count),
+    ),
+  ),
+
+  tenantRoute('GET /erasures/:erasure_id', {
+    id: 'getErasure',
+    summary: 'Get an erasure',
+    roles: readers,
+    tx: 'one',
+    params: ErasureParams,
+    reply: [200, Erasure],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => assertFound(await findErasure(tx, params.erasure_id))),
+
+  tenantRoute('POST /erasures/:erasure_id/confirm', {
+    id: 'confirmErasure',
+    summary: 'Confirm an erasure that another person requested, and start it',
+    description: 'What is erased cannot be brought back. Holds and retention periods are looked at again.',
+    roles: deciders,
+    tx: 'write',
+    uses: ['modules', 'encryption', 'jobs', 'erasureLedger'],
+    params: ErasureParams,
+    reply: [202, JobView],
+    starts: SUBJECT_ERASURE,
+    problems: [
+      ...(['not_found', 'transition_not_allowed', 'approval_own_request', 'person_required'] as const),
+      ...(['conflict', 'legal_hold', 'retention', 'not_finished', 'content_corrupt'] as const),
+    ],
+  }).handle(async ({ tx, params, actor, audit, kernel }) => {
+    expectDecider(actor.principal)
+    expectLedger(kernel)
+    const erasure = assertFound(await lockErasure(tx, params.erasure_id))
+    assertRequested(erasure)
+    if (erasure.requested_by === actor.principal)
+      fail('approval_own_request', 'Nobody confirms their own request; another person must.')
+    const { erasure_id, subject_id } = erasure
+    await lockSubject(tx, subject_id)
+    const preview = await previewErasure(kernel, tx, subject_id)
+    assertErasable(preview)
+    if (await hasPlainItems(tx, await collectMarks(kernel, tx, subject_id)))
+      fail('not_finished', 'Batches of an earlier release are being encrypted. Confirm it again when that is done.')
+    const job_id = uuidv7()
+    await updateConfirmed(tx, erasure_id, job_id, preview)
+    audit.recordDiff({ state: 'requested' }, { state: 'executing', subject_id })
+    const resource = `/api/erasures/${erasure_id}`
+    return kernel.jobs.enqueue(tx, { job_id, kind: SUBJECT_ERASURE, payload: { erasure_id }, resource, unit: 'steps' })
+  }),
+
+  tenantRoute('POST /erasures/:erasure_id/withdraw', {
+    id: 'withdrawErasure',
+    summary: 'Withdraw an erasure that waits to be confirmed',
+    roles: deciders,
+    tx: 'write',
+    params: ErasureParams,
+    reply: [200, Erasure],
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, audit }) => {
+    const erasure = assertFound(await lockErasure(tx, params.erasure_id))
+    assertRequested(erasure)
+    audit.recordDiff({ state: 'requested' }, { state: 'withdrawn' })
+    return assertFound(await updateWithdrawn(tx, erasure.erasure_id))
+  }),
+
+  tenantRoute('GET /erasures/:erasure_id/certificate', {
+    id: 'getErasureCertificate',
+    summary: 'The signed certificate of an erasure that is done',
+    description: 'Can be verified with the public key of the audit record, without this service.',
+    roles: readers,
+    tx: 'one',
+    params: ErasureParams,
+    reply: [200, ErasureCertificate],
+    problems: ['not_found', 'not_finished'],
+  }).handle(async ({ tx, params }) => {
+    const { certificate } = assertFound(await findCertificate(tx, params.erasure_id))
+    return (certificate as never) ?? fail('not_finished')
+  }),
+]

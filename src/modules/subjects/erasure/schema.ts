@@ -1,0 +1,104 @@
+/** Wire contract of erasures. */
+import {
+  Count,
+  closed,
+  Id,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  reasonText,
+  Timestamp,
+  Type,
+  text,
+} from '#kernel/schema.ts'
+
+const RetentionClock = closed(
+  {
+    jurisdiction: text(2),
+    record: text(60),
+    keep_months: integer(1, 600),
+    legal_basis: text(300),
+    source: text(300),
+  },
+  { title: 'RetentionClock' },
+)
+const ErasureClass = closed(
+  {
+    class: text(60),
+    title: text(200),
+    count: Count,
+    outcome: oneOf(['erase', 'keep']),
+    rule: oneOf(['hold', 'retention', 'request'], {
+      description: 'What decides: a legal hold before a retention period, and that before the request.',
+    }),
+    keep_until: nullable(
+      Timestamp({ description: 'null: it is erased, or it is not known yet when the period ends.' }),
+    ),
+    clock: nullable(RetentionClock),
+  },
+  { title: 'ErasureClass' },
+)
+export const ErasurePreview = closed(
+  {
+    subject_id: Id(),
+    can_erase: Type.Boolean({ description: 'false: something is kept, and no erasure can be confirmed.' }),
+    classes: listOf(ErasureClass, 100),
+    retention_clocks: nullable(
+      closed(
+        { version: integer(1, Number.MAX_SAFE_INTEGER), content_hash: text(64) },
+        { description: 'The version of the list that decided.' },
+      ),
+    ),
+  },
+  { title: 'ErasurePreview' },
+)
+export type ErasurePreviewView = Type.Static<typeof ErasurePreview>
+
+export const Erasure = closed(
+  {
+    erasure_id: Id(),
+    subject_id: Id(),
+    origin: oneOf(['request', 'ledger'], { description: 'ledger: repeated after an older state was restored.' }),
+    state: oneOf(['requested', 'executing', 'done', 'withdrawn']),
+    reason: nullable(text(2000, { description: 'Removed when the erasure is done.' })),
+    requested_at: Timestamp(),
+    requested_by: text(200),
+    confirmed_at: nullable(Timestamp()),
+    confirmed_by: nullable(text(200)),
+    job_id: nullable(Id()),
+    done_at: nullable(Timestamp()),
+  },
+  { title: 'Erasure' },
+)
+export const ErasurePage = pageOf(Erasure)
+export const ErasureParams = closed({ erasure_id: Id() })
+export const ErasureQuery = closed({
+  ...pageQuery,
+  state: Type.Optional(oneOf(['requested', 'executing', 'done', 'withdrawn'])),
+  subject_id: Type.Optional(Id()),
+})
+export const ErasureRequest = closed({ reason: reasonText(2000) })
+
+export const ErasureCertificate = closed(
+  {
+    format: text(40),
+    erasure_id: Id(),
+    tenant_id: Id(),
+    subject_id: Id(),
+    requested_at: Timestamp(),
+    confirmed_at: Timestamp(),
+    erased_at: Timestamp(),
+    erased: listOf(closed({ class: text(60), count: Count }), 100),
+    keys_destroyed: Count,
+    ledger: closed({ seq: integer(1, Number.MAX_SAFE_INTEGER), hash: text(64) }),
+    key_id: text(64),
+    public_key: text(100),
+    signature: text(200, {
+      description: 'Ed25519, by the key that signs checkpoints, of the canonical JSON of all other members.',
+    }),
+  },
+  { title: 'ErasureCertificate' },
+)
