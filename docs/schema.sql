@@ -258,6 +258,49 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.erase_only()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if app.erasing() is null or to_jsonb(new) - tg_argv::text[] is distinct from to_jsonb(old) - tg_argv::text[] then
+    raise exception 'rows of % are never changed, except that an erasure overwrites %', tg_table_name, array_to_string(tg_argv, ', ')
+      using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.erase_subject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.subject_id, new.subject_type, new.created_at, new.created_by)
+     is distinct from (old.tenant_id, old.subject_id, old.subject_type, old.created_at, old.created_by)
+     or new.erased_at is null or old.erased_at is not null then
+    raise exception 'an erasure removes the content of a subject, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  new.revision := old.revision + 1;
+  new.updated_at := greatest(clock_timestamp(), old.updated_at + interval '1 microsecond');
+  new.updated_by := app.actor();
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.erasing()
+ RETURNS uuid
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  erasure constant text := nullif(current_setting('app.erasing', true), '');
+begin
+  if erasure is null then return null; end if;
+  return (select s.subject_id from app.erasure_step s
+           where s.tenant_id = app.tenant_id() and s.erasure_id = erasure::uuid and s.txid = pg_current_xact_id_if_assigned()::text::bigint limit 1);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.expect_publishing()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -451,6 +494,62 @@ begin
   if app.restoring() then return new; end if;
   if pg_trigger_depth() < 2 or (tg_op = 'UPDATE' and new.epoch <= old.epoch) then
     raise exception 'only activations move the epoch' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_erasure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if new.origin = 'ledger' and app.actor() not like 'operator:_%' and app.actor() not like 'seed:_%' then
+    raise exception 'only the operator replays the erasure ledger' using errcode = 'PB002';
+  end if;
+  if tg_op = 'INSERT' then
+    if new.state <> 'requested' and new.origin <> 'ledger' then
+      raise exception 'an erasure begins as requested' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if new.state = 'executing' and old.state = 'requested' and new.origin = 'request' then
+    perform pg_advisory_xact_lock_shared(hashtextextended('hold ' || new.tenant_id, 0));
+    if app.is_held(new.subject_id) then
+      raise exception 'a legal hold keeps the subject' using errcode = 'PB008';
+    end if;
+  end if;
+  if app.erasing() = old.subject_id and to_jsonb(new) - 'reason' = to_jsonb(old) - 'reason' and new.reason is null then
+    return new;
+  end if;
+  if (new.tenant_id, new.erasure_id, new.subject_id, new.requested_at, new.requested_by)
+     is distinct from (old.tenant_id, old.erasure_id, old.subject_id, old.requested_at, old.requested_by)
+     or (new.origin <> old.origin and (new.origin, old.state) <> ('ledger', 'requested'))
+     or (old.confirmed_by is not null and (new.confirmed_at, new.confirmed_by, new.decision) is distinct from (old.confirmed_at, old.confirmed_by, old.decision))
+     or old.state in ('done', 'withdrawn')
+     or not (new.state = old.state or (old.state, new.state) in (('requested', 'executing'), ('requested', 'withdrawn'), ('executing', 'done'))) then
+    raise exception 'an erasure is confirmed once, carried out once, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_erasure_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'UPDATE' then
+    if new.txid <> pg_current_xact_id()::text::bigint
+       or (new.tenant_id, new.erasure_id, new.step, new.subject_id, new.txid) is distinct from (old.tenant_id, old.erasure_id, old.step, old.subject_id, old.txid) then
+      raise exception 'a step of an erasure is written by its own transaction' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  new.txid := pg_current_xact_id()::text::bigint;
+  if not exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.erasure_id = new.erasure_id
+                    and e.subject_id = new.subject_id and e.state = 'executing') then
+    raise exception 'a step belongs to a confirmed erasure of its subject' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -801,6 +900,20 @@ BEGIN ATOMIC
  SELECT pg_advisory_xact_lock(hashtextextended(((('provider_call:'::text || tenant) || ':'::text) || call), (0)::bigint)) AS pg_advisory_xact_lock;
 END
 ;
+CREATE OR REPLACE FUNCTION app.mentions(content text, marks text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  mark text;
+begin
+  foreach mark in array marks loop
+    if strpos(lower(content), mark) > 0 then return true; end if;
+  end loop;
+  return false;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.name_words(name text)
  RETURNS text[]
  LANGUAGE sql
@@ -882,6 +995,34 @@ begin
   raise exception 'entries belong to the version that is being published' using errcode = 'PB002';
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.refuse_erased_rating()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if exists (select 1 from app.subject s where s.tenant_id = new.tenant_id and s.subject_id = new.subject_id and s.erased_at is not null)
+     or exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.subject_id and e.state = 'executing') then
+    raise exception 'the subject is erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_erased_subject()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if new.erased_at is not null then
+    raise exception 'only an erasure says that a subject is erased' using errcode = 'PB002';
+  end if;
+  if exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.subject_id and e.state = 'executing') then
+    raise exception 'the subject is being erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_held_delete()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -907,6 +1048,17 @@ begin
     end loop;
   end if;
   return case when tg_op = 'DELETE' then old else new end;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_hold_of_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.object_id and e.state = 'executing') then
+    raise exception 'the subject is being erased' using errcode = 'PB009';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.remove_user_words()
@@ -1565,10 +1717,11 @@ CREATE INDEX break_glass_review_created_idx ON app.break_glass_review USING btre
 create policy open on app.break_glass_review as permissive for all using (true) with check (true);
 create policy wall on app.break_glass_review as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER break_glass_review_actor BEFORE INSERT OR DELETE OR UPDATE ON app.break_glass_review FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER break_glass_review_keep BEFORE UPDATE ON app.break_glass_review FOR EACH ROW EXECUTE FUNCTION app.keep_break_glass_review();
+CREATE TRIGGER break_glass_review_erase BEFORE UPDATE ON app.break_glass_review FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('body', 'reason', 'note');
+CREATE TRIGGER break_glass_review_keep BEFORE UPDATE ON app.break_glass_review FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_break_glass_review();
 grant insert, select, update on app.break_glass_review to app;
 
--- change_approval: append
+-- change_approval: erasable
 create table app.change_approval (
   tenant_id uuid not null,
   cr_id uuid not null,
@@ -1587,9 +1740,11 @@ create policy open on app.change_approval as permissive for all using (true) wit
 create policy sight on app.change_approval as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.change_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER change_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.change_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER change_approval_append BEFORE DELETE OR UPDATE ON app.change_approval FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER change_approval_append BEFORE DELETE ON app.change_approval FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER change_approval_erase BEFORE UPDATE ON app.change_approval FOR EACH ROW EXECUTE FUNCTION app.erase_only('note');
 CREATE TRIGGER change_approval_restriction BEFORE INSERT ON app.change_approval FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('change_request', 'cr_id');
 grant insert, select on app.change_approval to app;
+grant update (note) on app.change_approval to app;
 
 -- change_request: tenant
 create table app.change_request (
@@ -2223,6 +2378,63 @@ create policy wall on app.drift_window as restrictive for all using ((tenant_id 
 CREATE TRIGGER drift_window_actor BEFORE INSERT OR DELETE OR UPDATE ON app.drift_window FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.drift_window to app;
 
+-- erasure: tenant
+create table app.erasure (
+  tenant_id uuid not null,
+  erasure_id uuid not null,
+  subject_id uuid not null,
+  origin text default 'request'::text not null,
+  state text default 'requested'::text not null,
+  reason text,
+  requested_at timestamp with time zone default now() not null,
+  requested_by text not null,
+  confirmed_at timestamp with time zone,
+  confirmed_by text,
+  job_id uuid,
+  decision jsonb,
+  ledger_hash text,
+  done_at timestamp with time zone,
+  certificate jsonb,
+  constraint erasure_pkey PRIMARY KEY (tenant_id, erasure_id),
+  constraint erasure_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint erasure_confirmed_ck CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((state = ANY (ARRAY['requested'::text, 'withdrawn'::text])) = (confirmed_at IS NULL)) AND ((confirmed_at IS NULL) OR (decision IS NOT NULL)))),
+  constraint erasure_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state = 'done'::text) = (certificate IS NOT NULL)) AND ((state <> 'done'::text) OR ((ledger_hash IS NOT NULL) AND (reason IS NULL))))),
+  constraint erasure_four_eyes_ck CHECK (((origin = 'ledger'::text) OR (confirmed_by IS NULL) OR ((confirmed_by <> requested_by) AND (confirmed_by ~~ 'user:_%'::text)))),
+  constraint erasure_ledger_hash_ck CHECK ((ledger_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint erasure_origin_ck CHECK ((origin = ANY (ARRAY['request'::text, 'ledger'::text]))),
+  constraint erasure_person_ck CHECK (((origin = 'ledger'::text) OR (requested_by ~~ 'user:_%'::text))),
+  constraint erasure_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint erasure_state_ck CHECK ((state = ANY (ARRAY['requested'::text, 'executing'::text, 'done'::text, 'withdrawn'::text])))
+);
+CREATE INDEX erasure_listing_idx ON app.erasure USING btree (tenant_id, requested_at, erasure_id);
+CREATE UNIQUE INDEX erasure_open_key ON app.erasure USING btree (tenant_id, subject_id) WHERE (state = ANY (ARRAY['requested'::text, 'executing'::text]));
+CREATE INDEX erasure_subject_idx ON app.erasure USING btree (tenant_id, subject_id, requested_at, erasure_id);
+create policy open on app.erasure as permissive for all using (true) with check (true);
+create policy wall on app.erasure as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER erasure_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER erasure_keep BEFORE INSERT OR UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure();
+grant insert, select, update on app.erasure to app;
+
+-- erasure_step: tenant
+create table app.erasure_step (
+  tenant_id uuid not null,
+  erasure_id uuid not null,
+  step text not null,
+  subject_id uuid not null,
+  erased bigint default 0 not null,
+  txid bigint default ((pg_current_xact_id())::text)::bigint not null,
+  done_at timestamp with time zone default now() not null,
+  constraint erasure_step_pkey PRIMARY KEY (tenant_id, erasure_id, step),
+  constraint erasure_step_erasure_fkey FOREIGN KEY (tenant_id, erasure_id) REFERENCES app.erasure(tenant_id, erasure_id),
+  constraint erasure_step_erased_ck CHECK ((erased >= 0)),
+  constraint erasure_step_step_ck CHECK ((step ~ '^[a-z][a-z0-9-]{0,59}$'::text))
+);
+create policy open on app.erasure_step as permissive for all using (true) with check (true);
+create policy wall on app.erasure_step as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER erasure_step_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure_step FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER erasure_step_keep BEFORE INSERT OR UPDATE ON app.erasure_step FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_step();
+grant insert, select, update on app.erasure_step to app;
+
 -- evaluation: copy
 create table app.evaluation (
   tenant_id uuid not null,
@@ -2313,7 +2525,9 @@ create policy sight on app.hold as restrictive for all using (((restriction_id I
 create policy wall on app.hold as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER hold_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER hold_copy AFTER INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.copy_hold();
-CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
+CREATE TRIGGER hold_erase BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() = new.object_id)) EXECUTE FUNCTION app.erase_only('reason', 'authority_reference', 'release_reason');
+CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS DISTINCT FROM new.object_id)) EXECUTE FUNCTION app.keep_hold();
+CREATE TRIGGER hold_refuse BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased();
 grant insert, select, update on app.hold to app;
 
 -- hold_in_force: tenant
@@ -2344,8 +2558,10 @@ create table app.idempotency (
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   object_restriction_id uuid,
+  erased_at timestamp with time zone,
   constraint idempotency_pkey PRIMARY KEY (tenant_id, principal, operation, key),
-  constraint idempotency_restriction_fkey FOREIGN KEY (tenant_id, object_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID
+  constraint idempotency_restriction_fkey FOREIGN KEY (tenant_id, object_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
+  constraint idempotency_erased_ck CHECK (((erased_at IS NULL) OR (body IS NULL)))
 );
 CREATE INDEX idempotency_expires_idx ON app.idempotency USING btree (tenant_id, expires_at);
 create policy open on app.idempotency as permissive for all using (true) with check (true);
@@ -2524,7 +2740,8 @@ CREATE INDEX mcp_approval_listing_idx ON app.mcp_approval USING btree (tenant_id
 create policy open on app.mcp_approval as permissive for all using (true) with check (true);
 create policy wall on app.mcp_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mcp_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER mcp_approval_keep BEFORE UPDATE ON app.mcp_approval FOR EACH ROW EXECUTE FUNCTION app.keep_mcp_approval();
+CREATE TRIGGER mcp_approval_erase BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('arguments', 'outcome', 'note');
+CREATE TRIGGER mcp_approval_keep BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_mcp_approval();
 grant insert, select, update on app.mcp_approval to app;
 
 -- mcp_call: append
@@ -2704,7 +2921,7 @@ CREATE INDEX owner_key_tenant_key_ix ON app.owner_key USING btree (tenant_id, te
 create policy open on app.owner_key as permissive for all using (true) with check (true);
 create policy wall on app.owner_key as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER owner_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.owner_key FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER owner_key_hold BEFORE UPDATE ON app.owner_key FOR EACH ROW WHEN (((new.state = 'destroyed'::text) AND (old.state <> 'destroyed'::text))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
+CREATE TRIGGER owner_key_hold BEFORE UPDATE ON app.owner_key FOR EACH ROW WHEN (((new.state = 'destroyed'::text) AND (old.state <> 'destroyed'::text) AND (app.erasing() IS DISTINCT FROM old.owner_id))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER owner_key_keep BEFORE UPDATE ON app.owner_key FOR EACH ROW EXECUTE FUNCTION app.keep_owner_key();
 grant insert, select, update on app.owner_key to app;
 
@@ -3267,7 +3484,7 @@ CREATE TRIGGER quarantine_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.qu
 CREATE TRIGGER quarantine_item_restriction BEFORE INSERT ON app.quarantine_item FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant insert, select, update on app.quarantine_item to app;
 
--- rating: append
+-- rating: erasable
 create table app.rating (
   tenant_id uuid not null,
   rating_id uuid not null,
@@ -3304,10 +3521,13 @@ CREATE INDEX rating_latest_idx ON app.rating USING btree (tenant_id, subject_id,
 create policy open on app.rating as permissive for all using (true) with check (true);
 create policy wall on app.rating as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER rating_actor BEFORE INSERT OR DELETE OR UPDATE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER rating_append BEFORE DELETE OR UPDATE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER rating_append BEFORE DELETE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER rating_date BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FUNCTION app.date_rating();
+CREATE TRIGGER rating_erase BEFORE UPDATE ON app.rating FOR EACH ROW EXECUTE FUNCTION app.erase_only('reason');
 CREATE TRIGGER rating_keep AFTER INSERT ON app.rating REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.keep_risk();
+CREATE TRIGGER rating_refuse BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
 grant insert, select on app.rating to app;
+grant update (reason) on app.rating to app;
 
 -- resolution_receipt: append
 create table app.resolution_receipt (
@@ -3583,11 +3803,13 @@ create table app.subject (
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
   earlier_content bytea,
+  erased_at timestamp with time zone,
   constraint subject_external_id_key UNIQUE (tenant_id, external_id),
   constraint subject_pkey PRIMARY KEY (tenant_id, subject_id),
   constraint subject_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint subject_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
   constraint subject_earlier_content_ck CHECK ((earlier_content IS NULL)),
+  constraint subject_erased_ck CHECK (((erased_at IS NULL) OR ((state = 'offboarded'::text) AND (name = 'erased'::text) AND (external_id IS NULL) AND (segment IS NULL) AND (attributes = '{}'::jsonb) AND (offboard_reason IS NULL)))),
   constraint subject_offboarded_ck CHECK (((state = 'offboarded'::text) = (offboarded_at IS NOT NULL))),
   constraint subject_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
   constraint subject_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))
@@ -3598,7 +3820,9 @@ CREATE INDEX subject_type_idx ON app.subject USING btree (tenant_id, subject_typ
 create policy open on app.subject as permissive for all using (true) with check (true);
 create policy wall on app.subject as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER subject_keep BEFORE INSERT OR UPDATE ON app.subject FOR EACH ROW EXECUTE FUNCTION app.keep_subject();
+CREATE TRIGGER subject_erase BEFORE UPDATE ON app.subject FOR EACH ROW WHEN ((app.erasing() = new.subject_id)) EXECUTE FUNCTION app.erase_subject();
+CREATE TRIGGER subject_keep BEFORE INSERT OR UPDATE ON app.subject FOR EACH ROW WHEN ((app.erasing() IS DISTINCT FROM new.subject_id)) EXECUTE FUNCTION app.keep_subject();
+CREATE TRIGGER subject_refuse BEFORE UPDATE ON app.subject FOR EACH ROW WHEN ((app.erasing() IS DISTINCT FROM new.subject_id)) EXECUTE FUNCTION app.refuse_erased_subject();
 grant insert, select, update on app.subject to app;
 
 -- subject_bulk: tenant
@@ -4019,7 +4243,7 @@ create table app.wall_register (
   table_name text not null,
   kind text not null,
   constraint wall_register_pkey PRIMARY KEY (table_name),
-  constraint wall_register_kind_ck CHECK ((kind = ANY (ARRAY['tenant'::text, 'append'::text, 'copy'::text, 'shared'::text, 'queue'::text, 'ledger'::text, 'directory'::text, 'system'::text])))
+  constraint wall_register_kind_ck CHECK ((kind = ANY (ARRAY['tenant'::text, 'append'::text, 'copy'::text, 'erasable'::text, 'shared'::text, 'queue'::text, 'ledger'::text, 'directory'::text, 'system'::text])))
 );
 grant select on app.wall_register to app;
 grant select on app.wall_register to steward;

@@ -219,6 +219,10 @@ create trigger change_approval_append before delete on app.change_approval for e
 create trigger change_approval_erase before update on app.change_approval for each row execute function app.erase_only('note');
 grant update (note) on app.change_approval to app;
 
+-- Its body was erased: the code over the stored response no longer fits, and the response is not repeated.
+alter table app.idempotency add column erased_at timestamptz
+  constraint idempotency_erased_ck check (erased_at is null or body is null);
+
 -- Rows whose own triggers keep them.
 drop trigger break_glass_review_keep on app.break_glass_review;
 create trigger break_glass_review_keep before update on app.break_glass_review

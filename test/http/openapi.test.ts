@@ -25,7 +25,6 @@ const BINARY_TYPES = [
 ]
 /** Problems that no operation declares: the catalogue documents them. */
 const codesWithoutOperation = [
-  'legal_hold',
   // Of messages of the tool protocol.
   'origin_not_allowed',
   'tool_approval_required',
@@ -343,7 +342,6 @@ describe('examples', () => {
     expect(unreachable.toSorted()).toEqual([
       'contract_violated',
       'import_rejected',
-      'legal_hold',
       'not_recorded',
       'outcome_unknown',
       'provider_failed',

@@ -14,6 +14,7 @@ import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { createPluginTriggers } from '../support/plugin-problem-triggers.ts'
 import { createProviderTriggers } from '../support/provider-problem-triggers.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
+import { createRecordTriggers } from '../support/record-problem-triggers.ts'
 import { EXAMPLES_STALE, ExampleRecorder, toProblemExample } from '../support/recorded-examples.ts'
 import {
   createRegistryTriggers,
@@ -273,6 +274,7 @@ const provocations: ProblemTriggers = {
   ...createRegistryTriggers(() => w, call),
   ...createProviderTriggers(() => w, call),
   ...createPluginTriggers(() => w, call),
+  ...createRecordTriggers(() => w, call),
   ...createToolTriggers(() => w),
   headers_too_large: () => raw(formatRequest('GET /api/health HTTP/1.1', { 'X-Long': 'x'.repeat(20_000) })),
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
@@ -292,7 +294,6 @@ const notYetReachable: Partial<Record<ProblemCode, string>> = {
   not_recorded: 'the problem of a job: src/modules/providers/calls.test.ts',
   outcome_unknown: 'the problem of a job: src/modules/providers/calls.test.ts',
   contract_violated: 'no operation decides on payloads yet: src/modules/source-contracts/payloads.test.ts',
-  legal_hold: 'no operation deletes what can be held yet: src/modules/holds/routes.test.ts',
   import_rejected: 'the problem of a job, not of an answer: src/modules/reference-data/imports.test.ts',
   shutting_down: 'a draining process serves until it closes; only the tool protocol will have to refuse new sessions',
 }
