@@ -216,6 +216,17 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.emit_rating_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  insert into app.event (tenant_id, event_id, event_type, object_kind, object_id)
+    values (new.tenant_id, gen_random_uuid(), 'subject.rating_changed', 'subject', new.subject_id);
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.encrypt_once()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -279,6 +290,8 @@ begin
   if app.restoring() then return new; end if;
   if (new.tenant_id, new.subject_id, new.subject_type, new.created_at, new.created_by)
      is distinct from (old.tenant_id, old.subject_id, old.subject_type, old.created_at, old.created_by)
+     or (new.name, new.attributes) is distinct from ('erased'::text, '{}'::jsonb)
+     or num_nonnulls(new.external_id, new.segment, new.offboard_reason) > 0
      or new.erased_at is null or old.erased_at is not null then
     raise exception 'an erasure removes the content of a subject, and nothing else of it changes' using errcode = 'PB002';
   end if;
@@ -362,6 +375,18 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_deleting_tenant()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return current_user = 'app_owner'
+     and coalesce(current_setting('app.deleting_tenant', true) = app.tenant_id()::text, false)
+     and exists (select 1 from app.tenant_deletion d where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = app.tenant_id())
+     and not exists (select 1 from app.tenant t where t.tenant_id = app.tenant_id() and t.state <> 'deleting');
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_held(object uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -378,6 +403,77 @@ CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
 AS $function$
 begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_alert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state <> 'new' or new.occurrences <> 1 or new.revision <> 1 then
+      raise exception 'an alert begins as new, with one occurrence' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if (new.tenant_id, new.alert_id, new.source, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.facts_salt,
+      new.restriction_id, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.alert_id, old.source, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.facts_salt,
+      old.restriction_id, old.created_at, old.created_by) then
+    raise exception 'what an alert is about never changes' using errcode = 'PB002';
+  end if;
+  -- The key of an erased alert joins nothing.
+  if new.dedup_key <> old.dedup_key and new.dedup_key <> 'erased ' || old.alert_id then
+    raise exception 'the key of an alert never changes' using errcode = 'PB002';
+  end if;
+  if new.dedup_scope <> old.dedup_scope and new.dedup_scope <> new.restriction_id then
+    raise exception 'an alert that was restricted stays apart' using errcode = 'PB002';
+  end if;
+  if new.occurrences < old.occurrences or new.last_seen_at < old.last_seen_at then
+    raise exception 'occurrences of an alert are only added' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (
+       ('new', 'snoozed'), ('new', 'dismissed'), ('new', 'escalated'),
+       ('snoozed', 'new'), ('snoozed', 'dismissed'), ('snoozed', 'escalated'), ('dismissed', 'new')) then
+    raise exception 'an alert does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if old.state in ('dismissed', 'escalated') and new.state = old.state
+     and (new.worked_by, new.priority, new.reason_code, new.proposed_by, new.dismissed_by, new.dismissed_at, new.escalated_by, new.escalated_at)
+         is distinct from
+         (old.worked_by, old.priority, old.reason_code, old.proposed_by, old.dismissed_by, old.dismissed_at, old.escalated_by, old.escalated_at) then
+    raise exception 'how an alert was closed never changes' using errcode = 'PB002';
+  end if;
+  if (new.state, new.worked_by, new.priority, new.snoozed_until, new.reason_code, new.proposed_by, new.investigation_id, new.fingerprint)
+     is distinct from
+     (old.state, old.worked_by, old.priority, old.snoozed_until, old.reason_code, old.proposed_by, old.investigation_id, old.fingerprint) then
+    if new.revision <> old.revision + 1 then
+      raise exception 'a change of an alert has a revision of its own' using errcode = 'PB002';
+    end if;
+  elsif new.revision <> old.revision then
+    raise exception 'a revision of an alert changes something' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_alert_suppression()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.suppression_id, new.source, new.subject_id, new.up_to_priority, new.reason_code, new.expires_at, new.proposed_at, new.proposed_by)
+     is distinct from
+     (old.tenant_id, old.suppression_id, old.source, old.subject_id, old.up_to_priority, old.reason_code, old.expires_at, old.proposed_at, old.proposed_by)
+     or (old.confirmed_by is not null and new.confirmed_by is distinct from old.confirmed_by)
+     or new.occurrences < old.occurrences then
+    raise exception 'a suppression is ended and another one made, never changed' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (('proposed', 'active'), ('proposed', 'ended'), ('active', 'ended')) then
+    raise exception 'a suppression goes from proposed to active and ended, never back' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_batch()
@@ -486,6 +582,54 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.document_id, new.restriction_id, new.subject_id, new.media_type, new.size_bytes, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.document_id, old.restriction_id, old.subject_id, old.media_type, old.size_bytes, old.created_at, old.created_by) then
+    raise exception 'whose a document is and what it holds never changes' using errcode = 'PB002';
+  end if;
+  if old.state in ('deleted', 'erased') then
+    raise exception 'the record of a document that is gone stays as it was' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state
+     and (old.state, new.state) not in (('storing', 'stored'), ('storing', 'failed'), ('storing', 'erased'), ('stored', 'damaged'),
+                                        ('damaged', 'stored'), ('stored', 'deleted'), ('damaged', 'deleted'), ('failed', 'deleted'),
+                                        ('stored', 'erased'), ('damaged', 'erased'), ('failed', 'erased')) then
+    raise exception 'a document does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if old.encrypted_sha256 is not null and new.encrypted_sha256 is distinct from old.encrypted_sha256
+     or old.sha256 is not null and new.sha256 is not null and new.sha256 <> old.sha256
+     or old.stored_at is not null and new.stored_at is distinct from old.stored_at then
+    raise exception 'the hashes of a document never change' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_document_chunk()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  holder app.document;
+begin
+  if app.restoring() then return coalesce(new, old); end if;
+  if tg_op = 'UPDATE' then
+    raise exception 'the bytes of a document never change' using errcode = 'PB002';
+  end if;
+  select d.* into holder from app.document d
+   where d.tenant_id = coalesce(new.tenant_id, old.tenant_id) and d.document_id = coalesce(new.document_id, old.document_id);
+  if tg_op = 'INSERT' and holder.state is distinct from 'storing'
+     or tg_op = 'DELETE' and (holder.state is null or holder.state in ('stored', 'damaged')) then
+    raise exception 'the bytes of a stored document never change' using errcode = 'PB002';
+  end if;
+  return coalesce(new, old);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -526,7 +670,7 @@ begin
      is distinct from (old.tenant_id, old.erasure_id, old.subject_id, old.requested_at, old.requested_by)
      or (new.origin <> old.origin and (new.origin, old.state) <> ('ledger', 'requested'))
      or (old.confirmed_by is not null and (new.confirmed_at, new.confirmed_by, new.decision) is distinct from (old.confirmed_at, old.confirmed_by, old.decision))
-     or old.state in ('done', 'withdrawn')
+     or old.state in ('done', 'withdrawn') or (new.state = 'done' and new.reason is not null)
      or not (new.state = old.state or (old.state, new.state) in (('requested', 'executing'), ('requested', 'withdrawn'), ('executing', 'done'))) then
     raise exception 'an erasure is confirmed once, carried out once, and nothing else of it changes' using errcode = 'PB002';
   end if;
@@ -550,6 +694,41 @@ begin
   if not exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.erasure_id = new.erasure_id
                     and e.subject_id = new.subject_id and e.state = 'executing') then
     raise exception 'a step belongs to a confirmed erasure of its subject' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.seq is not null
+     or (new.tenant_id, new.event_id, new.txid, new.event_type, new.object_kind, new.object_id, new.data, new.occurred_at, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.event_id, old.txid, old.event_type, old.object_kind, old.object_id, old.data, old.occurred_at, old.restriction_id) then
+    raise exception 'an event is numbered once, and never changed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_evidence_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.evidence_id, new.restriction_id, new.owner_kind, new.owner_id, new.kind, new.object_id, new.object_version,
+      new.content_hash, new.obtained_at, new.added_at, new.added_by)
+     is distinct from
+     (old.tenant_id, old.evidence_id, old.restriction_id, old.owner_kind, old.owner_id, old.kind, old.object_id, old.object_version,
+      old.content_hash, old.obtained_at, old.added_at, old.added_by)
+     or old.detached_at is not null and (new.detached_at, new.detached_by) is distinct from (old.detached_at, old.detached_by)
+     or old.erased_at is not null
+     or new.erased_at is null and (new.title, new.reference, new.source) is distinct from (old.title, old.reference, old.source)
+     or new.erased_at is null and old.detached_at is not null and new.detach_reason is distinct from old.detach_reason then
+    raise exception 'an evidence item is detached once or erased, never changed' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -768,6 +947,21 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_second_look()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.state <> 'waiting'
+     or (new.tenant_id, new.look_id, new.alert_id, new.revision, new.dismissed_by, new.sample_code, new.sample_version, new.seed, new.rate_bps, new.bucket, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.look_id, old.alert_id, old.revision, old.dismissed_by, old.sample_code, old.sample_version, old.seed, old.rate_bps, old.bucket, old.restriction_id) then
+    raise exception 'a second look is decided once' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_set_up()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -829,6 +1023,65 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_tenant()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    if app.is_deleting_tenant() then return old; end if;
+    raise exception 'a tenant is removed after everything it has' using errcode = 'PB002';
+  end if;
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state = 'deleting' or exists (select 1 from app.tenant_deletion d
+        where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = new.tenant_id) then
+      raise exception 'a tenant that was deleted does not come back' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if old.state = new.state then return new; end if;
+  if old.state = 'deleting' then
+    raise exception 'a tenant that is being deleted stays so' using errcode = 'PB002';
+  end if;
+  if new.state = 'deleting' then
+    if old.state <> 'suspended' or app.tenant_id() is distinct from new.tenant_id or not exists (select 1 from app.tenant_deletion d
+        where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = new.tenant_id) then
+      raise exception 'a tenant is suspended and its deletion recorded before it is deleted' using errcode = 'PB002';
+    end if;
+    -- A hold that is being placed is waited for.
+    perform pg_advisory_xact_lock(hashtextextended('hold ' || new.tenant_id, 0));
+    if exists (select 1 from app.hold_in_force h where h.tenant_id = new.tenant_id) then
+      raise exception 'a legal hold keeps the tenant' using errcode = 'PB008';
+    end if;
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_tenant_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  tenant_state text := (select t.state from app.tenant t where t.tenant_id = new.deleted_tenant_id);
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.finished_at is not null then
+      raise exception 'the deletion of a tenant starts before it ends' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  -- Recorded again while the tenant can still be used, finished once when it is gone, and otherwise as it was.
+  if old.finished_at is null and new.deleted_tenant_id = old.deleted_tenant_id and (case
+       when tenant_state is null then new.finished_at is not null and (new.started_at, new.started_by, new.audit_seq, new.audit_hash, new.row_counts)
+         is not distinct from (old.started_at, old.started_by, old.audit_seq, old.audit_hash, old.row_counts)
+       else tenant_state <> 'deleting' and new.finished_at is null end) then
+    return new;
+  end if;
+  raise exception 'the record of a deletion never changes' using errcode = 'PB002';
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_tenant_key()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -871,6 +1124,44 @@ begin
   if (to_jsonb(old) - 'state') is distinct from (to_jsonb(new) - 'state')
      or (old.state, new.state) not in (('published', 'deprecated'), ('published', 'withdrawn'), ('deprecated', 'withdrawn')) then
     raise exception 'a published version is immutable' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_work_clock()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.object_kind, new.object_id, new.clock_key, new.kind, new.started_at, new.restriction_id, new.created_by)
+     is distinct from
+     (old.tenant_id, old.object_kind, old.object_id, old.clock_key, old.kind, old.started_at, old.restriction_id, old.created_by) then
+    raise exception 'a clock keeps its object, kind and start' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state
+     and (old.state, new.state) not in (('running', 'paused'), ('paused', 'running'), ('running', 'met'), ('running', 'missed'), ('paused', 'met')) then
+    raise exception 'a clock that was met or missed stays so' using errcode = 'PB002';
+  end if;
+  if (new.due_at, new.receipt, new.paused_s) is distinct from (old.due_at, old.receipt, old.paused_s)
+     and not (old.state = 'paused' and new.state = 'running') then
+    raise exception 'only resuming a paused clock moves its due time' using errcode = 'PB002';
+  end if;
+  if old.ended_at is not null and new.ended_at is distinct from old.ended_at then
+    raise exception 'the end of a clock is never changed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_work_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.object_kind, new.object_id, new.restriction_id) is distinct from
+     (old.tenant_id, old.object_kind, old.object_id, old.restriction_id) then
+    raise exception 'a work item stays with its object and its restriction' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -967,6 +1258,50 @@ AS $function$
                        where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude') end
   $function$
 ;
+CREATE OR REPLACE FUNCTION app.record_alert()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  happened text;
+  was text;
+  now_is text := case when new.state = 'new' and new.worked_by is not null then 'claimed' else new.state end;
+begin
+  if app.restoring() then return null; end if;
+  if tg_op = 'INSERT' then
+    insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
+      values (new.tenant_id, new.alert_id, new.revision, 'opened', new.state, '[]', app.actor());
+    return null;
+  end if;
+  if new.revision = old.revision then return null; end if;
+  was := case when old.state = 'new' and old.worked_by is not null then 'claimed' else old.state end;
+  happened := case
+    when old.state = 'dismissed' and new.state = 'new' then 'reopened'
+    when new.state = 'dismissed' and old.state <> 'dismissed' then 'dismissed'
+    when new.state = 'escalated' and old.state <> 'escalated' then 'escalated'
+    when new.state = 'snoozed' and old.state <> 'snoozed' then 'snoozed'
+    when new.fingerprint <> old.fingerprint then 'facts_changed'
+    when old.state = 'snoozed' and new.state <> 'snoozed' then 'woken'
+    when new.worked_by is distinct from old.worked_by and new.worked_by = app.actor() then 'claimed'
+    when new.worked_by is distinct from old.worked_by and new.worked_by is not null then 'assigned'
+    when new.worked_by is distinct from old.worked_by then 'released'
+    when new.proposed_by is not null and old.proposed_by is null then 'dismissal_proposed'
+    when new.proposed_by is null and old.proposed_by is not null then 'dismissal_returned'
+    when new.priority <> old.priority then 'priority_changed'
+    else 'attached' end;
+  insert into app.alert_history (tenant_id, alert_id, revision, event, state, changes, recorded_by)
+    select new.tenant_id, new.alert_id, new.revision, happened, now_is,
+           coalesce(jsonb_agg(jsonb_build_object('member', c.member, 'before', c.before, 'after', c.after) order by c.member), '[]'),
+           app.actor()
+      from (values ('state', was, now_is), ('assignee', old.worked_by, new.worked_by), ('priority', old.priority, new.priority),
+                   ('snoozed_until', to_char(old.snoozed_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+                                     to_char(new.snoozed_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+                   ('reason_code', old.reason_code, new.reason_code), ('proposed_by', old.proposed_by, new.proposed_by),
+                   ('investigation_id', old.investigation_id::text, new.investigation_id::text)) as c (member, before, after)
+     where c.before is distinct from c.after;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_by_hand()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -983,6 +1318,7 @@ CREATE OR REPLACE FUNCTION app.refuse_change()
  LANGUAGE plpgsql
 AS $function$
 begin
+  if tg_op = 'DELETE' and app.is_deleting_tenant() then return old; end if;
   raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'PB002';
 end $function$
 ;
@@ -1048,6 +1384,18 @@ begin
     end loop;
   end if;
   return case when tg_op = 'DELETE' then old else new end;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_hold_in_deletion()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if exists (select 1 from app.tenant t where t.tenant_id = new.tenant_id and t.state = 'deleting') then
+    raise exception 'the tenant is being deleted' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.refuse_hold_of_erased()
@@ -1136,6 +1484,21 @@ begin
   execute format('create policy sight on %s as restrictive using (%s) with check (%s)', target, seen, seen);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.return_work()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return null; end if;
+  perform set_config('app.sight', 'all', true);
+  update app.work_item set assignee = null, assigned_at = null, assigned_by = null, revision = revision + 1
+   where tenant_id = new.tenant_id and assignee = 'user:' || new.user_id and state = 'open';
+  perform set_config('app.sight', before, true);
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.revoke_activation()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1171,6 +1534,17 @@ begin
     end if;
     if found then return next tenant_ids[n]; end if;
   end loop;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.separate_alerts()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  update app.alert set dedup_scope = restriction_id
+   where tenant_id = new.tenant_id and restriction_id = new.restriction_id and dedup_scope <> restriction_id;
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.sight()
@@ -1363,6 +1737,264 @@ CREATE TRIGGER admission_evidence_actor BEFORE INSERT OR DELETE OR UPDATE ON app
 CREATE TRIGGER admission_evidence_append BEFORE DELETE OR UPDATE ON app.admission_evidence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER admission_evidence_restriction BEFORE INSERT ON app.admission_evidence FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('payload_admission', 'admission_id');
 grant insert, select on app.admission_evidence to app;
+
+-- alert: queue
+create table app.alert (
+  tenant_id uuid not null,
+  alert_id uuid not null,
+  source text not null,
+  rule_code text,
+  subject_id uuid,
+  dedup_key text not null,
+  dedup_scope uuid not null,
+  round bigint not null,
+  previous_alert_id uuid,
+  title text not null,
+  facts jsonb not null,
+  fingerprint text not null,
+  facts_salt text not null,
+  changes jsonb,
+  changes_since text,
+  explanation jsonb not null,
+  priority text not null,
+  priority_rank smallint default 
+CASE priority
+    WHEN 'critical'::text THEN 4
+    WHEN 'high'::text THEN 3
+    WHEN 'medium'::text THEN 2
+    ELSE 1
+END not null,
+  state text not null,
+  worked_by text,
+  occurrences bigint default 1 not null,
+  first_seen_at timestamp with time zone default now() not null,
+  last_seen_at timestamp with time zone default now() not null,
+  snoozed_until timestamp with time zone,
+  second_person boolean default false not null,
+  reason_code text,
+  proposed_by text,
+  proposed_at timestamp with time zone,
+  dismissed_by text,
+  dismissed_at timestamp with time zone,
+  escalated_by text,
+  escalated_at timestamp with time zone,
+  investigation_id uuid,
+  restriction_id uuid not null,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  constraint alert_pkey PRIMARY KEY (tenant_id, alert_id),
+  constraint alert_previous_fkey FOREIGN KEY (tenant_id, previous_alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint alert_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint alert_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
+  constraint alert_changes_of_ck CHECK (((changes IS NULL) = (changes_since IS NULL))),
+  constraint alert_changes_since_ck CHECK ((changes_since = ANY (ARRAY['previous_alert'::text, 'previous_report'::text]))),
+  constraint alert_dedup_key_ck CHECK (((length(dedup_key) >= 1) AND (length(dedup_key) <= 300))),
+  constraint alert_dismissed_by_ck CHECK ((dismissed_by ~~ 'user:_%'::text)),
+  constraint alert_dismissed_ck CHECK ((((state = 'dismissed'::text) = (dismissed_at IS NOT NULL)) AND ((dismissed_at IS NULL) = (dismissed_by IS NULL)) AND ((state <> 'dismissed'::text) OR (reason_code IS NOT NULL)))),
+  constraint alert_escalated_ck CHECK ((((state = 'escalated'::text) = (escalated_at IS NOT NULL)) AND ((escalated_at IS NULL) = (escalated_by IS NULL)))),
+  constraint alert_explanation_ck CHECK ((jsonb_typeof(explanation) = 'object'::text)),
+  constraint alert_facts_ck CHECK ((jsonb_typeof(facts) = 'object'::text)),
+  constraint alert_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+  constraint alert_four_eyes_ck CHECK (((state <> 'dismissed'::text) OR (NOT second_person) OR ((proposed_by IS NOT NULL) AND (proposed_by <> dismissed_by)))),
+  constraint alert_occurrences_ck CHECK ((occurrences >= 1)),
+  constraint alert_previous_ck CHECK (((previous_alert_id IS NULL) OR (round > 1))),
+  constraint alert_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint alert_proposed_by_ck CHECK ((proposed_by ~~ 'user:_%'::text)),
+  constraint alert_proposed_ck CHECK ((((proposed_by IS NULL) = (proposed_at IS NULL)) AND ((proposed_by IS NULL) OR (reason_code IS NOT NULL)))),
+  constraint alert_reason_code_ck CHECK (((length(reason_code) >= 1) AND (length(reason_code) <= 60))),
+  constraint alert_revision_ck CHECK ((revision > 0)),
+  constraint alert_round_ck CHECK ((round >= 1)),
+  constraint alert_rule_code_ck CHECK (((length(rule_code) >= 1) AND (length(rule_code) <= 100))),
+  constraint alert_salt_ck CHECK ((facts_salt ~ '^[0-9a-f]{32}$'::text)),
+  constraint alert_scope_ck CHECK (((dedup_scope = '00000000-0000-0000-0000-000000000000'::uuid) OR (dedup_scope = restriction_id))),
+  constraint alert_seen_ck CHECK ((last_seen_at >= first_seen_at)),
+  constraint alert_snoozed_ck CHECK (((state = 'snoozed'::text) = (snoozed_until IS NOT NULL))),
+  constraint alert_source_ck CHECK ((source ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint alert_state_ck CHECK ((state = ANY (ARRAY['new'::text, 'snoozed'::text, 'dismissed'::text, 'escalated'::text]))),
+  constraint alert_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
+  constraint alert_worked_by_ck CHECK ((worked_by ~~ 'user:_%'::text))
+);
+CREATE INDEX alert_inbox_idx ON app.alert USING btree (tenant_id, priority_rank DESC, alert_id DESC) INCLUDE (restriction_id) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE UNIQUE INDEX alert_open_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE INDEX alert_restriction_idx ON app.alert USING btree (tenant_id, restriction_id);
+CREATE UNIQUE INDEX alert_round_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope, round);
+CREATE INDEX alert_snoozed_idx ON app.alert USING btree (snoozed_until) INCLUDE (tenant_id) WHERE (state = 'snoozed'::text);
+CREATE INDEX alert_subject_idx ON app.alert USING btree (tenant_id, subject_id, alert_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.alert as permissive for all using (true) with check (true);
+create policy sight on app.alert as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_keep BEFORE INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.keep_alert();
+CREATE TRIGGER alert_record AFTER INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.record_alert();
+grant insert, select, update on app.alert to app;
+grant select (tenant_id, priority, state, first_seen_at, snoozed_until) on app.alert to worker;
+
+-- alert_comment: tenant
+create table app.alert_comment (
+  tenant_id uuid not null,
+  comment_id uuid not null,
+  alert_id uuid not null,
+  revision bigint,
+  text text not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  restriction_id uuid,
+  constraint alert_comment_pkey PRIMARY KEY (tenant_id, comment_id),
+  constraint alert_comment_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_comment_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_comment_text_ck CHECK (((length(text) >= 1) AND (length(text) <= 4000)))
+);
+CREATE INDEX alert_comment_alert_idx ON app.alert_comment USING btree (tenant_id, alert_id, created_at);
+create policy open on app.alert_comment as permissive for all using (true) with check (true);
+create policy sight on app.alert_comment as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_comment as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_comment_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_comment FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_comment_restriction BEFORE INSERT ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select, update on app.alert_comment to app;
+
+-- alert_history: append
+create table app.alert_history (
+  tenant_id uuid not null,
+  alert_id uuid not null,
+  revision bigint not null,
+  event text not null,
+  state text not null,
+  changes jsonb not null,
+  recorded_at timestamp with time zone default now() not null,
+  recorded_by text not null,
+  restriction_id uuid,
+  constraint alert_history_pkey PRIMARY KEY (tenant_id, alert_id, revision),
+  constraint alert_history_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_history_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_history_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
+  constraint alert_history_event_ck CHECK ((event = ANY (ARRAY['opened'::text, 'claimed'::text, 'assigned'::text, 'released'::text, 'snoozed'::text, 'woken'::text, 'priority_changed'::text, 'facts_changed'::text, 'dismissal_proposed'::text, 'dismissal_returned'::text, 'dismissed'::text, 'escalated'::text, 'reopened'::text, 'attached'::text])))
+);
+create policy open on app.alert_history as permissive for all using (true) with check (true);
+create policy sight on app.alert_history as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_history as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_history_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_history FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_history_append BEFORE DELETE OR UPDATE ON app.alert_history FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER alert_history_restriction BEFORE INSERT ON app.alert_history FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select on app.alert_history to app;
+
+-- alert_occurrence: append
+create table app.alert_occurrence (
+  tenant_id uuid not null,
+  occurrence_id uuid not null,
+  alert_id uuid,
+  suppression_id uuid,
+  outcome text not null,
+  fingerprint text,
+  reference text,
+  seen_at timestamp with time zone default now() not null,
+  reported_by text not null,
+  restriction_id uuid,
+  constraint alert_occurrence_pkey PRIMARY KEY (tenant_id, occurrence_id),
+  constraint alert_occurrence_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_occurrence_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_occurrence_suppression_fkey FOREIGN KEY (tenant_id, suppression_id) REFERENCES app.alert_suppression(tenant_id, suppression_id),
+  constraint alert_occurrence_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+  constraint alert_occurrence_of_ck CHECK ((((alert_id IS NULL) = (outcome = 'suppressed'::text)) AND ((suppression_id IS NULL) = (alert_id IS NOT NULL)) AND ((fingerprint IS NULL) = (alert_id IS NULL)))),
+  constraint alert_occurrence_outcome_ck CHECK ((outcome = ANY (ARRAY['opened'::text, 'joined'::text, 'counted'::text, 'suppressed'::text]))),
+  constraint alert_occurrence_reference_ck CHECK (((length(reference) >= 1) AND (length(reference) <= 300)))
+);
+CREATE INDEX alert_occurrence_alert_idx ON app.alert_occurrence USING btree (tenant_id, alert_id, occurrence_id) WHERE (alert_id IS NOT NULL);
+create policy open on app.alert_occurrence as permissive for all using (true) with check (true);
+create policy sight on app.alert_occurrence as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_occurrence as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_occurrence_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_occurrence_append BEFORE DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER alert_occurrence_restriction BEFORE INSERT ON app.alert_occurrence FOR EACH ROW WHEN ((new.alert_id IS NOT NULL)) EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select on app.alert_occurrence to app;
+
+-- alert_second_look: tenant
+create table app.alert_second_look (
+  tenant_id uuid not null,
+  look_id uuid not null,
+  alert_id uuid not null,
+  revision bigint not null,
+  dismissed_by text not null,
+  sample_code text not null,
+  sample_version bigint not null,
+  seed text not null,
+  rate_bps integer not null,
+  bucket integer not null,
+  state text default 'waiting'::text not null,
+  decided_at timestamp with time zone,
+  decided_by text,
+  created_at timestamp with time zone default now() not null,
+  restriction_id uuid,
+  constraint alert_second_look_alert_key UNIQUE (tenant_id, alert_id, revision),
+  constraint alert_second_look_pkey PRIMARY KEY (tenant_id, look_id),
+  constraint alert_second_look_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint alert_second_look_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint alert_second_look_bucket_ck CHECK (((bucket >= 0) AND (bucket < rate_bps))),
+  constraint alert_second_look_decided_ck CHECK ((((state = 'waiting'::text) = (decided_at IS NULL)) AND ((decided_at IS NULL) = (decided_by IS NULL)))),
+  constraint alert_second_look_four_eyes_ck CHECK (((decided_by IS NULL) OR ((decided_by <> dismissed_by) AND (decided_by ~~ 'user:_%'::text)))),
+  constraint alert_second_look_rate_ck CHECK (((rate_bps >= 0) AND (rate_bps <= 10000))),
+  constraint alert_second_look_sample_ck CHECK (((length(sample_code) >= 1) AND (length(sample_code) <= 100))),
+  constraint alert_second_look_seed_ck CHECK (((length(seed) >= 1) AND (length(seed) <= 100))),
+  constraint alert_second_look_state_ck CHECK ((state = ANY (ARRAY['waiting'::text, 'agreed'::text, 'disagreed'::text])))
+);
+CREATE INDEX alert_second_look_listing_idx ON app.alert_second_look USING btree (tenant_id, state, look_id) INCLUDE (restriction_id);
+create policy open on app.alert_second_look as permissive for all using (true) with check (true);
+create policy sight on app.alert_second_look as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.alert_second_look as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_second_look_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_second_look FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_second_look_keep BEFORE UPDATE ON app.alert_second_look FOR EACH ROW EXECUTE FUNCTION app.keep_second_look();
+CREATE TRIGGER alert_second_look_restriction BEFORE INSERT ON app.alert_second_look FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
+grant insert, select, update on app.alert_second_look to app;
+
+-- alert_suppression: tenant
+create table app.alert_suppression (
+  tenant_id uuid not null,
+  suppression_id uuid not null,
+  source text not null,
+  subject_id uuid,
+  dedup_key text,
+  up_to_priority text not null,
+  reason_code text not null,
+  reason text not null,
+  state text default 'proposed'::text not null,
+  expires_at timestamp with time zone not null,
+  proposed_at timestamp with time zone default now() not null,
+  proposed_by text not null,
+  confirmed_at timestamp with time zone,
+  confirmed_by text,
+  ended_at timestamp with time zone,
+  ended_by text,
+  end_reason text,
+  occurrences bigint default 0 not null,
+  last_seen_at timestamp with time zone,
+  constraint alert_suppression_pkey PRIMARY KEY (tenant_id, suppression_id),
+  constraint alert_suppression_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint alert_suppression_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint alert_suppression_confirmed_ck CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((state <> 'active'::text) OR (confirmed_by IS NOT NULL)) AND ((state <> 'proposed'::text) OR (confirmed_by IS NULL)))),
+  constraint alert_suppression_dedup_key_ck CHECK (((length(dedup_key) >= 1) AND (length(dedup_key) <= 300))),
+  constraint alert_suppression_end_reason_ck CHECK (((length(end_reason) >= 1) AND (length(end_reason) <= 2000))),
+  constraint alert_suppression_ended_ck CHECK ((((state = 'ended'::text) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)) AND ((ended_at IS NULL) = (end_reason IS NULL)))),
+  constraint alert_suppression_expiry_ck CHECK ((expires_at > proposed_at)),
+  constraint alert_suppression_four_eyes_ck CHECK (((confirmed_by IS NULL) OR ((confirmed_by <> proposed_by) AND (confirmed_by ~~ 'user:_%'::text)))),
+  constraint alert_suppression_occurrences_ck CHECK ((occurrences >= 0)),
+  constraint alert_suppression_priority_ck CHECK ((up_to_priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint alert_suppression_proposer_ck CHECK ((proposed_by ~~ 'user:_%'::text)),
+  constraint alert_suppression_reason_ck CHECK (((length(reason) >= 1) AND (length(reason) <= 2000))),
+  constraint alert_suppression_reason_code_ck CHECK (((length(reason_code) >= 1) AND (length(reason_code) <= 60))),
+  constraint alert_suppression_source_ck CHECK ((source ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint alert_suppression_state_ck CHECK ((state = ANY (ARRAY['proposed'::text, 'active'::text, 'ended'::text]))),
+  constraint alert_suppression_target_ck CHECK (((subject_id IS NOT NULL) OR (dedup_key IS NOT NULL)))
+);
+CREATE INDEX alert_suppression_active_idx ON app.alert_suppression USING btree (tenant_id, source) WHERE (state = 'active'::text);
+CREATE INDEX alert_suppression_listing_idx ON app.alert_suppression USING btree (tenant_id, proposed_at, suppression_id);
+create policy open on app.alert_suppression as permissive for all using (true) with check (true);
+create policy wall on app.alert_suppression as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER alert_suppression_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_suppression FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER alert_suppression_keep BEFORE UPDATE ON app.alert_suppression FOR EACH ROW EXECUTE FUNCTION app.keep_alert_suppression();
+grant insert, select, update on app.alert_suppression to app;
 
 -- api_key: tenant
 create table app.api_key (
@@ -2319,6 +2951,97 @@ CREATE TRIGGER definition_reference_append BEFORE DELETE OR UPDATE ON app.defini
 grant insert, select on app.definition_reference to app;
 grant insert, select on app.definition_reference to steward;
 
+-- document: tenant
+create table app.document (
+  tenant_id uuid not null,
+  document_id uuid not null,
+  restriction_id uuid,
+  subject_id uuid,
+  title text,
+  file_name text,
+  category text,
+  media_type text not null,
+  size_bytes bigint not null,
+  sha256 text,
+  encrypted_sha256 text,
+  state text not null,
+  scan_state text default 'not_scanned'::text not null,
+  scanned_at timestamp with time zone,
+  scan_result text,
+  upload_id uuid,
+  job_id uuid,
+  checked_at timestamp with time zone,
+  stored_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  ended_by text,
+  end_reason text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint document_pkey PRIMARY KEY (tenant_id, document_id),
+  constraint document_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint document_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint document_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint document_category_ck CHECK ((category ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint document_content_ck CHECK (
+CASE
+    WHEN (state = ANY (ARRAY['deleted'::text, 'erased'::text])) THEN ((title IS NULL) AND (file_name IS NULL) AND (sha256 IS NULL))
+    ELSE ((title IS NOT NULL) AND (file_name IS NOT NULL))
+END),
+  constraint document_encrypted_sha256_ck CHECK ((encrypted_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint document_end_reason_ck CHECK (((length(end_reason) >= 1) AND (length(end_reason) <= 2000))),
+  constraint document_ended_ck CHECK ((((state = ANY (ARRAY['deleted'::text, 'erased'::text])) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)) AND ((ended_at IS NULL) = (end_reason IS NULL)))),
+  constraint document_file_name_ck CHECK (((length(file_name) >= 1) AND (length(file_name) <= 255))),
+  constraint document_hashes_ck CHECK (
+CASE
+    WHEN (state = ANY (ARRAY['stored'::text, 'damaged'::text])) THEN ((sha256 IS NOT NULL) AND (encrypted_sha256 IS NOT NULL) AND (stored_at IS NOT NULL) AND (upload_id IS NULL))
+    WHEN (state = 'storing'::text) THEN ((sha256 IS NULL) AND (encrypted_sha256 IS NULL) AND (upload_id IS NOT NULL))
+    ELSE (upload_id IS NULL)
+END),
+  constraint document_media_type_ck CHECK (((length(media_type) >= 3) AND (length(media_type) <= 200))),
+  constraint document_revision_ck CHECK ((revision > 0)),
+  constraint document_scan_result_ck CHECK (((length(scan_result) >= 1) AND (length(scan_result) <= 200))),
+  constraint document_scan_state_ck CHECK ((scan_state = ANY (ARRAY['not_scanned'::text, 'clean'::text, 'infected'::text, 'failed'::text]))),
+  constraint document_scanned_ck CHECK (((scan_state = 'not_scanned'::text) = (scanned_at IS NULL))),
+  constraint document_sha256_ck CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint document_size_ck CHECK (((size_bytes >= 1) AND (size_bytes <= 104857600))),
+  constraint document_state_ck CHECK ((state = ANY (ARRAY['storing'::text, 'stored'::text, 'damaged'::text, 'failed'::text, 'deleted'::text, 'erased'::text]))),
+  constraint document_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300)))
+);
+CREATE INDEX document_listing_idx ON app.document USING btree (tenant_id, created_at, document_id);
+CREATE INDEX document_state_idx ON app.document USING btree (tenant_id, state, created_at, document_id);
+CREATE INDEX document_subject_idx ON app.document USING btree (tenant_id, subject_id, created_at, document_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.document as permissive for all using (true) with check (true);
+create policy sight on app.document as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.document as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER document_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER document_hold BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
+CREATE TRIGGER document_keep BEFORE UPDATE ON app.document FOR EACH ROW EXECUTE FUNCTION app.keep_document();
+grant insert, select, update on app.document to app;
+
+-- document_chunk: tenant
+create table app.document_chunk (
+  tenant_id uuid not null,
+  document_id uuid not null,
+  seq bigint not null,
+  restriction_id uuid,
+  content bytea not null,
+  constraint document_chunk_pkey PRIMARY KEY (tenant_id, document_id, seq),
+  constraint document_chunk_document_fkey FOREIGN KEY (tenant_id, document_id) REFERENCES app.document(tenant_id, document_id),
+  constraint document_chunk_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint document_chunk_seq_ck CHECK (((seq >= 0) AND (seq <= 99)))
+);
+create policy open on app.document_chunk as permissive for all using (true) with check (true);
+create policy sight on app.document_chunk as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.document_chunk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER document_chunk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document_chunk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER document_chunk_hold BEFORE DELETE ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('document_id', 'document.document_id.subject_id');
+CREATE TRIGGER document_chunk_keep BEFORE INSERT OR DELETE OR UPDATE ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.keep_document_chunk();
+CREATE TRIGGER document_chunk_restriction BEFORE INSERT ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('document', 'document_id');
+grant delete, insert, select on app.document_chunk to app;
+
 -- drift_finding: append
 create table app.drift_finding (
   tenant_id uuid not null,
@@ -2398,7 +3121,7 @@ create table app.erasure (
   constraint erasure_pkey PRIMARY KEY (tenant_id, erasure_id),
   constraint erasure_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint erasure_confirmed_ck CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((state = ANY (ARRAY['requested'::text, 'withdrawn'::text])) = (confirmed_at IS NULL)) AND ((confirmed_at IS NULL) OR (decision IS NOT NULL)))),
-  constraint erasure_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state = 'done'::text) = (certificate IS NOT NULL)) AND ((state <> 'done'::text) OR ((ledger_hash IS NOT NULL) AND (reason IS NULL))))),
+  constraint erasure_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state = 'done'::text) = (certificate IS NOT NULL)) AND ((state <> 'done'::text) OR (ledger_hash IS NOT NULL)))),
   constraint erasure_four_eyes_ck CHECK (((origin = 'ledger'::text) OR (confirmed_by IS NULL) OR ((confirmed_by <> requested_by) AND (confirmed_by ~~ 'user:_%'::text)))),
   constraint erasure_ledger_hash_ck CHECK ((ledger_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint erasure_origin_ck CHECK ((origin = ANY (ARRAY['request'::text, 'ledger'::text]))),
@@ -2490,6 +3213,103 @@ CREATE TRIGGER evaluation_encrypt BEFORE UPDATE ON app.evaluation FOR EACH ROW E
 grant insert, select on app.evaluation to app;
 grant update (document, document_encrypted) on app.evaluation to app;
 
+-- event: tenant
+create table app.event (
+  tenant_id uuid not null,
+  event_id uuid not null,
+  seq bigint,
+  txid bigint default ((pg_current_xact_id())::text)::bigint not null,
+  event_type text not null,
+  object_kind text not null,
+  object_id text not null,
+  data jsonb default '{}'::jsonb not null,
+  occurred_at timestamp with time zone default now() not null,
+  restriction_id uuid,
+  constraint event_seq_key UNIQUE (tenant_id, seq),
+  constraint event_pkey PRIMARY KEY (tenant_id, event_id),
+  constraint event_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint event_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint event_data_ck CHECK ((jsonb_typeof(data) = 'object'::text)),
+  constraint event_kind_ck CHECK (((length(object_kind) >= 1) AND (length(object_kind) <= 40))),
+  constraint event_object_ck CHECK (((length(object_id) >= 1) AND (length(object_id) <= 200))),
+  constraint event_seq_ck CHECK ((seq >= 1)),
+  constraint event_type_ck CHECK ((event_type ~ '^[a-z][a-z_]*\.[a-z][a-z_]*$'::text))
+);
+CREATE INDEX event_age_idx ON app.event USING btree (tenant_id, occurred_at);
+CREATE INDEX event_unnumbered_idx ON app.event USING btree (tenant_id, txid, event_id) WHERE (seq IS NULL);
+create policy open on app.event as permissive for all using (true) with check (true);
+create policy sight on app.event as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.event as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER event_keep BEFORE UPDATE ON app.event FOR EACH ROW EXECUTE FUNCTION app.keep_event();
+grant delete, insert, select, update on app.event to app;
+
+-- event_head: tenant
+create table app.event_head (
+  tenant_id uuid not null,
+  seq bigint not null,
+  constraint event_head_pkey PRIMARY KEY (tenant_id),
+  constraint event_head_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint event_head_seq_ck CHECK ((seq >= 0))
+);
+create policy open on app.event_head as permissive for all using (true) with check (true);
+create policy wall on app.event_head as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER event_head_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event_head FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.event_head to app;
+
+-- evidence_item: tenant
+create table app.evidence_item (
+  tenant_id uuid not null,
+  evidence_id uuid not null,
+  restriction_id uuid,
+  owner_kind text not null,
+  owner_id uuid not null,
+  kind text not null,
+  object_id uuid,
+  object_version bigint,
+  title text,
+  reference text,
+  source text,
+  content_hash text not null,
+  obtained_at timestamp with time zone not null,
+  added_at timestamp with time zone default now() not null,
+  added_by text not null,
+  detached_at timestamp with time zone,
+  detached_by text,
+  detach_reason text,
+  erased_at timestamp with time zone,
+  constraint evidence_item_pkey PRIMARY KEY (tenant_id, evidence_id),
+  constraint evidence_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint evidence_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint evidence_item_detach_reason_ck CHECK (((length(detach_reason) >= 1) AND (length(detach_reason) <= 2000))),
+  constraint evidence_item_detached_ck CHECK ((((detached_at IS NULL) = (detached_by IS NULL)) AND ((detached_at IS NULL) OR (erased_at IS NOT NULL) OR (detach_reason IS NOT NULL)) AND ((detached_at IS NOT NULL) OR (detach_reason IS NULL)))),
+  constraint evidence_item_erased_ck CHECK (
+CASE
+    WHEN (erased_at IS NULL) THEN ((title IS NOT NULL) AND (source IS NOT NULL) AND ((kind = 'external_reference'::text) = (reference IS NOT NULL)))
+    ELSE ((title IS NULL) AND (source IS NULL) AND (reference IS NULL))
+END),
+  constraint evidence_item_hash_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint evidence_item_kind_ck CHECK ((kind = ANY (ARRAY['document'::text, 'provider_call'::text, 'match'::text, 'evaluation'::text, 'subject_version'::text, 'transaction'::text, 'ownership_graph'::text, 'external_reference'::text]))),
+  constraint evidence_item_object_ck CHECK (((kind = 'external_reference'::text) = (object_id IS NULL))),
+  constraint evidence_item_object_version_ck CHECK (((kind = 'subject_version'::text) = (object_version IS NOT NULL))),
+  constraint evidence_item_owner_ck CHECK ((owner_kind = ANY (ARRAY['subject'::text, 'alert'::text, 'investigation'::text]))),
+  constraint evidence_item_reference_ck CHECK (((length(reference) >= 1) AND (length(reference) <= 2000))),
+  constraint evidence_item_source_ck CHECK (((length(source) >= 1) AND (length(source) <= 300))),
+  constraint evidence_item_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
+  constraint evidence_item_version_ck CHECK ((object_version > 0))
+);
+CREATE UNIQUE INDEX evidence_item_attached_key ON app.evidence_item USING btree (tenant_id, owner_kind, owner_id, kind, object_id, object_version) NULLS NOT DISTINCT WHERE ((detached_at IS NULL) AND (object_id IS NOT NULL));
+CREATE INDEX evidence_item_listing_idx ON app.evidence_item USING btree (tenant_id, added_at, evidence_id);
+CREATE INDEX evidence_item_object_idx ON app.evidence_item USING btree (tenant_id, object_id, added_at, evidence_id) WHERE (object_id IS NOT NULL);
+CREATE INDEX evidence_item_owner_idx ON app.evidence_item USING btree (tenant_id, owner_id, added_at, evidence_id);
+create policy open on app.evidence_item as permissive for all using (true) with check (true);
+create policy sight on app.evidence_item as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.evidence_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER evidence_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evidence_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER evidence_item_hold BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
+CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.keep_evidence_item();
+grant insert, select, update on app.evidence_item to app;
+
 -- hold: tenant
 create table app.hold (
   tenant_id uuid not null,
@@ -2528,6 +3348,7 @@ CREATE TRIGGER hold_copy AFTER INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE
 CREATE TRIGGER hold_erase BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() = new.object_id)) EXECUTE FUNCTION app.erase_only('reason', 'authority_reference', 'release_reason');
 CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS DISTINCT FROM new.object_id)) EXECUTE FUNCTION app.keep_hold();
 CREATE TRIGGER hold_refuse BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased();
+CREATE TRIGGER hold_tenant BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_in_deletion();
 grant insert, select, update on app.hold to app;
 
 -- hold_in_force: tenant
@@ -3566,10 +4387,12 @@ create table app.restriction (
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
+  prepared_for text,
   constraint restriction_pkey PRIMARY KEY (tenant_id, restriction_id),
   constraint restriction_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint restriction_imposed_ck CHECK ((((imposed_at IS NULL) = (imposed_by IS NULL)) AND ((NOT is_in_force) OR (imposed_at IS NOT NULL)))),
   constraint restriction_lifted_ck CHECK ((((lifted_at IS NULL) = (lifted_by IS NULL)) AND ((lifted_at IS NULL) = (lift_reason IS NULL)) AND (NOT (is_in_force AND (lifted_at IS NOT NULL))))),
+  constraint restriction_prepared_for_ck CHECK (((length(prepared_for) >= 1) AND (length(prepared_for) <= 40))),
   constraint restriction_purpose_ck CHECK (((length(purpose) >= 1) AND (length(purpose) <= 500))),
   constraint restriction_revision_ck CHECK ((revision > 0))
 );
@@ -3578,6 +4401,7 @@ create policy open on app.restriction as permissive for all using (true) with ch
 create policy sight on app.restriction as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.restriction as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_alerts AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_alerts();
 CREATE TRIGGER restriction_copy AFTER INSERT OR UPDATE ON app.restriction FOR EACH ROW EXECUTE FUNCTION app.copy_restriction();
 grant insert, select, update on app.restriction to app;
 
@@ -3660,7 +4484,7 @@ create table app.retention_policy (
   updated_by text not null,
   constraint retention_policy_pkey PRIMARY KEY (tenant_id),
   constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
+  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "documents") || @."record_class" == "events") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
 );
 create policy open on app.retention_policy as permissive for all using (true) with check (true);
 create policy wall on app.retention_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
@@ -3809,7 +4633,7 @@ create table app.subject (
   constraint subject_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint subject_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
   constraint subject_earlier_content_ck CHECK ((earlier_content IS NULL)),
-  constraint subject_erased_ck CHECK (((erased_at IS NULL) OR ((state = 'offboarded'::text) AND (name = 'erased'::text) AND (external_id IS NULL) AND (segment IS NULL) AND (attributes = '{}'::jsonb) AND (offboard_reason IS NULL)))),
+  constraint subject_erased_ck CHECK (((erased_at IS NULL) OR (state = 'offboarded'::text))),
   constraint subject_offboarded_ck CHECK (((state = 'offboarded'::text) = (offboarded_at IS NOT NULL))),
   constraint subject_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
   constraint subject_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))
@@ -3900,6 +4724,19 @@ CREATE INDEX subject_risk_until_idx ON app.subject_risk USING btree (tenant_id, 
 create policy open on app.subject_risk as permissive for all using (true) with check (true);
 create policy wall on app.subject_risk as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER subject_risk_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_risk FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER subject_risk_event AFTER UPDATE ON app.subject_risk FOR EACH ROW WHEN (((
+        CASE
+            WHEN (old.override_until > now()) THEN old.override_band
+            ELSE old.rated_band
+        END IS NOT NULL) AND (
+        CASE
+            WHEN (old.override_until > now()) THEN old.override_band
+            ELSE old.rated_band
+        END IS DISTINCT FROM
+        CASE
+            WHEN (new.override_until > now()) THEN new.override_band
+            ELSE new.rated_band
+        END))) EXECUTE FUNCTION app.emit_rating_change();
 CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
 grant insert, select, update on app.subject_risk to app;
 
@@ -3977,15 +4814,42 @@ create table app.tenant (
   constraint tenant_pkey PRIMARY KEY (tenant_id),
   constraint tenant_not_system_ck CHECK ((tenant_id <> app.system_tenant())),
   constraint tenant_slug_ck CHECK ((slug ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
-  constraint tenant_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text])))
+  constraint tenant_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'suspended'::text, 'deleting'::text])))
 );
 create policy open on app.tenant as permissive for all using (true) with check (true);
 create policy wall on app.tenant as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name])))));
 CREATE TRIGGER tenant_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tenant FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER tenant_keep BEFORE INSERT OR DELETE OR UPDATE OF state ON app.tenant FOR EACH ROW EXECUTE FUNCTION app.keep_tenant();
 grant select on app.tenant to app;
 grant delete, insert, select, update on app.tenant to steward;
 grant update (name, jurisdictions, licences, time_zone, residency, access_epoch, revision, updated_at) on app.tenant to app;
 grant select (tenant_id, state) on app.tenant to worker;
+
+-- tenant_deletion: shared
+create table app.tenant_deletion (
+  tenant_id uuid not null,
+  deleted_tenant_id uuid not null,
+  started_at timestamp with time zone default now() not null,
+  started_by text not null,
+  audit_seq bigint not null,
+  audit_hash text not null,
+  row_counts jsonb not null,
+  finished_at timestamp with time zone,
+  constraint tenant_deletion_pkey PRIMARY KEY (tenant_id, deleted_tenant_id),
+  constraint tenant_deletion_other_ck CHECK ((deleted_tenant_id <> app.system_tenant())),
+  constraint tenant_deletion_seq_ck CHECK ((audit_seq >= 0)),
+  constraint tenant_deletion_system_ck CHECK ((tenant_id = app.system_tenant()))
+);
+create policy open on app.tenant_deletion as permissive for all using (true) with check (true);
+create policy wall_delete on app.tenant_deletion as restrictive for delete using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_insert on app.tenant_deletion as restrictive for insert with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+create policy wall_read on app.tenant_deletion as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
+create policy wall_update on app.tenant_deletion as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
+CREATE TRIGGER tenant_deletion_actor BEFORE INSERT OR DELETE OR UPDATE ON app.tenant_deletion FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER tenant_deletion_keep BEFORE INSERT OR UPDATE ON app.tenant_deletion FOR EACH ROW EXECUTE FUNCTION app.keep_tenant_deletion();
+grant select on app.tenant_deletion to app;
+grant insert, select on app.tenant_deletion to steward;
+grant update (started_at, started_by, audit_seq, audit_hash, row_counts, finished_at) on app.tenant_deletion to steward;
 
 -- tenant_key: shared
 create table app.tenant_key (
@@ -4190,11 +5054,14 @@ create table app.user_account (
   updated_at timestamp with time zone default now() not null,
   roles_changed_at timestamp with time zone,
   is_mlro boolean default false not null,
+  away_reason text,
   constraint user_account_email_key UNIQUE (tenant_id, email),
   constraint user_account_subject_key UNIQUE (tenant_id, issuer, subject),
   constraint user_account_pkey PRIMARY KEY (tenant_id, user_id),
   constraint user_account_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint user_account_away_ck CHECK ((away_until > away_from)),
+  constraint user_account_away_reason_ck CHECK ((away_reason = ANY (ARRAY['leave'::text, 'training'::text, 'travel'::text, 'other'::text]))),
+  constraint user_account_away_window_ck CHECK (((away_reason IS NULL) OR (away_from IS NOT NULL))),
   constraint user_account_origin_ck CHECK ((origin = ANY (ARRAY['built_in'::text, 'external'::text]))),
   constraint user_account_state_ck CHECK ((state = ANY (ARRAY['invited'::text, 'active'::text, 'inactive'::text])))
 );
@@ -4207,6 +5074,7 @@ create policy open on app.user_account as permissive for all using (true) with c
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER user_account_return_work AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.return_work();
 CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
 CREATE TRIGGER user_account_set_up_added AFTER INSERT ON app.user_account REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION app.end_set_up_of_added();
@@ -4248,3 +5116,148 @@ create table app.wall_register (
 grant select on app.wall_register to app;
 grant select on app.wall_register to steward;
 grant select on app.wall_register to worker;
+
+-- work_clock: queue
+create table app.work_clock (
+  tenant_id uuid not null,
+  object_kind text not null,
+  object_id uuid not null,
+  clock_key text not null,
+  kind text not null,
+  started_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  paused_at timestamp with time zone,
+  paused_s bigint default 0 not null,
+  state text default 'running'::text not null,
+  ended_at timestamp with time zone,
+  missed_at timestamp with time zone,
+  receipt jsonb not null,
+  restriction_id uuid,
+  created_by text not null,
+  revision bigint default 1 not null,
+  constraint work_clock_pkey PRIMARY KEY (tenant_id, object_kind, object_id, clock_key),
+  constraint work_clock_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint work_clock_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_clock_due_ck CHECK ((due_at >= started_at)),
+  constraint work_clock_ended_ck CHECK (
+CASE state
+    WHEN 'met'::text THEN (ended_at IS NOT NULL)
+    WHEN 'missed'::text THEN true
+    ELSE (ended_at IS NULL)
+END),
+  constraint work_clock_key_ck CHECK (((length(clock_key) >= 1) AND (length(clock_key) <= 100))),
+  constraint work_clock_kind_ck CHECK ((kind = ANY (ARRAY['service'::text, 'statutory'::text]))),
+  constraint work_clock_missed_ck CHECK (((state = 'missed'::text) = (missed_at IS NOT NULL))),
+  constraint work_clock_object_ck CHECK ((object_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+  constraint work_clock_pause_ck CHECK (((state = 'paused'::text) = (paused_at IS NOT NULL))),
+  constraint work_clock_paused_ck CHECK ((paused_s >= 0)),
+  constraint work_clock_receipt_ck CHECK ((jsonb_typeof(receipt) = 'object'::text)),
+  constraint work_clock_revision_ck CHECK ((revision > 0)),
+  constraint work_clock_state_ck CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'met'::text, 'missed'::text]))),
+  constraint work_clock_statutory_ck CHECK (((kind = 'service'::text) OR ((state <> 'paused'::text) AND (paused_at IS NULL) AND (paused_s = 0))))
+);
+CREATE INDEX work_clock_due_idx ON app.work_clock USING btree (tenant_id, state, due_at, object_kind, object_id, clock_key) INCLUDE (restriction_id);
+CREATE INDEX work_clock_listing_idx ON app.work_clock USING btree (tenant_id, due_at, object_kind, object_id, clock_key) INCLUDE (restriction_id);
+CREATE INDEX work_clock_running_idx ON app.work_clock USING btree (due_at) INCLUDE (tenant_id) WHERE (state = 'running'::text);
+create policy open on app.work_clock as permissive for all using (true) with check (true);
+create policy sight on app.work_clock as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.work_clock as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER work_clock_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_clock FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER work_clock_keep BEFORE UPDATE ON app.work_clock FOR EACH ROW EXECUTE FUNCTION app.keep_work_clock();
+grant insert, select, update on app.work_clock to app;
+grant select (tenant_id, kind, due_at, state, ended_at) on app.work_clock to worker;
+
+-- work_item: queue
+create table app.work_item (
+  tenant_id uuid not null,
+  object_kind text not null,
+  object_id uuid not null,
+  queue_key text not null,
+  priority text not null,
+  priority_rank smallint default 
+CASE priority
+    WHEN 'critical'::text THEN 1
+    WHEN 'high'::text THEN 2
+    WHEN 'medium'::text THEN 3
+    ELSE 4
+END not null,
+  state text default 'open'::text not null,
+  assignee text,
+  assigned_at timestamp with time zone,
+  assigned_by text,
+  not_before timestamp with time zone,
+  opened_at timestamp with time zone default now() not null,
+  done_at timestamp with time zone,
+  done_by text,
+  openings bigint default 1 not null,
+  restriction_id uuid,
+  revision bigint default 1 not null,
+  constraint work_item_pkey PRIMARY KEY (tenant_id, object_kind, object_id),
+  constraint work_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint work_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_item_assigned_ck CHECK ((((assignee IS NULL) = (assigned_at IS NULL)) AND ((assignee IS NULL) = (assigned_by IS NULL)))),
+  constraint work_item_assignee_ck CHECK ((assignee ~~ 'user:_%'::text)),
+  constraint work_item_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((done_at IS NULL) = (done_by IS NULL)))),
+  constraint work_item_kind_ck CHECK ((object_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+  constraint work_item_openings_ck CHECK ((openings > 0)),
+  constraint work_item_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint work_item_queue_ck CHECK (((length(queue_key) >= 1) AND (length(queue_key) <= 100))),
+  constraint work_item_revision_ck CHECK ((revision > 0)),
+  constraint work_item_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'done'::text])))
+);
+CREATE INDEX work_item_assignee_idx ON app.work_item USING btree (tenant_id, assignee, priority_rank, opened_at, object_kind, object_id) INCLUDE (restriction_id) WHERE ((state = 'open'::text) AND (assignee IS NOT NULL));
+CREATE INDEX work_item_claim_idx ON app.work_item USING btree (tenant_id, priority_rank, opened_at, object_kind, object_id) INCLUDE (queue_key, restriction_id) WHERE ((state = 'open'::text) AND (assignee IS NULL));
+CREATE INDEX work_item_queue_idx ON app.work_item USING btree (tenant_id, queue_key, assignee) INCLUDE (restriction_id, opened_at) WHERE (state = 'open'::text);
+create policy open on app.work_item as permissive for all using (true) with check (true);
+create policy sight on app.work_item as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.work_item as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER work_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER work_item_keep BEFORE UPDATE ON app.work_item FOR EACH ROW EXECUTE FUNCTION app.keep_work_item();
+grant insert, select, update on app.work_item to app;
+grant select (tenant_id, state, assignee, opened_at) on app.work_item to worker;
+
+-- work_person_turn: tenant
+create table app.work_person_turn (
+  tenant_id uuid not null,
+  queue_key text not null,
+  assignee text not null,
+  last_turn bigint not null,
+  constraint work_person_turn_pkey PRIMARY KEY (tenant_id, queue_key, assignee),
+  constraint work_person_turn_queue_fkey FOREIGN KEY (tenant_id, queue_key) REFERENCES app.work_queue_turn(tenant_id, queue_key),
+  constraint work_person_turn_assignee_ck CHECK ((assignee ~~ 'user:_%'::text))
+);
+create policy open on app.work_person_turn as permissive for all using (true) with check (true);
+create policy wall on app.work_person_turn as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_person_turn_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_person_turn FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_person_turn to app;
+
+-- work_queue_turn: tenant
+create table app.work_queue_turn (
+  tenant_id uuid not null,
+  queue_key text not null,
+  turn bigint not null,
+  constraint work_queue_turn_pkey PRIMARY KEY (tenant_id, queue_key),
+  constraint work_queue_turn_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_queue_turn_ck CHECK ((turn >= 1))
+);
+create policy open on app.work_queue_turn as permissive for all using (true) with check (true);
+create policy wall on app.work_queue_turn as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_queue_turn_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_queue_turn FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_queue_turn to app;
+
+-- work_setting: tenant
+create table app.work_setting (
+  tenant_id uuid not null,
+  calendar_key text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  revision bigint default 1 not null,
+  constraint work_setting_pkey PRIMARY KEY (tenant_id),
+  constraint work_setting_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_setting_calendar_ck CHECK (((length(calendar_key) >= 1) AND (length(calendar_key) <= 100))),
+  constraint work_setting_revision_ck CHECK ((revision > 0))
+);
+create policy open on app.work_setting as permissive for all using (true) with check (true);
+create policy wall on app.work_setting as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER work_setting_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_setting FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.work_setting to app;

@@ -55,6 +55,7 @@ test('alarm counters exist at 0 before the first alarm', async () => {
     ['audit_broken', 0],
     ['key_unavailable', 0],
     ['decryption_failed', 0],
+    ['document_damaged', 0],
   ])
 })
 

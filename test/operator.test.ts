@@ -204,7 +204,10 @@ test('backup and restore record an event in every tenant', async () => {
   }
   const target = await createEmptyDatabase()
   try {
-    const restored = await runCommand(['restore', '--from', file, '--without-erasure-ledger'], { ...env, ...urlsOf(target) })
+    const restored = await runCommand(['restore', '--from', file, '--without-erasure-ledger'], {
+      ...env,
+      ...urlsOf(target),
+    })
     expect(restored).toMatchObject({ code: 0 })
     const rows = await queryDatabase(
       target.postgres,
@@ -314,5 +317,53 @@ describe('a backup that is broken off', () => {
     expect(left()).toEqual([expect.stringMatching(/^killed\.ndjson\.gz\.part-\d+$/)])
     expect(await probity('backup', '--out', path.join(folder, 'killed.ndjson.gz'))).toContain('Backed up')
     expect(left()).toContain('killed.ndjson.gz')
+  })
+})
+
+describe('a deletion of a tenant that is broken off', () => {
+  const remaining = async (tenant_id: string, table: string) =>
+    (await queryDatabase(w.clone.postgres, `select 1 from app.${table} where tenant_id = $1`, [tenant_id])).length
+
+  test('by kill -9 inside a transaction leaves a tenant that nobody can use, and goes on when it is given again', async () => {
+    const [tenant_id, other_id] = [await w.makeTenant(), await w.makeTenant()]
+    const [slug, name] = [slugOf(tenant_id), `Tenant ${slugOf(tenant_id)}`]
+    await probity('tenant', 'suspend', slug)
+    await w.steward.write(fullScope(tenant_id, 'operator:test'), (tx) =>
+      tx.run(`update app.tenant set suspended_at = now() - interval '1 hour' where tenant_id = $1`, [tenant_id]),
+    )
+    const hold = await holdAt(w.clone.migrator, 'delete from app."retention_policy"')
+    const held = urlOf({ ...w.clone.migrator, host: '127.0.0.1', port: hold.port })
+    const argv = ['bin/probity.mjs', 'tenant', 'delete', slug, '--confirm', name]
+    const child = spawn(process.execPath, argv, {
+      cwd: projectRoot,
+      env: { ...env, MIGRATOR_DATABASE_URL: held },
+      stdio: 'ignore',
+    })
+    const ended = once(child, 'exit')
+    await hold.reached
+    child.kill('SIGKILL')
+    await ended
+    hold.release()
+    expect(await remaining(tenant_id, 'retention_policy')).toBe(1)
+    for (const words of [
+      ['tenant', 'resume', slug],
+      ['token', '--tenant', slug, '--role', 'viewer'],
+    ]) {
+      await expect(probity(...words)).rejects.toThrow('is being deleted')
+    }
+    const before = await remaining(other_id, 'audit_event')
+    const owner_env = { ...env, MIGRATOR_DATABASE_URL: urlOf(w.clone.migrator) }
+    const again = await runCommand(['tenant', 'delete', slug, '--confirm', name], owner_env)
+    expect(again.stdout).toContain(`Deleted tenant ${tenant_id}`)
+    for (const table of ['tenant', 'retention_policy', 'audit_event', 'integrity_key', 'job_schedule']) {
+      expect([table, await remaining(tenant_id, table)]).toEqual([table, 0])
+    }
+    expect(await remaining(other_id, 'audit_event')).toBe(before)
+    // The id names it for ever; the slug is free.
+    expect((await runCommand(['tenant', 'delete', tenant_id, '--confirm', name], owner_env)).code).toBe(0)
+    await expect(probity('tenant', 'create', '--slug', 'x', '--name', 'X', '--id', tenant_id)).rejects.toThrow(
+      'a tenant that was deleted',
+    )
+    expect(await probity('tenant', 'create', '--slug', slug, '--name', name)).toContain('api_key')
   })
 })

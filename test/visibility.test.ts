@@ -137,7 +137,7 @@ describe.each(outsiders)('as %s', (role) => {
   test('a change request is its id, action and state', async () => {
     for (const cr_id of requests) {
       const { status, json, headers } = await get(`/change-requests/${cr_id}`, role)
-      expect([status, Object.keys(json).sort()]).toEqual([200, ['action', 'cr_id', 'state']])
+      expect([status, Object.keys(json).sort()]).toEqual([200, ['action', 'cr_id', 'restriction_id', 'state']])
       expect(json).toMatchObject({ cr_id, action: 'risk-override' })
       const officer = await get(`/change-requests/${cr_id}`, 'compliance_officer')
       expect(officer.headers['etag']).not.toBe(headers['etag'])
@@ -146,7 +146,7 @@ describe.each(outsiders)('as %s', (role) => {
     }
     const { items } = (await get('/change-requests', role)).json
     const seen = items.filter((item: { cr_id: string }) => requests.includes(item.cr_id))
-    for (const item of seen) expect(Object.keys(item).sort()).toEqual(['action', 'cr_id', 'state'])
+    for (const item of seen) expect(Object.keys(item).sort()).toEqual(['action', 'cr_id', 'restriction_id', 'state'])
     expect(seen).toHaveLength(requests.length)
   })
 })
@@ -169,12 +169,12 @@ describe('those it is written for', () => {
   })
 
   test('a maker reads what makers may submit, and nothing else', async () => {
-    expect(Object.keys((await get(`/change-requests/${measured}`, 'policy_editor')).json)).toHaveLength(3)
+    expect(Object.keys((await get(`/change-requests/${measured}`, 'policy_editor')).json)).toHaveLength(4)
     const { country_list } = await ensurePolicy(t)
     const order = { token: tokenOf('policy_editor'), body: { reason: 'reviewed' } }
     const { json } = await w.call(`POST /reference-data/datasets/${country_list}/versions/1/submit`, order)
     expect((await get(`/change-requests/${json.cr_id}`, 'policy_editor')).json).toMatchObject({ body: { version: 1 } })
-    expect(Object.keys((await get(`/change-requests/${json.cr_id}`, 'viewer')).json)).toHaveLength(3)
+    expect(Object.keys((await get(`/change-requests/${json.cr_id}`, 'viewer')).json)).toHaveLength(4)
   })
 })
 

@@ -104,6 +104,23 @@ export const apiGroups: readonly TagGroup[] = [
     ],
   },
   {
+    name: 'Work',
+    tags: [
+      {
+        module: 'alerts',
+        title: 'Alerts',
+        description:
+          'What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.',
+      },
+      {
+        module: 'work',
+        title: 'Queues and clocks',
+        description:
+          'Who works on what: queues as data, assignment, absence, and the service and statutory clocks by which it is due.',
+      },
+    ],
+  },
+  {
     name: 'Overview',
     tags: [
       {
@@ -126,6 +143,12 @@ export const apiGroups: readonly TagGroup[] = [
         module: 'audit',
         title: 'Audit and proofs',
         description: `The record of every change: hash-chained, searchable, verified daily, exported with its proofs.${recipes('audit')}`,
+      },
+      {
+        module: 'documents',
+        title: 'Documents and evidence',
+        description:
+          'Files about subjects and cases: stored encrypted, recognised by content, scanned, checked against their hashes, with their chain of custody; and evidence items that name what a finding rests on.',
       },
       {
         module: 'restrictions',
@@ -170,6 +193,12 @@ export const apiGroups: readonly TagGroup[] = [
   {
     name: 'Running the service',
     tags: [
+      {
+        module: 'events',
+        title: 'Events',
+        description:
+          'What happened, as ids in CloudEvents 1.0, for systems that follow changes without asking for each object.',
+      },
       {
         module: 'jobs',
         title: 'Jobs',

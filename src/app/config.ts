@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { parseDatabaseUrl } from '#kernel/database/database-url.ts'
 import type { EgressSettings } from '#kernel/egress/settings.ts'
+import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import { defaultThreads } from '#kernel/thread-admission.ts'
 import { readEgressSettings } from './egress-settings.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
@@ -45,6 +46,8 @@ export interface Config {
   /** Serves every provider call from recorded answers; null: as each tenant chose. */
   readonly forced_provider_mode: 'recorded' | null
   readonly plugins: PluginSettings
+  /** The malware scanner of documents; null: there is none. */
+  readonly scanner: ScannerAddress | null
   readonly preview_max_rows: number
   readonly preview_time_limit_ms: number
   readonly log_level: string
@@ -184,6 +187,7 @@ export function readConfig(env: EnvironmentVariables, parseIssuers: ParseIssuers
       },
       faults,
     ),
+    scanner: readScanner(getVariable('PROBITY_SCANNER_URL'), faults),
     preview_max_rows: integer('PROBITY_PREVIEW_MAX_ROWS', 1_000_000, 100, 1_000_000_000),
     preview_time_limit_ms: integer('PROBITY_PREVIEW_TIME_LIMIT_MS', 10_000, 100, 600_000),
     log_level: level,
@@ -289,6 +293,18 @@ function readLogLevel(text: string | undefined, faults: string[]): string {
 function readProviderMode(text: string | undefined, faults: string[]): 'recorded' | null {
   if (text === undefined || text === 'recorded') return text ?? null
   faults.push('PROBITY_PROVIDERS must be recorded, or be left unset: providers are then called as each tenant chose.')
+  return null
+}
+
+function readScanner(text: string | undefined, faults: string[]): ScannerAddress | null {
+  if (text === undefined) return null
+  const socket = /^unix:(\/[^\0]{1,100})$/.exec(text)
+  if (socket) return { kind: 'unix', path: socket[1] as string }
+  const url = URL.canParse(text) ? new URL(text) : null
+  const port = Number(url?.port)
+  if (url?.protocol === 'tcp:' && url.hostname !== '' && port > 0 && /^\/?$/.test(url.pathname) && url.username === '')
+    return { kind: 'tcp', host: url.hostname.replaceAll(/[[\]]/g, ''), port }
+  faults.push('PROBITY_SCANNER_URL must be tcp://host:port or unix:/path/of/the/socket of a clamd.')
   return null
 }
 

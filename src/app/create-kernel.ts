@@ -17,6 +17,7 @@ import { cacheTenantKeys, type IntegrityKeys, integrityKeyCache } from '#kernel/
 import { JobQueue } from '#kernel/job/queue.ts'
 import { type Kernel, pickCapabilities } from '#kernel/kernel.ts'
 import { Limits } from '#kernel/limits.ts'
+import { createMalwareScanner } from '#kernel/malware-scanner.ts'
 import type { Metrics } from '#kernel/metrics.ts'
 import type { Module } from '#kernel/module.ts'
 import { ModuleMetrics } from '#kernel/module-metrics.ts'
@@ -81,6 +82,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     },
     forced_provider_mode: options.forced_provider_mode ?? null,
     plugin_policy: options.plugin_policy ?? defaultPluginPolicy,
+    scanner: options.scanner ? createMalwareScanner(options.scanner) : null,
     log,
     metrics: new ModuleMetrics(
       metrics.registry,

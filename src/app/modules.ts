@@ -1,6 +1,7 @@
 /** All modules in tier order. A module may use those above it, never those below. */
 import type { Module } from '#kernel/module.ts'
 import { access } from '#modules/access/index.ts'
+import { alerts } from '#modules/alerts/index.ts'
 import { analytics } from '#modules/analytics/index.ts'
 import { audit } from '#modules/audit/index.ts'
 import { auth } from '#modules/auth/index.ts'
@@ -8,7 +9,9 @@ import { batchEvaluations } from '#modules/batch-evaluations/index.ts'
 import { breakGlass } from '#modules/break-glass/index.ts'
 import { changeRequests } from '#modules/change-requests/index.ts'
 import { definitions } from '#modules/definitions/index.ts'
+import { documents } from '#modules/documents/index.ts'
 import { evaluations } from '#modules/evaluations/index.ts'
+import { events } from '#modules/events/index.ts'
 import { holds } from '#modules/holds/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
@@ -26,6 +29,7 @@ import { subjects } from '#modules/subjects/index.ts'
 import { system } from '#modules/system/index.ts'
 import { tenant } from '#modules/tenant/index.ts'
 import { toolServers } from '#modules/tool-servers/index.ts'
+import { work } from '#modules/work/index.ts'
 
 export const modules: readonly Module[] = [
   // foundation
@@ -37,12 +41,15 @@ export const modules: readonly Module[] = [
   breakGlass,
   jobs,
   audit,
+  events,
   restrictions,
   holds,
   search,
 
   // domain
   definitions,
+  work,
+  alerts,
   sourceContracts,
   plugins,
   referenceData,
@@ -55,6 +62,7 @@ export const modules: readonly Module[] = [
   evaluations,
   batchEvaluations,
   impact,
+  documents,
 
   // views
   analytics,

@@ -1,11 +1,12 @@
 /** SQL of the operator: tenants, seeding, signing keys, and readiness. Runs as steward, or as app inside one tenant. */
+import type { TenantState } from '#kernel/auth/queries.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 
 export interface TenantSummary {
   readonly tenant_id: string
   readonly slug: string
   readonly name: string
-  readonly state: 'active' | 'suspended'
+  readonly state: TenantState
   readonly demo: boolean
   readonly created_at: string
 }
@@ -35,6 +36,25 @@ export const updateTenantState = (tx: Tx, tenant_id: string, state: 'active' | '
       where tenant_id = $1 and state <> $2`,
     [tenant_id, state],
   )
+
+/** For how long it has been suspended; null when it is not. */
+export const findSuspensionAge = async (tx: Tx, tenant_id: string): Promise<number | null> =>
+  (
+    await tx.find<{ age_s: number | null }>(
+      `select case when state = 'suspended' then extract(epoch from now() - suspended_at)::bigint end as age_s
+         from app.tenant where tenant_id = $1`,
+      [tenant_id],
+    )
+  )?.age_s ?? null
+
+/** Its id is never used again. */
+export const isDeletedTenant = async (tx: Tx, tenant_id: string): Promise<boolean> =>
+  (
+    await tx.query(
+      'select 1 from app.tenant_deletion where tenant_id = app.system_tenant() and deleted_tenant_id = $1',
+      [tenant_id],
+    )
+  ).length > 0
 
 /**
  * From now on deferred statements of the transaction are for this tenant: steward may insert into its audit trail, and nothing

@@ -12,6 +12,8 @@ import type { Log } from '#kernel/log.ts'
 import type { GaugeDefinition, GaugeReading, Metrics } from '#kernel/metrics.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { countOpenAlerts, priorities } from '#modules/alerts/index.ts'
+import { workItems } from '#modules/work/index.ts'
 import type { PluginCounts } from './readiness.ts'
 
 const SCOPE = fullScope(SYSTEM_TENANT, 'operator:metrics')
@@ -49,6 +51,40 @@ const pluginGauges = [
   },
 ] as const satisfies readonly GaugeDefinition[]
 
+const alertGauges = [
+  {
+    name: 'probity_alerts_open',
+    help: 'Alerts of all tenants that are neither dismissed nor escalated, by priority.',
+    labels: ['priority'],
+  },
+  {
+    name: 'probity_alerts_oldest_open_seconds',
+    help: 'Age of the oldest of them by priority; 0 when there is none.',
+    labels: ['priority'],
+  },
+] as const satisfies readonly GaugeDefinition[]
+
+const workGauges = [
+  {
+    name: 'probity_work_open_items',
+    help: 'Open work items of all active tenants by whether somebody has them: yes, no.',
+    labels: ['assigned'],
+  },
+  {
+    name: 'probity_work_oldest_unassigned_seconds',
+    help: 'Age of the oldest open work item that nobody has; 0 when there is none.',
+  },
+  {
+    name: 'probity_work_overdue_clocks',
+    help: 'Missed clocks whose work is not done, by kind: service, statutory.',
+    labels: ['kind'],
+  },
+  {
+    name: 'probity_work_unmarked_seconds',
+    help: 'For how long the oldest clock has run out without being marked as missed; 0 when none has.',
+  },
+] as const satisfies readonly GaugeDefinition[]
+
 const keyCommandCounter: GaugeDefinition = {
   name: 'probity_key_command_calls_total',
   help: `Calls of the key command by operation (wrap, unwrap) and outcome: ${keyCommandOutcomes.join(', ')}.`,
@@ -75,6 +111,32 @@ async function readQueueGauges(
           { name: 'probity_audit_unsealed_age_seconds', value: backlog.age_s },
         ] as const)
       : []),
+  ]
+}
+
+async function readAlertGauges(queue: Pick<Transactions, 'one'>): Promise<GaugeReading[]> {
+  const rows = await queue.one(SCOPE, countOpenAlerts)
+  return priorities.flatMap((priority) => {
+    const found = rows.find((row) => row.priority === priority)
+    const labels = { priority }
+    return [
+      { name: 'probity_alerts_open', labels, value: found?.open ?? 0 },
+      { name: 'probity_alerts_oldest_open_seconds', labels, value: found?.oldest_s ?? 0 },
+    ]
+  })
+}
+
+async function readWorkGauges(
+  queue: Pick<Transactions, 'one'>,
+): Promise<GaugeReading<(typeof workGauges)[number]['name']>[]> {
+  const load = await queue.one(SCOPE, workItems.findWorkLoad)
+  return [
+    { name: 'probity_work_open_items', labels: { assigned: 'yes' }, value: load.assigned },
+    { name: 'probity_work_open_items', labels: { assigned: 'no' }, value: load.unassigned },
+    { name: 'probity_work_oldest_unassigned_seconds', value: load.oldest_unassigned_s },
+    { name: 'probity_work_overdue_clocks', labels: { kind: 'service' }, value: load.overdue_service },
+    { name: 'probity_work_overdue_clocks', labels: { kind: 'statutory' }, value: load.overdue_statutory },
+    { name: 'probity_work_unmarked_seconds', value: load.unmarked_s },
   ]
 }
 
@@ -116,6 +178,24 @@ export function addRuntimeMetrics(metrics: Metrics, sources: MetricSources): voi
       ]
     } catch (error) {
       log.warn({ err: error }, 'failed to count plugins')
+      return []
+    }
+  })
+  metrics.addGauges(alertGauges, async () => {
+    const queue = sources.getQueue()
+    try {
+      return queue ? await readAlertGauges(queue) : []
+    } catch (error) {
+      log.warn({ err: error }, 'failed to count open alerts')
+      return []
+    }
+  })
+  metrics.addGauges(workGauges, async () => {
+    const queue = sources.getQueue()
+    try {
+      return queue ? await readWorkGauges(queue) : []
+    } catch (error) {
+      log.warn({ err: error }, 'failed to count open work')
       return []
     }
   })

@@ -10,6 +10,7 @@ import type { IntegrityKeys } from '#kernel/integrity/keys.ts'
 import type { JobKind } from '#kernel/job/kind.ts'
 import type { BuildInfo } from '#kernel/kernel.ts'
 import type { Log } from '#kernel/log.ts'
+import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import type { Module } from '#kernel/module.ts'
 import type { PluginPolicy } from '#kernel/plugin-policy.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
@@ -40,6 +41,8 @@ export interface RuntimeOptions {
   readonly forced_provider_mode?: 'recorded' | null
   /** What plugins may do; by default they may name no host, and need no signature. */
   readonly plugin_policy?: PluginPolicy
+  /** Documents are not scanned unless given. */
+  readonly scanner?: ScannerAddress | null
   /** Threads that run heavy work at once; by default one less than there are cores. */
   readonly heavy_threads?: number
   readonly preview_max_rows?: number

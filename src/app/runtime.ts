@@ -17,6 +17,7 @@ import { Metrics } from '#kernel/metrics.ts'
 import type { Module } from '#kernel/module.ts'
 import type { ProcessKind } from '#kernel/process/queries.ts'
 import { ProcessRegistry } from '#kernel/process/registry.ts'
+import { TenantScanner } from '#kernel/tenant-scan.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { createUserProvisioning, UsageCounter } from '#modules/access/index.ts'
 import { createToolProtocolCheck } from '#modules/mcp/index.ts'
@@ -148,6 +149,24 @@ export class Runtime {
       ...change,
     })
     return this.#chainWriter
+  }
+
+  /** One for each scan that a module declares; the caller starts and stops them. */
+  createScanners(): TenantScanner[] {
+    const { kernel, database } = this
+    return kernel.modules
+      .flatMap(({ scans = [] }) => scans)
+      .map(
+        (scan) =>
+          new TenantScanner({
+            scan,
+            transactions: database,
+            queue: this.#connectQueue(),
+            kernel: { auditKeys: kernel.auditKeys, caches: kernel.caches, metrics: kernel.metrics },
+            log: this.#options.log,
+            isTurn: () => this.#processes?.isTurn(scan.every_ms) ?? true,
+          }),
+      )
   }
 
   /** As the worker role, which counts over all tenants and sees neither keys nor reasons. */

@@ -10,9 +10,9 @@ import { generateSigningKey } from '#kernel/auth/token-minter.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Scope, Transactions, Tx } from '#kernel/database/tx.ts'
 import type { Keyring, KeyWrapper } from '#kernel/encryption/keyring.ts'
+import { createOwnerKey } from '#kernel/encryption/owner-keys.ts'
 import { insertOwnerKey, insertTenantKey } from '#kernel/encryption/queries.ts'
 import { createTenantKey } from '#kernel/encryption/tenant-keys.ts'
-import { createOwnerKey } from '#kernel/encryption/value-encryption.ts'
 import { createTenantKeys } from '#kernel/integrity/keys.ts'
 import { insertIntegrityKeys } from '#kernel/integrity/queries.ts'
 import { insertRecurringSchedules } from '#kernel/job/schedules/recurring.ts'
@@ -40,6 +40,7 @@ import {
   hasRows,
   insertSigningKey,
   insertTenant,
+  isDeletedTenant,
   lockSeeding,
   retireSigningKeys,
 } from './queries.ts'
@@ -143,6 +144,7 @@ export async function seed(
   await seedCanary(context, onStep)
   if (!options.demo) return
   for (const tenant of demoTenants) {
+    if (await context.steward.write(SEED_SCOPE, (tx) => isDeletedTenant(tx, tenant.tenant_id))) continue
     const made = await createTenant(context, { ...tenant, demo: true, four_eyes: false }, 'seed:demo')
     if (made) onStep(`demo tenant ${tenant.slug}`)
     await context.app.write(fullScope(tenant.tenant_id, 'seed:demo'), async (tx) => {

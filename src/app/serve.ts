@@ -81,6 +81,10 @@ export async function serve(options: ServeOptions, life: ProcessLifecycle): Prom
     const sealer = runtime.createChainWriter()
     sealer.start()
     life.onEnd(null, MARGIN_MS, () => sealer.stop())
+    for (const scanner of runtime.createScanners()) {
+      scanner.start()
+      life.onEnd(null, MARGIN_MS, () => scanner.stop())
+    }
   }
   let port: number | null = null
   if (options.http) {
@@ -121,6 +125,7 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
     preview_time_limit_ms: config.preview_time_limit_ms,
     forced_provider_mode: config.forced_provider_mode,
     plugin_policy: config.plugins.policy,
+    scanner: config.scanner,
     strict: false,
     ...(http && { assets: (app) => installAssets(app, project.root, config.issuers) }),
   })

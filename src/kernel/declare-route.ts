@@ -51,6 +51,8 @@ interface CommonSpec<P, Q, B, R extends ReplySchema, U extends Capability> exten
   readonly location?: (reply: ReplyValue<R>) => string
   /** Headers that depend on the reply. */
   readonly headers?: (reply: ReplyValue<R>) => Record<string, string>
+  /** The same body under another status, for replies whose status depends on their content. */
+  readonly alternateStatus?: { readonly status: number; readonly when: (reply: ReplyValue<R>) => boolean }
 }
 
 /** Without `uses` there is no `kernel` at all. */
@@ -113,8 +115,6 @@ export interface PublicSpec<P, Q, B, R extends ReplySchema, U extends Capability
   readonly demo_only?: true
   /** Not counted by the rate limiter. */
   readonly unlimited?: true
-  /** The same body under another status, for replies whose status depends on their content. */
-  readonly alternateStatus?: { readonly status: number; readonly when: (reply: ReplyValue<R>) => boolean }
 }
 
 function declareRoute(access: Route['access'], at: Endpoint, spec: object, handle: unknown): Route {

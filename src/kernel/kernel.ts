@@ -18,6 +18,7 @@ import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobQueue } from './job/queue.ts'
 import type { Limits } from './limits.ts'
 import type { Log } from './log.ts'
+import type { MalwareScanner } from './malware-scanner.ts'
 import type { Module } from './module.ts'
 import type { ModuleMetrics } from './module-metrics.ts'
 import type { PluginPolicy } from './plugin-policy.ts'
@@ -62,6 +63,8 @@ export interface Kernel {
   readonly forced_provider_mode: 'recorded' | null
   /** What the operator allows plugins. */
   readonly plugin_policy: PluginPolicy
+  /** Null: the operator configured none. */
+  readonly scanner: MalwareScanner | null
   readonly log: Log
   /** Metrics that modules declare. */
   readonly metrics: ModuleMetrics

@@ -23,6 +23,7 @@ export const alarmReasons = [
   'audit_broken',
   'key_unavailable',
   'decryption_failed',
+  'document_damaged',
 ] as const
 export type AlarmReason = (typeof alarmReasons)[number]
 

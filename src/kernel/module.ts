@@ -2,13 +2,18 @@
 import type { Caches } from './cache/caches.ts'
 import type { ConstraintProblems } from './database/failures.ts'
 import type { Tx } from './database/tx.ts'
+import type { ValueEncryption } from './encryption/value-encryption.ts'
 import type { ErasureClass } from './erasure/erasure-class.ts'
+import type { EventType } from './events/event-type.ts'
+import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
 import type { MetricDeclaration } from './module-metrics.ts'
 import type { PluginPolicy } from './plugin-policy.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
 import type { PluginUser, Route } from './route.ts'
 import type { ModuleSearch } from './search/source.ts'
+import type { TenantScan } from './tenant-scan.ts'
+import type { WorkKind } from './work-kind.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
 /** Something that cannot work without a plugin. */
@@ -26,6 +31,33 @@ interface PluginCapabilities {
   readonly caches: Caches
   readonly threads: WorkerThreads
   readonly plugin_policy: PluginPolicy
+}
+
+/** What an evidence item keeps of the object that it names. */
+export interface EvidenceObject {
+  /** 64 hexadecimal digits of the content as it is stored now, keyed or salted: nobody can find the content by trying. */
+  readonly content_hash: string
+  readonly source: string
+  readonly obtained_at: string
+  readonly restriction_id: string | null
+}
+
+/** A kind of object that an evidence item can name. */
+export interface EvidenceKind {
+  readonly kind: string
+  /** Computes the hash again. Undefined where the caller cannot see such an object; fails with `erased` where its content is gone. */
+  readonly resolve: (
+    kernel: { readonly encryption: ValueEncryption; readonly integrity: IntegrityKeys },
+    tx: Tx,
+    object: { readonly object_id: string; readonly object_version: number | null },
+  ) => Promise<EvidenceObject | undefined>
+}
+
+/** A kind of object that evidence can be attached to. */
+export interface EvidenceOwner {
+  readonly kind: string
+  /** Undefined where the caller cannot see such an object. */
+  readonly find: (tx: Tx, owner_id: string) => Promise<{ readonly restriction_id: string | null } | undefined>
 }
 
 /** A kind of object that a legal hold can name. */
@@ -51,8 +83,14 @@ export interface Module {
   /** Endpoints of other protocols, declared with `protocolRoute`. */
   readonly protocols?: readonly Route[]
   readonly jobs: readonly JobKind[]
+  /** What workers look for over all tenants, every few seconds. */
+  readonly scans?: readonly TenantScan[]
   readonly constraints?: ConstraintProblems
   readonly metrics?: readonly MetricDeclaration[]
+  /** Types of events that it writes into the outbox. */
+  readonly events?: readonly EventType[]
+  /** Kinds of objects that people work on. */
+  readonly work?: readonly WorkKind[]
   /**
    * Inserts one row into each table of this module, for the tenant of `tx`. The canary tenant gets these rows, so that isolation
    * can be verified on real data; the isolation tests use it too.
@@ -69,6 +107,8 @@ export interface Module {
     kernel: { readonly caches: Caches; readonly forced_provider_mode: 'recorded' | null },
     tx: Tx,
   ) => Promise<readonly string[]>
+  /** Why the tenant must not be deleted now, as sentences for the operator. */
+  readonly listDeletionObstacles?: (tx: Tx) => Promise<readonly string[]>
   /** Keys of the plugins that are in force and can run now. */
   readonly listRunnablePlugins?: (kernel: PluginCapabilities, tx: Tx) => Promise<readonly string[]>
   /** What of this module, as it is in force, runs the plugin. */
@@ -77,6 +117,8 @@ export interface Module {
     tx: Tx,
     plugin_key: string,
   ) => Promise<readonly PluginDependent[]>
+  readonly evidence_kinds?: readonly EvidenceKind[]
+  readonly evidence_owners?: readonly EvidenceOwner[]
   /** The kinds of object of this module that a legal hold can name. */
   readonly holdable?: readonly HoldableKind[]
   /** What an erasure of a subject overwrites or removes of this module. */

@@ -7,16 +7,27 @@ export const recordProblems = {
     title: 'A legal hold keeps it',
     advice: 'Nothing was changed. It can be deleted or erased when another person has released every hold on it.',
   },
-  erased: {
-    status: 410,
-    title: 'The content was erased',
+  document_refused: {
+    status: 409,
+    title: 'The file cannot be stored as a document',
     advice:
-      'Identifiers, outcome and hash remain. The content cannot be read by anybody any more; do not repeat the request.',
+      'Each entry of errors says what is wrong with the file. The list document-types names what is accepted. Nothing was stored.',
+  },
+  document_infected: {
+    status: 409,
+    title: 'The malware scanner found something in the document',
+    advice: 'The content is not given out. scan_result of the document names what was found; delete the document.',
   },
   retention: {
     status: 409,
     title: 'A retention period keeps it',
     advice:
-      'Nothing was changed. kept says what must be kept, until when and by which law; ask again when the period has ended.',
+      'Nothing was changed. keep_until, or kept for each class of records, says until when and by which rule; null: no end is stated.',
+  },
+  erased: {
+    status: 410,
+    title: 'The content was erased',
+    advice:
+      'Identifiers, outcome and hash remain. The content cannot be read by anybody any more; do not repeat the request.',
   },
 } as const satisfies Record<string, ProblemType>

@@ -44,6 +44,10 @@ export const Id = (options: Record<string, unknown> = {}) =>
     ...options,
   })
 
+/** Of an answer: the console shows a padlock on every view of what has it. */
+export const RestrictionInForce = () =>
+  nullable(Id({ description: 'The restriction that hides this from people without access; null: none is in force.' }))
+
 export const slugPattern = '^[a-z0-9][a-z0-9_-]{0,99}$'
 export const Slug = (options: Record<string, unknown> = {}) =>
   Type.String({ pattern: slugPattern, maxLength: 100, ...options })

@@ -61,10 +61,11 @@ async function callRoute(route: Route) {
   return { reply, added: await events(before) }
 }
 
-/** What approving executes is a change of its own. */
+/** What approving executes is a change of its own, and so is each alert of a bulk request. */
 const executed: Readonly<Record<string, readonly string[]>> = {
   approveChangeRequest: ['updateUserRoles'],
   approveToolCall: ['listDatasets'],
+  updateAlerts: ['updateAlert', 'updateAlert'],
 }
 
 /** Reads of what belongs to a restriction in force are recorded. */

@@ -4,3 +4,4 @@
  */
 import './accessibility/pages.ts'
 import './accessibility/keyboard.ts'
+import './accessibility/padlocks.ts'

@@ -11,6 +11,7 @@ import { listSigningKeys } from '#kernel/auth/queries.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
+import { createDocumentTriggers } from '../support/document-problem-triggers.ts'
 import { createPluginTriggers } from '../support/plugin-problem-triggers.ts'
 import { createProviderTriggers } from '../support/provider-problem-triggers.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
@@ -276,6 +277,7 @@ const provocations: ProblemTriggers = {
   ...createPluginTriggers(() => w, call),
   ...createRecordTriggers(() => w, call),
   ...createToolTriggers(() => w),
+  ...createDocumentTriggers(() => w, call),
   headers_too_large: () => raw(formatRequest('GET /api/health HTTP/1.1', { 'X-Long': 'x'.repeat(20_000) })),
   internal: () => call('POST /rehearsal/accidents', { token: worker, body: { name: 'accident' } }),
   dependency_unavailable: () => call('GET /auth/me', { token: goodToken(forgery, { claims: { iss: DEAD_ISSUER } }) }),
@@ -294,6 +296,7 @@ const notYetReachable: Partial<Record<ProblemCode, string>> = {
   not_recorded: 'the problem of a job: src/modules/providers/calls.test.ts',
   outcome_unknown: 'the problem of a job: src/modules/providers/calls.test.ts',
   contract_violated: 'no operation decides on payloads yet: src/modules/source-contracts/payloads.test.ts',
+  document_infected: 'needs a malware scanner: src/modules/documents/scanning.test.ts',
   import_rejected: 'the problem of a job, not of an answer: src/modules/reference-data/imports.test.ts',
   shutting_down: 'a draining process serves until it closes; only the tool protocol will have to refuse new sessions',
 }

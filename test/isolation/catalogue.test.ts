@@ -38,7 +38,17 @@ describe('catalogue', () => {
   test('classifies every table, and every isolation kind is in use', () => {
     expect(tables.filter(({ kind }) => !kind).map(({ name }) => name)).toEqual([])
     const inUse = new Set(tables.map(({ kind }) => kind))
-    for (const kind of ['tenant', 'append', 'copy', 'erasable', 'shared', 'queue', 'ledger', 'directory', 'system'] as const)
+    for (const kind of [
+      'tenant',
+      'append',
+      'copy',
+      'erasable',
+      'shared',
+      'queue',
+      'ledger',
+      'directory',
+      'system',
+    ] as const)
       expect(inUse).toContain(kind)
   })
 

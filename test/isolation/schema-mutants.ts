@@ -100,6 +100,25 @@ export const schemaMutants: readonly SchemaMutant[] = [
     break: () => ['alter table app.restriction_person drop constraint restriction_person_access_fkey'],
   },
   {
+    name: 'append-only rows can be removed',
+    rule: 'a function that keeps history is missing or is not as written',
+    break: () => [
+      `create or replace function app.refuse_change() returns trigger language plpgsql as 'begin return null; end'`,
+    ],
+  },
+  {
+    name: 'every role removes append-only rows as if it deleted a tenant',
+    rule: 'a function that keeps history is missing or is not as written',
+    break: () => [
+      `create or replace function app.is_deleting_tenant() returns boolean language plpgsql stable as 'begin return true; end'`,
+    ],
+  },
+  {
+    name: 'a tenant that is being deleted can be used again',
+    rule: 'tenants can be removed by hand',
+    break: () => ['alter table app.tenant disable trigger tenant_keep'],
+  },
+  {
     name: 'a table without an isolation policy',
     rule: 'table is not registered for isolation',
     break: () => ['create table app.mutant (tenant_id uuid)'],

@@ -77,23 +77,28 @@ describe('a person without access', () => {
           t.tenant_id,
         ])
       ).rows[0].id as string
-    hidden['restriction_id'] = await find('restriction', 'restriction_id')
+    hidden['restriction_id'] = await find('restriction_force', 'restriction_id')
     await hideRows()
+    hidden['alert_id'] = await find('alert', 'alert_id')
+    hidden['look_id'] = await find('alert_second_look', 'look_id')
     hidden['job_id'] = await find('job', 'job_id')
     hidden['event_id'] = await find('audit_event', 'event_id')
     hidden['cr_id'] = await find('change_request', 'cr_id')
     hidden['call_id'] = await find('provider_call', 'call_id')
     hidden['payload_id'] = await find('source_payload', 'payload_id')
+    hidden['document_id'] = await find('document', 'document_id')
+    hidden['evidence_id'] = await find('evidence_item', 'evidence_id')
     hidden['hold_id'] = await find('hold', 'hold_id')
   })
 
-  /** Of every table whose rows may belong to a restriction, also those that an example has inserted. */
+  /** Of every table whose rows may belong to a restriction, also those that an example has inserted with one that is not in force. */
   async function hideRows() {
     for (const name of tables.filter((each) => !each.startsWith('restriction')))
-      await rewrite(`update app.${name} set restriction_id = $2 where tenant_id = $1 and restriction_id is null`, [
-        t.tenant_id,
-        hidden['restriction_id'],
-      ])
+      await rewrite(
+        `update app.${name} o set restriction_id = $2 where o.tenant_id = $1 and (o.restriction_id is null or not exists (
+           select 1 from app.restriction_force f where f.tenant_id = $1 and f.restriction_id = o.restriction_id))`,
+        [t.tenant_id, hidden['restriction_id']],
+      )
   }
 
   /** Restrictions of what the person has done by an operation: of its events, and of jobs for the object. */
@@ -110,7 +115,9 @@ describe('a person without access', () => {
   const findHiddenParameter = ({ path }: Route): string | undefined =>
     Object.keys(hidden).find((name) => path.includes(`:${name}`))
   const named = tenantRoutes.filter(({ path }) =>
-    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id)\b/.test(path),
+    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|document_id|evidence_id|alert_id|look_id)\b/.test(
+      path,
+    ),
   )
 
   test('is refused by more than 20 operations, with rows of more than 15 tables', () => {
@@ -183,9 +190,18 @@ describe('a person without access', () => {
         'listJobs',
         'listAuditEvents',
         'listChangeRequests',
+        'listDocuments',
+        'listEvidence',
         'listProviderCalls',
         'listQuarantinedPayloads',
+        'listAlerts',
+        'listAlertSecondLooks',
+        'getAlertAgreement',
+        'search alert_id',
         'listToolCalls',
+        'listWorkQueues',
+        'listWorkClocks',
+        'listEvents',
         'listHolds',
         'search job_id',
       ]),
@@ -281,6 +297,48 @@ describe('imposing a restriction later', () => {
       body: { reason: 'Not confirmed' },
     })
     expect([lifted.status, await read()]).toEqual([200, 200])
+  })
+})
+
+describe('a report of a match that has a restricted alert', () => {
+  test('is answered as in a tenant without it, whatever became of that alert', async () => {
+    const report = (token: string, entry: string) =>
+      w.call('POST /alerts', {
+        token,
+        body: {
+          source: 'feed',
+          dedup_key: 'the same match',
+          title: 'A listed name',
+          priority: 'medium',
+          facts: [{ name: 'entry', value: entry }],
+        },
+      })
+    /** Without ids, salted hashes and ages. */
+    const toComparable = (reply: Reply) =>
+      toVisible(reply).replace(/[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{64}|"oldest_age_s":\d+/g, '~')
+    const createPair = async () => {
+      const { tenant_id } = await ExampleTenant.create(w)
+      return [await w.person(tenant_id, ['compliance_officer']), await w.person(tenant_id, ['analyst'])] as const
+    }
+    const [owner, outsider] = await createPair()
+    const [, twin] = await createPair()
+    const { alert_id } = (await report(owner.token, '1')).json
+    const { restriction_id } = (await w.call(`GET /alerts/${alert_id}`, { token: owner.token })).json
+    const imposed = await w.call(`POST /restrictions/${restriction_id}/impose`, { token: owner.token })
+    expect(imposed.status).toBe(200)
+    for (const entry of ['1', '1', '2'])
+      expect(toComparable(await report(outsider.token, entry))).toBe(toComparable(await report(twin.token, entry)))
+    for (const at of ['GET /alerts', 'GET /work/queues', 'GET /work/clocks', 'GET /alerts?sort=urgent&state=open'])
+      expect(toComparable(await w.call(at, { token: outsider.token }))).toBe(
+        toComparable(await w.call(at, { token: twin.token })),
+      )
+    // Who has access sees both, and the hidden one has not changed.
+    const seen = (await w.call('GET /alerts', { token: owner.token })).json.items
+    expect(seen).toHaveLength(2)
+    expect(seen.find((alert: { alert_id: string }) => alert.alert_id === alert_id)).toMatchObject({
+      occurrences: 1,
+      is_restricted: true,
+    })
   })
 })
 

@@ -2,11 +2,12 @@
  * A tenant that can make one of everything, for tests that call every operation. `user()` is made once and shared;
  * `newUser()` is a fresh one for calls that use it up. Things are made through the API wherever it can make them.
  */
+import { insertTenantDeletion } from '#app/tenant-deletion/queries.ts'
 import { roles as allRoles, type Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
-import { uuidv7 } from '#kernel/uuid.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { UsageCounter } from '#modules/access/index.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import type { CallOptions, TestApp } from './test-app.ts'
@@ -74,6 +75,10 @@ export class ExampleTenant {
       const at = { table: 'owner_key', row_id: this.tenant_id, column: 'wrapped' }
       await this.w.kernel.encryption.encrypt(tx, { kind: 'object', id: uuidv7() }, at, Buffer.from('canary'))
     })
+    // The record of another tenant, which is gone: no tenant has a row there.
+    await this.w.seedContext.steward.write(fullScope(SYSTEM_TENANT, 'operator:test'), (tx) =>
+      insertTenantDeletion(tx, { deleted_tenant_id: uuidv7(), audit_seq: 0, audit_hash: 'canary', row_counts: {} }),
+    )
   }
 
   readonly user = once(() => this.newUser())

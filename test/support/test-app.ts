@@ -19,6 +19,7 @@ import type { ErasureLedger } from '#kernel/erasure/ledger.ts'
 import type { HttpServer } from '#kernel/http/server.ts'
 import type { JobKind } from '#kernel/job/kind.ts'
 import { createSilentLog, type Log } from '#kernel/log.ts'
+import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import type { Module } from '#kernel/module.ts'
 import type { PluginPolicy } from '#kernel/plugin-policy.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -37,6 +38,7 @@ export interface TestAppOptions {
   readonly issuers?: readonly ConfiguredIssuer[]
   readonly egress?: EgressSettings
   readonly plugin_policy?: PluginPolicy
+  readonly scanner?: ScannerAddress
   readonly pool_size?: number
   readonly wait_ms?: number
   readonly prepared?: boolean
@@ -115,6 +117,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     issuers: options.issuers ?? [],
     ...(options.egress && { egress: options.egress }),
     ...(options.plugin_policy && { plugin_policy: options.plugin_policy }),
+    ...(options.scanner && { scanner: options.scanner }),
     demoSignIn: options.demoSignIn === undefined ? localDemoSignIn : options.demoSignIn,
     public_url: options.public_url === undefined ? 'http://localhost' : options.public_url,
     cors_origins: options.cors_origins ?? [],

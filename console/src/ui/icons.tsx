@@ -33,6 +33,8 @@ const paths = {
   copy: 'M9 9h11v11H9zM15 9V4H4v11h5',
   more: 'M6 12h.01M12 12h.01M18 12h.01',
   warning: 'M12 4 2.5 20h19L12 4ZM12 10v4.5M12 17.2h.01',
+  lock: 'M6 11h12v9.5H6zM8.5 11V7.5a3.5 3.5 0 0 1 7 0V11M12 15v2',
+  hold: 'M12 20.5a8.5 8.5 0 1 0 0-17 8.5 8.5 0 0 0 0 17ZM9.5 9v6M14.5 9v6',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   cross: 'M6.5 6.5l11 11M17.5 6.5l-11 11',
 } as const

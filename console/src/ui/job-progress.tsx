@@ -2,6 +2,7 @@
 import { Group, Progress, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { StateBadge } from './badges.tsx'
+import { RestrictionMark } from './restriction/padlock.tsx'
 
 export function JobProgress({ job }: { readonly job: Schemas['Job'] }) {
   const { done, total, unit } = job.progress
@@ -25,6 +26,7 @@ export function JobProgress({ job }: { readonly job: Schemas['Job'] }) {
         </Text>
       )}
       <StateBadge state={job.state} />
+      <RestrictionMark restriction_id={job.restriction_id} />
     </Group>
   )
 }

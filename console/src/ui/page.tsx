@@ -1,6 +1,9 @@
 /** The frame of every page: heading, description, actions and initial focus. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { RestrictionNote } from './restriction/padlock.tsx'
+
+const RESTRICTED_TITLE = 'Restricted record'
 
 let focusedPath: string | null = null
 
@@ -30,12 +33,16 @@ interface PageProps {
   readonly actions?: ReactNode
   /** The breadcrumb above the heading. */
   readonly trail?: ReactNode
+  /** Of the object that the page shows; the page then has a padlock. */
+  readonly restriction_id?: string | null | undefined
   readonly width?: 'text' | 'full'
   readonly children: ReactNode
 }
 
-export function Page({ title, mark, about, actions, trail, width = 'full', children }: PageProps) {
-  const heading = usePageFocus(title)
+export function Page(props: PageProps) {
+  const { title, mark, about, actions, trail, restriction_id, width = 'full', children } = props
+  // The title is seen by people who look at the screen, and stays in the history of the browser.
+  const heading = usePageFocus(restriction_id ? RESTRICTED_TITLE : title)
   return (
     <Box className="page" maw={width === 'text' ? 820 : 1280}>
       <Group justify="space-between" align="flex-end" gap="sm" mb="md">
@@ -59,6 +66,7 @@ export function Page({ title, mark, about, actions, trail, width = 'full', child
         </Stack>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>
+      {restriction_id && <RestrictionNote restriction_id={restriction_id} />}
       {children}
     </Box>
   )

@@ -48,6 +48,7 @@ const kindPages: Readonly<Record<string, KindPage>> = {
   provider: { icon: 'provider', toTarget: pageAt('/providers') },
   plugin: { icon: 'plugin', toTarget: pageAt('/plugins') },
   'tool-server': { icon: 'tools', toTarget: pageAt('/tools/servers') },
+  alert: { icon: 'work', toTarget: pageAt('/inbox/alerts') },
   evaluation: { icon: 'scale', toTarget: pageAt('/evaluations') },
   batch: { icon: 'batch', toTarget: pageAt('/batches') },
   'change-request': { icon: 'approve', toTarget: pageAt('/change-requests') },

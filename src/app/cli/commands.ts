@@ -42,6 +42,9 @@ const access: readonly CommandEntry[] = [
     return (await import('./tenant.ts')).tenantSuspend
   }),
   entry('tenant resume', 'Let a suspended tenant in again', async () => (await import('./tenant.ts')).tenantResume),
+  entry('tenant delete', 'Delete a suspended tenant and everything it has, for ever', async () => {
+    return (await import('./tenant-delete.ts')).tenantDelete
+  }),
   entry('user add', 'Add a person with roles to a tenant that has too few people to approve', async () => {
     return (await import('./user.ts')).userAdd
   }),

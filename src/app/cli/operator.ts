@@ -1,7 +1,7 @@
 /** Connections as app and steward and the keyring for the duration of one command. */
 import type { AuditKeys } from '#kernel/audit/chain.ts'
 import type { Keyring } from '#kernel/encryption/keyring.ts'
-import { type Environment, loadKeyring, openEnvironment } from '../environment.ts'
+import { type Connections, type Environment, loadKeyring, openEnvironment } from '../environment.ts'
 import { loadAuditKeys } from '../integrity-keys.ts'
 import { ProcessLifecycle } from '../process-lifecycle.ts'
 import { readProjectMigrations } from '../project.ts'
@@ -10,6 +10,7 @@ import type { Invocation } from './command.ts'
 
 export interface OperatorContext {
   readonly guarded: CheckContext
+  readonly connections: Connections
   readonly keyring: Keyring
   /** Loaded when an event is recorded: not every command needs them, and some repair what prevents loading them. */
   audit(): Promise<AuditKeys>
@@ -53,7 +54,7 @@ export async function withOperator<T>(
       const keyring = loadKeyring(config, home)
       const guarded = { ...bare, keyring }
       if (options.signs) await assertChecksPass(guarded, ['signing key'])
-      return body({ guarded, keyring, audit: () => loadAuditKeys(guarded) })
+      return body({ guarded, connections, keyring, audit: () => loadAuditKeys(guarded) })
     })
   })
 }

@@ -8,7 +8,7 @@ import { OPERATOR, type OperatorContext } from './operator.ts'
 const SCOPE = fullScope(SYSTEM_TENANT, OPERATOR)
 const MAX_LISTED_TENANTS = 20
 
-/** By slug or id; for an unknown one the error lists those that exist. */
+/** By slug or id; for an unknown one the error lists those that exist. One that is being deleted is left alone. */
 export async function requireTenant(
   { guarded }: { readonly guarded: Pick<OperatorContext['guarded'], 'steward'> },
   slug: string,
@@ -17,7 +17,10 @@ export async function requireTenant(
     await findTenantBySlug(tx, slug),
     await listTenants(tx),
   ])
-  if (found && found.tenant_id !== CANARY_TENANT) return found
+  if (found && found.tenant_id !== CANARY_TENANT) {
+    if (found.state === 'deleting') throw new Error(`${found.slug} is being deleted.`)
+    return found
+  }
   const slugs = known.filter(({ tenant_id }) => tenant_id !== CANARY_TENANT).map((tenant) => tenant.slug)
   const more = slugs.length > MAX_LISTED_TENANTS ? `, and ${slugs.length - MAX_LISTED_TENANTS} more` : ''
   const list =

@@ -8,7 +8,7 @@ import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { insertApiKey } from '#modules/access/index.ts'
 import { CANARY_TENANT } from '#modules/tenant/index.ts'
 import { modules } from '../modules.ts'
-import { findTenantBySlug, hasRows, type TenantSummary, updateTenantState } from '../queries.ts'
+import { findTenantBySlug, hasRows, isDeletedTenant, type TenantSummary, updateTenantState } from '../queries.ts'
 import { createTenant, type NewTenant, type SeedContext } from '../seed.ts'
 import { type Command, type Invocation, UsageError } from './command.ts'
 import { OPERATOR, type OperatorContext, withOperator } from './operator.ts'
@@ -106,11 +106,13 @@ async function resolveTenantId(operator: TenantOperator, { slug, id }: TenantReq
   const taken = await operator.guarded.steward.read(SCOPE, async (tx) => ({
     slug: await findTenantBySlug(tx, slug),
     id: id === undefined ? undefined : await findTenantBySlug(tx, id),
+    is_deleted: id !== undefined && (await isDeletedTenant(tx, id)),
   }))
   const { slug: same } = taken
   if (same && [undefined, same.tenant_id].includes(id) && (await isEmptyTenant(operator, same))) return same.tenant_id
   if (same) throw new Error(`A tenant "${slug}" exists already (${same.tenant_id}, ${same.state}).`)
   if (taken.id) throw new Error(`A tenant with the id ${id} exists already ("${taken.id.slug}").`)
+  if (taken.is_deleted) throw new Error(`The id ${id} was that of a tenant that was deleted; it is not used again.`)
   return id ?? uuidv7()
 }
 

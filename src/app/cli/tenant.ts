@@ -31,7 +31,7 @@ export const tenantList: Command = {
     }),
 }
 
-const createStateCommand = (verb: 'suspend' | 'resume', state: TenantSummary['state'], about: string): Command => ({
+const createStateCommand = (verb: 'suspend' | 'resume', state: 'active' | 'suspended', about: string): Command => ({
   about,
   positionals: ['SLUG'],
   run: (invocation) =>

@@ -96,7 +96,7 @@ async function storeTraces(): Promise<void> {
   const { upload_id } = await t.make('POST /uploads?file_name=subjects.ndjson', { payload: rows, headers })
   await t.make('POST /uploads?file_name=letter.txt', { payload: Buffer.from(`\u0000 Dear ${NAME}`), headers })
   await t.runToEnd(await t.make('POST /subjects/bulk', { body: { upload_id, format: 'ndjson' } }))
-  // Excerpts of other faults show what stands there.
+  // Excerpts of other faults show the value.
   await t.write((tx) =>
     tx.run('update app.subject_bulk_reject set excerpt = $2 where tenant_id = $1', [t.tenant_id, NAME]),
   )
@@ -233,7 +233,7 @@ describe('an older state that is restored', () => {
     expect(await findTexts(target.postgres)).toEqual([])
   })
 
-  test('is erased by restore itself, which refuses without the ledger unless it is told so', async () => {
+  test('is erased by restore itself, which refuses to work without the ledger', async () => {
     const urlOf = ({ user, password, host, port, database }: pg.ClientConfig) =>
       `postgres://${user}:${encodeURIComponent(String(password ?? ''))}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
     const key_file = path.join(folder, 'master.key')

@@ -5,9 +5,9 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import type { Scope, Tx } from '#kernel/database/tx.ts'
 import { DecryptionFailed, type Keyring } from '#kernel/encryption/keyring.ts'
+import { unwrapOwnerKey, wrapOwnerKey } from '#kernel/encryption/owner-keys.ts'
 import { insertTenantKey, listTenantKeys, type OwnerKeyRow, type TenantKeyRow } from '#kernel/encryption/queries.ts'
 import { createTenantKey, unwrapTenantKey } from '#kernel/encryption/tenant-keys.ts'
-import { unwrapOwnerKey, wrapOwnerKey } from '#kernel/encryption/value-encryption.ts'
 import type { KeyContext } from '../integrity-keys.ts'
 import {
   destroyTenantKey,

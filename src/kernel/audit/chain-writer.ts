@@ -5,6 +5,7 @@
  */
 import { fullScope } from '../database/scope.ts'
 import type { Scope, Transactions, Tx } from '../database/tx.ts'
+import { NUMBERED_AT_ONCE, numberEvents } from '../events/queries.ts'
 import type { Log } from '../log.ts'
 import { getUuidTime_ms, SYSTEM_TENANT } from '../uuid.ts'
 import { type AuditKeys, type ChainEnd, GENESIS_HASH, hashEvent, hashLink } from './chain.ts'
@@ -51,12 +52,18 @@ export interface ChainedBatch {
   readonly catch_up?: CatchUp
 }
 
-/** Chains one batch of one tenant; null when another worker holds its lock. */
+/** Chains one batch of one tenant, and numbers its outbox; null when another worker holds its lock. */
 export async function chainTenantEvents(tx: Tx, keys: AuditKeys, catch_up?: CatchUp): Promise<ChainedBatch | null> {
   if (!(await tryLockChain(tx))) return null
-  const head = (await findHead(tx)) ?? EMPTY_HEAD
   // Read before the events: what is below it is final, and the next statement sees all of it.
   const horizon = await findHorizon(tx)
+  const numbered = await numberEvents(tx, horizon)
+  const batch = await chainBatch(tx, keys, horizon, catch_up)
+  return { ...batch, more: batch.more || numbered === NUMBERED_AT_ONCE }
+}
+
+async function chainBatch(tx: Tx, keys: AuditKeys, horizon: number, catch_up?: CatchUp): Promise<ChainedBatch> {
+  const head = (await findHead(tx)) ?? EMPTY_HEAD
   if (!head.in_this_cluster)
     return chainUnlinkedEvents(tx, keys, head, catch_up ?? { after_event_id: FIRST_ID, horizon })
   const events = await listEventsAfter(tx, head, horizon, BATCH)

@@ -39,8 +39,11 @@ export function deferEvent(
 
 /** Tables whose rows belong to a restriction, with the column of their id. */
 const restrictedTables = {
+  alert: 'alert_id',
   audit_event: 'event_id',
   change_request: 'cr_id',
+  document: 'document_id',
+  evidence_item: 'evidence_id',
   hold: 'hold_id',
   mcp_call: 'call_id',
   provider_call: 'call_id',
@@ -68,7 +71,7 @@ export const NEVER_CHAINED = Number.MAX_SAFE_INTEGER
 /**
  * Each tenant with the position of its chain. `state` says how to find events that are not chained yet: without a chain, all
  * events; with a position counted in this cluster, those after it; `moved`, those without a link. Numbers that this cluster has
- * not reached belong to events of another cluster, which are chained.
+ * not reached belong to events of another cluster, which are chained. The chain of a tenant that is being deleted ends.
  */
 const positions = `with cluster as materialized (
        select pg_snapshot_xmax(s)::text::bigint as next_txid, app.cluster_id() as cluster_id from pg_current_snapshot() s
@@ -77,7 +80,8 @@ const positions = `with cluster as materialized (
               case when h.tenant_id is null then 'empty' when h.last_txid = ${NEVER_CHAINED} then 'never'
                    when coalesce(h.cluster_id = c.cluster_id, c.cluster_id is null) and h.last_txid < c.next_txid then 'current'
                    else 'moved' end as state
-         from cluster c cross join app.tenant t left join app.audit_head h on h.tenant_id = t.tenant_id)`
+         from cluster c cross join app.tenant t left join app.audit_head h on h.tenant_id = t.tenant_id
+        where t.state <> 'deleting')`
 
 const isBehind = (position: string): string =>
   `e.tenant_id = ${position}.tenant_id and (e.txid, e.event_id) > (${position}.last_txid, ${position}.last_event_id) and e.txid < ${position}.next_txid`

@@ -5,8 +5,11 @@ import type { ToolRule } from './tool-policy.ts'
 /** What a tenant can have a limit of its own for. */
 export type Bucket = 'principal' | 'tenant' | 'in_flight' | 'heavy' | 'mcp'
 
+/** Only an active tenant is served; one that is being deleted stays so until it is gone. */
+export type TenantState = 'active' | 'suspended' | 'deleting'
+
 export interface TenantStatusRow {
-  readonly state: 'active' | 'suspended'
+  readonly state: TenantState
   readonly access_epoch: number
   /** NULL when the caller already holds this epoch: then nothing else was read. */
   readonly details: {

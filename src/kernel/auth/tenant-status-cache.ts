@@ -5,11 +5,11 @@
  */
 import { type Cache, declareCache } from '../cache/caches.ts'
 import type { Limit } from '../token-bucket.ts'
-import type { Bucket, TenantStatusRow } from './queries.ts'
+import type { Bucket, TenantState, TenantStatusRow } from './queries.ts'
 import type { ToolRule } from './tool-policy.ts'
 
 export interface TenantStatus {
-  readonly state: 'active' | 'suspended'
+  readonly state: TenantState
   readonly denied: ReadonlySet<string>
   readonly limits: ReadonlyMap<Bucket, Limit>
   /** The current roles of principals of the built-in issuer whose roles changed within the life of a token. */

@@ -63,6 +63,13 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
 /** The one change that a copy allows, with a digest of its body. */
 const ENCRYPT_ONCE_DIGEST = 'b67596998971229cde489115261c5056'
 
+/** Functions that keep append-only rows and tenants, except in the deletion of a whole tenant. */
+const historyFunctions: readonly (readonly [name: string, digest: string])[] = [
+  ['refuse_change', 'd75c5068afce7a4217005444f7da5f16'],
+  ['is_deleting_tenant', '3ef2fb7465d946d85ea17f6d6efab50f'],
+  ['keep_tenant', '830df33356dba1d7e5db7f6ec09f8f40'],
+]
+
 /** Rows that belong to another row take its restriction; two tables copy what decides about sight. */
 const sightTriggers: readonly (readonly [table: string, trigger_function: string])[] = [
   ['restriction', 'copy_restriction'],
@@ -230,6 +237,12 @@ const schemaRules: readonly string[] = [
   `select 'a function of copies is missing or is not as written', 'encrypt_once' where not exists (
      select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = 'encrypt_once' and p.proconfig is null
        and md5(p.prosrc) = '${ENCRYPT_ONCE_DIGEST}')`,
+  `select 'a function that keeps history is missing or is not as written', f.name from (values ${toSqlRows(historyFunctions)}) as f (name, digest)
+    where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name and p.proconfig is null
+      and md5(p.prosrc) = f.digest)`,
+  `select 'tenants can be removed by hand', 'tenant' where not exists (
+     select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.tenant') and f.proname = 'keep_tenant'
+        and g.tgenabled in ('O', 'A') and g.tgtype = 31 and g.tgqual is null)`,
   `select 'a trigger that sight relies on is missing or off', w.name || '.' || w.function from (values ${toSqlRows(sightTriggers)}) as w (name, function)
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = ''

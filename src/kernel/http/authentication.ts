@@ -61,7 +61,7 @@ export class Authenticator {
     const token = this.#findCachedToken(header ?? '', connection)
     const status = token && this.#statuses.get(token.tenant_id)
     if (!token || !status || status instanceof Promise) return undefined
-    if (status.state === 'suspended' || isDenied(token, status)) return undefined
+    if (status.state !== 'active' || isDenied(token, status)) return undefined
     return this.#limits.findFloodRefusal(token.tenant_id, token.principal, status)
   }
 
@@ -97,7 +97,7 @@ export class Authenticator {
 
   #authorize(token: VerifiedToken, status: TenantStatus | undefined, address: string): AuthenticatedCaller {
     if (!status) return this.#rejectAnonymous(address, new Problem('token_invalid'))
-    if (status.state === 'suspended') return this.#rejectAnonymous(address, new Problem('tenant_suspended'))
+    if (status.state !== 'active') return this.#rejectAnonymous(address, new Problem('tenant_suspended'))
     if (isDenied(token, status)) return this.#rejectAnonymous(address, new Problem('token_revoked'))
     const actor: Actor = {
       principal: token.principal,

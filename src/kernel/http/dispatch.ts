@@ -108,8 +108,7 @@ export class Dispatcher {
 
   async dispatchPublic(route: Route, inputs: RequestInputs): Promise<DispatchResult> {
     const value = await route.handle({ ...inputs, kernel: this.#capabilities.get(route) })
-    const result = this.#responses.toResult(route, value)
-    return route.alternateStatus?.when(value) ? { ...result, status: route.alternateStatus.status } : result
+    return this.#responses.toResult(route, value)
   }
 
   async dispatch(

@@ -36,7 +36,7 @@ export class ResponseBuilder {
 
   /** `visible` is the part of the value that the caller may read; headers are made from the whole value. */
   toResponse(route: Route, value: unknown, visible: unknown): SerializedResponse {
-    const [status] = route.reply
+    const status = route.alternateStatus?.when(value) ? route.alternateStatus.status : route.reply[0]
     if (status === 204) return { status, headers: {}, body: undefined }
     const headers = buildHeaders(route, value)
     // Two representations of one revision never share a strong ETag.
@@ -51,13 +51,27 @@ export class ResponseBuilder {
       file_name?: string
       media_type?: string
     }
-    const disposition = file_name && { 'content-disposition': `attachment; filename="${file_name}"` }
+    const disposition = file_name && { 'content-disposition': toContentDisposition(file_name) }
     return {
       status,
       headers: { 'content-type': media_type, ...disposition, ...buildHeaders(route, value) },
       stream: value as Readable,
     }
   }
+}
+
+/**
+ * By RFC 6266: an ASCII name for old clients, and where that is not the whole name, the name in UTF-8 by RFC 8187. Quotes and
+ * backslashes would end the quoted text, and a percent sign is decoded by some browsers.
+ */
+export function toContentDisposition(file_name: string): string {
+  const ascii = file_name.replaceAll(/[^\x20-\x7e]|["%\\]/gu, '_')
+  if (ascii === file_name) return `attachment; filename="${file_name}"`
+  const encoded = encodeURIComponent(file_name).replaceAll(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`
 }
 
 function buildHeaders(route: Route, value: unknown): Record<string, string> {

@@ -1,6 +1,7 @@
 /**
  * SQL of the queue. Claims, heartbeats and reaping run as the worker role, which sees no payload; the rest as app in the tenant.
  */
+import { restrictionInForce } from '../database/restriction-column.ts'
 import type { Tx } from '../database/tx.ts'
 
 export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
@@ -21,13 +22,15 @@ export interface JobRow {
   readonly deferred_since: string | null
   readonly created_at: string
   readonly created_by: string
+  /** While it is in force. */
+  readonly restriction_id: string | null
   readonly started_at: string | null
   readonly finished_at: string | null
   readonly revision: number
 }
 
 const columns = `job_id, kind, state, resource, result, problem, attempts, max_attempts, run_at, deferred_since, created_at, created_by,
-  started_at, finished_at, revision, cancel_requested_at is not null as cancel_requested,
+  started_at, finished_at, revision, cancel_requested_at is not null as cancel_requested, ${restrictionInForce()},
   jsonb_build_object('done', progress_done, 'total', progress_total, 'unit', progress_unit) as progress`
 
 /** Roles as $n; a restricted job does not exist for others. */
@@ -77,9 +80,9 @@ export const insertJob = (tx: Tx, job: NewJob, default_limit: number | null) =>
     ],
   )
 
-type RestrictedJobRow = JobRow & { readonly restriction_id: string | null; readonly is_in_force: boolean }
-const restrictionColumns =
-  'restriction_id, restriction_id is not null and app.is_in_force(restriction_id) as is_in_force'
+/** With the restriction it belongs to, in force or not. */
+type RestrictedJobRow = JobRow & { readonly belongs_to: string | null }
+const restrictionColumns = 'restriction_id as belongs_to'
 
 export const findJob = (tx: Tx, job_id: string, roles: readonly string[]) =>
   tx.find<RestrictedJobRow>(
@@ -102,6 +105,15 @@ export const listJobs = (tx: Tx, filter: JobFilter, after: readonly (string | nu
       order by created_at desc, job_id desc limit $7`,
     [tx.tenant_id, filter.roles, filter.kind, filter.state, after?.[0] ?? null, after?.[1] ?? null, count],
   )
+
+/** Those that a worker has at this moment. */
+export const countRunningJobs = async (tx: Tx): Promise<number> =>
+  (
+    await tx.find<{ jobs: number }>(
+      `select count(*) as jobs from app.job where tenant_id = $1 and state = 'running' and lease_until > now()`,
+      [tx.tenant_id],
+    )
+  )?.jobs ?? 0
 
 /** What search shows of a job. */
 export type FoundJobRow = Pick<JobRow, 'job_id' | 'kind' | 'state' | 'created_at'>

@@ -1,5 +1,17 @@
 /** The wire form of a job. */
-import { Count, closed, Id, integer, nullable, oneOf, Revision, Timestamp, Type, text } from '../schema.ts'
+import {
+  Count,
+  closed,
+  Id,
+  integer,
+  nullable,
+  oneOf,
+  RestrictionInForce,
+  Revision,
+  Timestamp,
+  Type,
+  text,
+} from '../schema.ts'
 import { jobStates } from './queries.ts'
 
 export const JobView = closed(
@@ -28,6 +40,7 @@ export const JobView = closed(
     ),
     created_at: Timestamp(),
     created_by: text(200),
+    restriction_id: RestrictionInForce(),
     started_at: nullable(Timestamp()),
     finished_at: nullable(Timestamp()),
     revision: Revision,

@@ -7,7 +7,19 @@ import type { AuditNotes } from '../audit/record.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
 import type { GovernedChange, Route } from '../route.ts'
-import { closed, Id, integer, listOf, nullable, oneOf, Revision, Timestamp, Type, text } from '../schema.ts'
+import {
+  closed,
+  Id,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  RestrictionInForce,
+  Revision,
+  Timestamp,
+  Type,
+  text,
+} from '../schema.ts'
 import { uuidv7 } from '../uuid.ts'
 import { assertEnoughApprovers } from './approvers.ts'
 import {
@@ -58,6 +70,7 @@ export const ChangeRequestView = closed(
     decided_at: nullable(Timestamp()),
     decided_by: nullable(text(200)),
     decision_note: nullable(text(2000)),
+    restriction_id: RestrictionInForce(),
     revision: Revision,
   },
   { title: 'ChangeRequest' },

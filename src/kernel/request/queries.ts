@@ -1,5 +1,6 @@
 /** SQL of stored responses and of change requests. */
 import type { MemberChange } from '../audit/member-change.ts'
+import { restrictionInForce } from '../database/restriction-column.ts'
 import type { Tx } from '../database/tx.ts'
 
 export interface StoredResponse {
@@ -190,11 +191,12 @@ export interface ChangeRequestRow {
   readonly decided_at: string | null
   readonly decided_by: string | null
   readonly decision_note: string | null
+  readonly restriction_id: string | null
   readonly revision: number
 }
 
 export const changeRequestColumns = `cr_id, action, operation, params, query, body, changes, content_hash, head, state, required_role,
-  approvers, require_impact, impact_run_id, created_at, created_by, decided_at, decided_by, decision_note, revision,
+  approvers, require_impact, impact_run_id, created_at, created_by, decided_at, decided_by, decision_note, revision, ${restrictionInForce()},
   (select coalesce(jsonb_agg(jsonb_build_object('approved_by', a.approved_by, 'note', a.note,
             'approved_at', to_char(a.approved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) order by a.approved_at), '[]')
      from app.change_approval a where a.tenant_id = c.tenant_id and a.cr_id = c.cr_id) as approvals`

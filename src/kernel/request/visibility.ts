@@ -8,10 +8,10 @@ import { closed, type Static, Type } from '../schema.ts'
 import { ChangeRequestView } from './approval.ts'
 import type { ChangeRequestRow } from './queries.ts'
 
-const { cr_id, action, state } = ChangeRequestView.properties
+const { cr_id, action, state, restriction_id } = ChangeRequestView.properties
 
 export const ChangeRequestSummary = closed(
-  { cr_id, action, state },
+  { cr_id, action, state, restriction_id },
   {
     title: 'ChangeRequestSummary',
     description: 'For callers who may neither call the operation nor approve it, and are not auditors.',
@@ -46,5 +46,10 @@ export function toVisibleChangeRequest(
   request: VisibleChangeRequest,
 ): VisibleChangeRequest {
   if (!('operation' in request) || mayReadChangeRequest(routes, held, request)) return request
-  return { cr_id: request.cr_id, action: request.action, state: request.state }
+  return {
+    cr_id: request.cr_id,
+    action: request.action,
+    state: request.state,
+    restriction_id: request.restriction_id,
+  }
 }

@@ -23,6 +23,7 @@ export const fixtures: Fixtures = {
     params: await getUserParams(t),
     body: { away_from: null, away_until: null },
   }),
+  getUserAvailability: async (t) => ({ params: await getUserParams(t) }),
   listRoles: noInput,
   listApiKeys: async (t) => {
     await t.key()

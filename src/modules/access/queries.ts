@@ -16,8 +16,10 @@ export interface UserRow {
   readonly roles: Role[]
   readonly origin: 'built_in' | 'external'
   readonly state: 'invited' | 'active' | 'inactive'
+  readonly is_mlro: boolean
   readonly away_from: string | null
   readonly away_until: string | null
+  readonly away_reason: 'leave' | 'training' | 'travel' | 'other' | null
   readonly last_seen_at: string | null
   readonly created_at: string
   readonly created_by: string
@@ -25,7 +27,7 @@ export interface UserRow {
   readonly revision: number
 }
 
-const userColumns = `user_id, issuer, subject, email, name, team, locale, roles, origin, state, away_from, away_until, last_seen_at,
+const userColumns = `user_id, issuer, subject, email, name, team, locale, roles, origin, state, is_mlro, away_from, away_until, away_reason, last_seen_at,
   created_at, created_by, updated_at, revision`
 
 export const listUsers = (
@@ -138,11 +140,15 @@ export const updateUserRoles = (tx: Tx, user_id: string, roles: readonly string[
     [tx.tenant_id, user_id, roles],
   )
 
-export const updateUserAvailability = (tx: Tx, user_id: string, away_from: string | null, away_until: string | null) =>
+export const updateUserAvailability = (
+  tx: Tx,
+  user_id: string,
+  { away_from, away_until, away_reason }: Pick<UserRow, 'away_from' | 'away_until' | 'away_reason'>,
+) =>
   tx.find<UserRow>(
-    `update app.user_account set away_from = $3, away_until = $4, revision = revision + 1, updated_at = now()
+    `update app.user_account set away_from = $3, away_until = $4, away_reason = $5, revision = revision + 1, updated_at = now()
       where tenant_id = $1 and user_id = $2 returning ${userColumns}`,
-    [tx.tenant_id, user_id, away_from, away_until],
+    [tx.tenant_id, user_id, away_from, away_until, away_reason],
   )
 
 /** Counts the other administrators and locks their rows, so that two administrators cannot remove each other at once. */

@@ -37,6 +37,7 @@ import {
   ApiKeyQuery,
   ApiKeyUsage,
   ApiKeyWithSecret,
+  Availability,
   AvailabilityChange,
   KeyRotation,
   NewApiKey,
@@ -264,7 +265,27 @@ export const accessRoutes = [
     if ((body.away_from === null) !== (body.away_until === null)) {
       fail('conflict', 'Give both away_from and away_until, or null for both to end the window.')
     }
-    return toUserView(assertFound(await updateUserAvailability(tx, user.user_id, body.away_from, body.away_until)))
+    const { away_from, away_until } = body
+    const away_reason = away_from === null ? null : (body.away_reason ?? null)
+    return toUserView(
+      assertFound(await updateUserAvailability(tx, user.user_id, { away_from, away_until, away_reason })),
+    )
+  }),
+
+  tenantRoute('GET /users/:user_id/availability', {
+    id: 'getUserAvailability',
+    summary: 'Whether somebody is out of office, and until when',
+    roles: ['analyst', 'compliance_officer', 'tenant_admin', 'auditor'],
+    tx: 'one',
+    params: UserParams,
+    reply: [200, Availability],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => {
+    const { user_id, away_from, away_until, away_reason } = assertFound(await findUser(tx, params.user_id))
+    const now = Date.now()
+    const is_away =
+      away_from !== null && away_until !== null && Date.parse(away_from) <= now && now <= Date.parse(away_until)
+    return { user_id, away_from, away_until, away_reason, is_away }
   }),
 
   tenantRoute('GET /roles', {

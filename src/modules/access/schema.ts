@@ -26,6 +26,9 @@ const Email = text(254, {
 })
 const Locale = text(35, { pattern: '^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$', examples: ['en-GB'] })
 
+/** Codes only: a text could tell about somebody's health. */
+const AwayReason = oneOf(['leave', 'training', 'travel', 'other'])
+
 export const User = closed(
   {
     user_id: Id(),
@@ -40,8 +43,10 @@ export const User = closed(
       description: 'external: roles come from the issuer and are only shown here.',
     }),
     state: oneOf(['invited', 'active', 'inactive']),
+    is_mlro: Type.Boolean({ description: 'The designated MLRO sees every restriction that does not exclude them.' }),
     away_from: nullable(Timestamp()),
     away_until: nullable(Timestamp()),
+    away_reason: nullable(AwayReason),
     conflicts: listOf(text(300), 20, {
       description: 'Roles of this person that conflict with the segregation of duties.',
     }),
@@ -81,8 +86,19 @@ export const RolesChange = closed({ roles: RoleList, expected_revision: Expected
 export const AvailabilityChange = closed({
   away_from: nullable(Timestamp()),
   away_until: nullable(Timestamp()),
+  away_reason: Type.Optional(nullable(AwayReason)),
   expected_revision: ExpectedRevision,
 })
+export const Availability = closed(
+  {
+    user_id: Id(),
+    away_from: nullable(Timestamp()),
+    away_until: nullable(Timestamp()),
+    away_reason: nullable(AwayReason),
+    is_away: Type.Boolean({ description: 'Now. Nobody who is away is assigned work.' }),
+  },
+  { title: 'Availability' },
+)
 
 export const RoleCatalogue = closed(
   {

@@ -1,5 +1,18 @@
 /** Wire contract of the audit record. */
-import { Count, closed, Id, listOf, nullable, oneOf, pageOf, pageQuery, Timestamp, Type, text } from '#kernel/schema.ts'
+import {
+  Count,
+  closed,
+  Id,
+  listOf,
+  nullable,
+  oneOf,
+  pageOf,
+  pageQuery,
+  RestrictionInForce,
+  Timestamp,
+  Type,
+  text,
+} from '#kernel/schema.ts'
 
 const Seal = closed({ seq: Count, prev_hash: text(64), hash: text(64) })
 
@@ -32,6 +45,7 @@ export const AuditEventView = closed(
     }),
     cr_id: nullable(Id({ description: 'The change request that was made or executed.' })),
     approved_by: listOf(text(300), 5, { description: 'Who approved what was executed, in order.' }),
+    restriction_id: RestrictionInForce(),
     seal: nullable(Seal),
   },
   { title: 'AuditEvent', description: '`seal` is null until the event is chained, about a second after its commit.' },

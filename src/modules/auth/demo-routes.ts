@@ -64,7 +64,7 @@ export const demoRoutes = [
     if (!tenant) fail('not_found', 'No demo tenant has such a person.')
     const person = (await findPeople(kernel, tenant)).find(({ user_id }) => user_id === body.user_id)
     if (!person) fail('not_found', `This person of ${tenant.name} is deactivated.`)
-    if (person.tenant_state === 'suspended') fail('tenant_suspended')
+    if (person.tenant_state !== 'active') fail('tenant_suspended')
     const { tenant_id } = tenant
     const { name, roles } = person
     const principal = `user:${person.user_id}` as const

@@ -1,4 +1,6 @@
 /** SQL of token exchange and revocation. */
+
+import type { TenantState } from '#kernel/auth/queries.ts'
 import type { Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 
@@ -6,7 +8,7 @@ export interface ExchangeRow {
   readonly key_id: string
   readonly name: string
   readonly roles: readonly Role[]
-  readonly tenant_state: 'active' | 'suspended'
+  readonly tenant_state: TenantState
   readonly current: string
   readonly previous: string | null
 }
@@ -31,7 +33,7 @@ export const updateKeyUsed = (tx: Tx, key_id: string) =>
 
 export interface DemoPersonRow {
   readonly tenant_name: string
-  readonly tenant_state: 'active' | 'suspended'
+  readonly tenant_state: TenantState
   readonly user_id: string
   readonly name: string
   readonly roles: readonly Role[]

@@ -48,7 +48,7 @@ export const authRoutes = [
       return found
     })
     if (!key) fail('api_key_invalid')
-    if (key.tenant_state === 'suspended') fail('tenant_suspended')
+    if (key.tenant_state !== 'active') fail('tenant_suspended')
     const minted = await kernel.issuer.mint({
       principal,
       tenant_id: given.tenant_id,

@@ -3,7 +3,7 @@ import type { Module } from '#kernel/module.ts'
 import { batchSource } from './batch-source.ts'
 import { insertCanaryRows } from './canary.ts'
 import { compareRoutes } from './compare/routes.ts'
-import { batchEvaluationJob } from './jobs.ts'
+import { batchCompleted, batchEvaluationJob } from './jobs.ts'
 import { resultRoutes } from './results/routes.ts'
 import { batchRoutes } from './routes.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
@@ -18,6 +18,7 @@ export const batchEvaluations: Module = {
   summary: 'Portfolio-wide decisions: estimate, run, resume, summarise, compare and schedule.',
   routes: [...scheduleRoutes, ...batchRoutes, ...resultRoutes, ...compareRoutes],
   jobs: [batchEvaluationJob, scheduledBatchJob],
+  events: [batchCompleted],
   constraints: { batch_schedule_name_key: ['duplicate', 'A schedule with this name exists already.'] },
   search: {
     sources: [batchSource],

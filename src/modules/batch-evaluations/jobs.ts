@@ -4,12 +4,15 @@
  */
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { emit } from '#kernel/events/emit.ts'
+import { declareEvent } from '#kernel/events/event-type.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id, type Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { raiseDecisionAlerts } from '#modules/alerts/index.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 import { insertRatings } from '#modules/subjects/index.ts'
@@ -43,6 +46,13 @@ type Context = JobContext<
   Capabilities<'auditKeys' | 'encryption' | 'transactions'> & binding.DecideCapabilities
 >
 
+export const batchCompleted = declareEvent({
+  type: 'batch_evaluation.completed',
+  summary: 'Every item of a batch was decided or has failed.',
+  object_kind: 'batch_evaluation',
+  data: { done: 'Number of items.', failed: 'How many of them failed.' },
+})
+
 export const batchEvaluationJob = defineJob({
   kind: 'batch-evaluation',
   summary: 'Decides about many subjects or inputs on one receipt.',
@@ -62,6 +72,8 @@ export const batchEvaluationJob = defineJob({
     const reached = await processRows(context, surveyed, plan, rows)
     await finish(async (tx) => {
       await updateBatchFinished(tx, reached.batch_id)
+      const { batch_id: object_id, done, failed } = reached
+      await emit(tx, batchCompleted, { object_id, restriction_id: null, data: { done, failed } })
       return { batch_id: reached.batch_id, done: reached.done, failed: reached.failed }
     })
     return null
@@ -130,6 +142,7 @@ async function processRows(
       const { items, rows: stored } = await encryptPortion(kernel, tx, batch.batch_id, results)
       next = advanceBatch(reached, items)
       await storePortion(tx, reached, next, stored)
+      await raiseItemAlerts(kernel, tx, plan, { batch_id: batch.batch_id, items })
       await assertPluginsRun(kernel, tx, plan)
       return {
         progress:
@@ -149,6 +162,24 @@ async function processRows(
     reached = next
   }
   return reached
+}
+
+/** A batch as of another time says nothing about now. */
+async function raiseItemAlerts(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  { resolution: { definition }, asked_at }: BatchPlan,
+  { batch_id, items }: { readonly batch_id: string; readonly items: readonly ItemRow[] },
+): Promise<void> {
+  if (asked_at !== null) return
+  const family = definition.family as 'matrix' | 'rule'
+  const outcomes = items
+    .filter(({ state }) => state === 'done')
+    .map(({ band, hit, reason_codes, required_actions = [], subject_id, seq }) => ({
+      ...{ family, band, hit, reason_codes, required_actions, subject_id },
+      reference: `batch:${batch_id}/${seq}`,
+    }))
+  await raiseDecisionAlerts(kernel, tx, { key: definition.list_key, version: definition.version }, outcomes)
 }
 
 /** Checked last in the transaction: results of a plugin that was disabled meanwhile are not stored. */

@@ -4,6 +4,7 @@ import type { Module } from '#kernel/module.ts'
 import { insertChangeRequest } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { changeRequestSource } from './change-request-source.ts'
+import { changeRequestDecided } from './decided-event.ts'
 import { changeRequestErasure, insertCanaryApproval } from './queries.ts'
 import { changeRequestRoutes } from './routes.ts'
 
@@ -17,6 +18,7 @@ export const changeRequests: Module = {
   summary: 'One four-eyes queue for every governed change.',
   routes: changeRequestRoutes,
   jobs: [],
+  events: [changeRequestDecided],
   constraints: {
     change_approval_four_eyes_ck: ['approval_own_request', 'Nobody approves their own request.'],
     change_approval_person_ck: ['approval_own_request', 'Only a person approves; API keys never do.'],

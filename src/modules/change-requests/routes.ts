@@ -6,6 +6,7 @@ import { isPerson } from '#kernel/auth/principal.ts'
 import { everyone, type Role } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { type RedactionContext, tenantRoute } from '#kernel/declare-route.ts'
+import { emit } from '#kernel/events/emit.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -16,6 +17,7 @@ import { assertRevision } from '#kernel/revision.ts'
 import type { RequestMetadata } from '#kernel/route.ts'
 import { findRequester } from '#modules/access/index.ts'
 import { findStaleRequests, isStale, listApprovalGates, listClosedReviews, mayAuthorPropose } from './approval-gates.ts'
+import { changeRequestDecided } from './decided-event.ts'
 import {
   findChangeRequest,
   incrementChangeRequestRevision,
@@ -83,6 +85,18 @@ async function assertReviewed(tx: Tx, kernel: Capabilities<'reviews'>, request: 
   if (gates.length === 0) return
   fail('gates_closed', { detail: gates.map(({ detail }) => detail).join(' '), members: { gates } })
 }
+
+/** `lockOpenRequest` has noted the restriction. */
+const emitDecided = (
+  { tx, audit }: { readonly tx: Tx; readonly audit: AuditNotes },
+  { cr_id, action }: ChangeRequestRow,
+  state: 'approved' | 'rejected' | 'withdrawn',
+) =>
+  emit(tx, changeRequestDecided, {
+    object_id: cr_id,
+    restriction_id: audit.restriction.restriction_id,
+    data: { action, state },
+  })
 
 export const changeRequestRoutes = [
   tenantRoute('GET /change-requests', {
@@ -207,6 +221,7 @@ export const changeRequestRoutes = [
     } else {
       const changes = await executeChangeRequest(kernel, tx, request, { actor, request: facts })
       await updateChangeRequestDecided(tx, request.cr_id, { state: 'approved', note: body.note ?? null, changes })
+      await emitDecided(input, request, 'approved')
     }
     return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
@@ -228,6 +243,7 @@ export const changeRequestRoutes = [
     const request = await lockOpenRequest(input, params.cr_id)
     await assertMayApprove(tx, request, actor.roles)
     await updateChangeRequestDecided(tx, request.cr_id, { state: 'rejected', note: body.reason })
+    await emitDecided(input, request, 'rejected')
     return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
 
@@ -249,6 +265,7 @@ export const changeRequestRoutes = [
     if (request.created_by !== actor.principal)
       fail('transition_not_allowed', 'Only its author withdraws a change request.')
     await updateChangeRequestDecided(tx, request.cr_id, { state: 'withdrawn', note: body.note ?? null })
+    await emitDecided(input, request, 'withdrawn')
     return assertFound(await findChangeRequest(tx, request.cr_id))
   }),
 ]

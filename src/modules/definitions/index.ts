@@ -3,6 +3,7 @@
  * compared and resolved at a valid time and a known time. Lists, matrices and rules are kinds of definitions.
  */
 import type { Module } from '#kernel/module.ts'
+import { inForceChanged } from './activations/index.ts'
 import { differenceSummaryJob } from './differences/summary-job.ts'
 
 export * as activationStore from './activations/index.ts'
@@ -26,5 +27,6 @@ export const definitions: Module = {
   summary: 'Versioned definitions: what lists, matrices and rules have in common.',
   routes: [],
   jobs: [differenceSummaryJob],
+  events: [inForceChanged],
   canary: async () => {},
 }

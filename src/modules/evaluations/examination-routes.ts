@@ -7,7 +7,7 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
-import { Override, overrideApproval, Rating, type RatingRow } from '#modules/subjects/index.ts'
+import { overrideApproval, type RatingRow, ratingSchemas } from '#modules/subjects/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { createCertificate } from './certificate.ts'
 import {
@@ -171,8 +171,8 @@ export const examinationRoutes = [
     tx: 'write',
     uses: ['encryption', 'integrity', 'executeOperation'],
     params: EvaluationParams,
-    body: Override,
-    reply: [201, Rating],
+    body: ratingSchemas.Override,
+    reply: [201, ratingSchemas.Rating],
     governed: {
       action: 'risk-override',
       head: getSubjectHead,

@@ -9,10 +9,9 @@ import { decisionRoutes } from './routes.ts'
 
 export { buildDocument, decide, storeDecision } from './decide/decide.ts'
 export { mergeInputs, toProblemErrors } from './decide/inputs.ts'
-export type { StoredDocument } from './queries.ts'
-export { createRecordCheck } from './records/read-record.ts'
+export { createRecordCheck, readEvaluation } from './records/read-record.ts'
 export { type EvaluationRow, toOutcomeView } from './records/record.ts'
-export { type OpenedDocument, openDocuments } from './records/stored-document.ts'
+export * as decisionDocuments from './records/stored-document.ts'
 export { redactDecision } from './redaction.ts'
 export { Band, Bps, Explanation, Outcome } from './schema.ts'
 

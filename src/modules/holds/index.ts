@@ -1,8 +1,7 @@
 /** Public interface of the holds router. */
-
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { holdErasure, insertHold } from './queries.ts'
+import { countActiveHolds, holdErasure, insertHold } from './queries.ts'
 import { holdRoutes } from './routes.ts'
 
 export const holds: Module = {
@@ -18,6 +17,12 @@ export const holds: Module = {
     unsearched: { getHold: 'A hold is opened from the object that it keeps, or from the list of holds.' },
   },
   erases: [holdErasure],
+  listDeletionObstacles: async (tx) => {
+    const active = await countActiveHolds(tx)
+    return active === 0
+      ? []
+      : [`${active} legal ${active === 1 ? 'hold is' : 'holds are'} in force; release them first.`]
+  },
   canary_table: 'hold',
   canary: async (tx) => {
     await insertHold(tx, {

@@ -67,6 +67,14 @@ export const insertHold = (tx: Tx, hold: NewHold) =>
     ],
   )
 
+export const countActiveHolds = async (tx: Tx): Promise<number> =>
+  (
+    await tx.find<{ holds: number }>(
+      `select count(*) as holds from app.hold where tenant_id = $1 and state = 'active'`,
+      [tx.tenant_id],
+    )
+  )?.holds ?? 0
+
 export const updateReleased = (tx: Tx, hold_id: string, reason: string) =>
   tx.find<HoldRow>(
     `update app.hold set state = 'released', released_at = now(), released_by = $3, release_reason = $4

@@ -12,7 +12,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { openContents } from '#modules/batch-evaluations/index.ts'
 import { resolver } from '#modules/definitions/index.ts'
-import { createRecordCheck, type OpenedDocument, openDocuments } from '#modules/evaluations/index.ts'
+import { createRecordCheck, decisionDocuments } from '#modules/evaluations/index.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 
@@ -204,13 +204,13 @@ async function readPastInputs(
 ): Promise<ReadonlyMap<PastDecisionRow, Readonly<Record<string, unknown>>>> {
   const inputs = new Map<PastDecisionRow, Readonly<Record<string, unknown>>>()
   const single = rows.flatMap((row) => (row.evaluation ? [{ row, evaluation: row.evaluation }] : []))
-  const documents = await openDocuments(
+  const documents = await decisionDocuments.openDocuments(
     kernel,
     tx,
     single.map(({ evaluation }) => evaluation),
   )
   for (const [index, { row, evaluation }] of single.entries()) {
-    const { state, document } = documents[index] as OpenedDocument
+    const { state, document } = documents[index] as decisionDocuments.OpenedDocument
     if (state === 'intact' && isIntact(evaluation)) inputs.set(row, (JSON.parse(document) as DecisionContent).inputs)
   }
   const items = rows.flatMap((row) => {

@@ -3,7 +3,7 @@ import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobState } from '#kernel/job/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
-import type { EvaluationRow, StoredDocument } from '#modules/evaluations/index.ts'
+import type { decisionDocuments, EvaluationRow } from '#modules/evaluations/index.ts'
 import type { Candidate } from './candidates.ts'
 
 export interface NewRun {
@@ -199,7 +199,7 @@ export interface PastDecisionRow {
   readonly batch_inputs: Record<string, unknown> | null
   /** The item, encrypted; null where its inputs are plain. */
   readonly batch_content: Buffer | null
-  readonly evaluation: (EvaluationRow & StoredDocument) | null
+  readonly evaluation: (EvaluationRow & decisionDocuments.StoredDocument) | null
 }
 
 /** The next subjects in order of their ids, with or without decisions; the last id is the position to continue after. */
@@ -271,7 +271,7 @@ export const findSubjectNames = async (
   return new Map(rows.map(({ subject_id, name, external_id }) => [subject_id, { name, external_id }]))
 }
 
-export type DocumentRow = StoredDocument &
+export type DocumentRow = decisionDocuments.StoredDocument &
   Pick<EvaluationRow, 'evaluation_id' | 'subject_id' | 'decided_at' | 'document_hash'>
 
 /** Single decisions of one version, newest first. The receipt holds its owner: two owners may have the same version number. */

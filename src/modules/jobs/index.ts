@@ -1,6 +1,5 @@
 /** Public interface of the jobs router. */
-
-import { insertJob } from '#kernel/job/queries.ts'
+import { countRunningJobs, insertJob } from '#kernel/job/queries.ts'
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { jobSource } from './job-source.ts'
@@ -16,6 +15,11 @@ export const jobs: Module = {
   jobs: [],
   search: { sources: [jobSource] },
   erases: [jobErasure],
+  listDeletionObstacles: async (tx) => {
+    const running = await countRunningJobs(tx)
+    if (running === 0) return []
+    return [`${running} of its jobs ${running === 1 ? 'is' : 'are'} still running; they stop within a few seconds.`]
+  },
   canary_table: 'job',
   canary: async (tx) => {
     await insertJob(

@@ -23,8 +23,8 @@ const coalescedReads = new CoalescedReads()
 async function startJobReader({ read, params, actor, audit }: JobReadInput) {
   const readJob = async () => {
     const row = await read((tx) => findJob(tx, params.job_id, actor.roles))
-    const { restriction_id, is_in_force, ...job } = row ?? fail('not_found')
-    return { job, restriction: { restriction_id, is_in_force } }
+    const { belongs_to, ...job } = row ?? fail('not_found')
+    return { job, restriction: { restriction_id: belongs_to, is_in_force: job.restriction_id !== null } }
   }
   const { job: first, restriction } = await readJob()
   audit.belongsTo(restriction)
@@ -145,8 +145,8 @@ export const jobRoutes = [
 
 async function lockVisibleJob(input: Omit<JobReadInput, 'read'> & { readonly tx: Tx }): Promise<JobRow> {
   const { tx, params, actor, audit } = input
-  const { restriction_id, is_in_force, ...job } = (await lockJob(tx, params.job_id, actor.roles)) ?? fail('not_found')
-  audit.belongsTo({ restriction_id, is_in_force })
+  const { belongs_to, ...job } = (await lockJob(tx, params.job_id, actor.roles)) ?? fail('not_found')
+  audit.belongsTo({ restriction_id: belongs_to, is_in_force: job.restriction_id !== null })
   return job
 }
 

@@ -1,6 +1,7 @@
 /** SQL of the tool protocol: policy, calls, and calls that wait for a person. */
 
 import type { ToolRule } from '#kernel/auth/tool-policy.ts'
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -45,6 +46,7 @@ export interface CallRow {
   readonly approval_id: string | null
   readonly request_id: string
   readonly duration_ms: number
+  readonly restriction_id: string | null
 }
 
 /** Sent together with the event of the call. */
@@ -74,7 +76,7 @@ export const deferCall = (
   )
 
 const callColumns = `call_id, called_at, principal, client, tool, operation, arguments_hash, result_hash, problem, approval_id,
-  request_id, duration_ms`
+  request_id, duration_ms, ${restrictionInForce()}`
 
 export interface CallFilter {
   readonly tool: string | null

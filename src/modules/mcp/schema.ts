@@ -9,6 +9,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  RestrictionInForce,
   Revision,
   reasonText,
   Timestamp,
@@ -112,6 +113,7 @@ export const ToolCallView = closed(
     approval_id: nullable(Id()),
     request_id: Id(),
     duration_ms: Count,
+    restriction_id: RestrictionInForce(),
   },
   { title: 'ToolCall' },
 )

@@ -73,6 +73,7 @@ function toItem(
     fault: result ? null : (attempts.findLast(({ fault }) => fault !== null)?.fault ?? null),
     answered_at: result?.answered_at ?? null,
     admission_id: admission?.admission_id ?? null,
+    restriction_id: call.is_restricted ? call.restriction_id : null,
     ...{ created_at, created_by },
   }
 }

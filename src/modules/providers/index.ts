@@ -16,7 +16,7 @@ export { type ContractProvider, listContractProviders } from './contract-provide
 export { createCall, expectRenderable } from './create-call.ts'
 export { expectExecutable } from './expect-executable.ts'
 export { seedProviders } from './provider-seeds.ts'
-export { listCallsOfPayloads } from './queries.ts'
+export { findCall, listCallsOfPayloads, listResults } from './queries.ts'
 export { advanceCall } from './run-call.ts'
 
 export const providers: Module = {

@@ -28,6 +28,8 @@ export interface CallRow {
   readonly created_by: string
   /** No job will continue it: it was made for a test that ended, or its job was cancelled. */
   readonly is_abandoned: boolean
+  /** Its restriction is in force. */
+  readonly is_restricted: boolean
 }
 const callColumns = `call_id, call_key, provider_key, provider_origin, provider_version, capability, contract_key, promise, mode,
   environment, subject_id, restriction_id, input, request, input_hash, idempotency_key, job_id, repeats_call_id, created_at, created_by`
@@ -38,16 +40,20 @@ const qualify = (table: string, columns: string): string => columns.replaceAll(/
 /** A test takes less than a minute to its first attempt. */
 const abandoned = `c.created_at < clock_timestamp() - interval '1 minute' and not exists (select 1 from app.job j
   where j.tenant_id = c.tenant_id and j.job_id = c.job_id and j.state <> 'cancelled') as is_abandoned`
-const storedCallColumns = `${qualify('c', callColumns)}, ${abandoned}`
+const restricted = 'c.restriction_id is not null and app.is_in_force(c.restriction_id) as is_restricted'
+const storedCallColumns = `${qualify('c', callColumns)}, ${abandoned}, ${restricted}`
 
 /** Returns no row when a call with this key exists. */
-export const insertCall = (tx: Tx, call: Omit<CallRow, 'created_at' | 'created_by' | 'is_abandoned'>) =>
+export const insertCall = (
+  tx: Tx,
+  call: Omit<CallRow, 'created_at' | 'created_by' | 'is_abandoned' | 'is_restricted'>,
+) =>
   tx.find<CallRow>(
-    `insert into app.provider_call (tenant_id, call_id, call_key, provider_key, provider_origin, provider_version, capability,
+    `insert into app.provider_call as c (tenant_id, call_id, call_key, provider_key, provider_origin, provider_version, capability,
        contract_key, promise, mode, environment, subject_id, restriction_id, input, request, input_hash, idempotency_key, job_id,
        repeats_call_id, created_by)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
-     on conflict on constraint provider_call_key_key do nothing returning ${callColumns}, false as is_abandoned`,
+     on conflict on constraint provider_call_key_key do nothing returning ${callColumns}, false as is_abandoned, ${restricted}`,
     [
       tx.tenant_id,
       call.call_id,

@@ -11,6 +11,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  RestrictionInForce,
   Revision,
   reasonText,
   Slug,
@@ -87,6 +88,7 @@ const callMembers = {
   fault: nullable(text(100)),
   answered_at: nullable(Timestamp()),
   admission_id: nullable(Id()),
+  restriction_id: RestrictionInForce(),
   created_at: Timestamp(),
   created_by: text(200),
 }

@@ -1,5 +1,5 @@
 /** Public interface of the restrictions router. */
-
+import type { Tx } from '#kernel/database/tx.ts'
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
@@ -15,6 +15,13 @@ import {
 import { restrictionRoutes } from './routes.ts'
 
 export { findRestriction } from './queries.ts'
+
+/** For a new object: not in force, so that imposing it later hides all that was stored with the object. */
+export async function prepareRestriction(tx: Tx, purpose: string): Promise<string> {
+  const restriction_id = uuidv7()
+  await insertRestriction(tx, restriction_id, purpose)
+  return restriction_id
+}
 
 export const restrictions: Module = {
   name: 'restrictions',

@@ -26,11 +26,11 @@ const columns = `r.restriction_id, r.purpose, r.is_in_force, r.imposed_at, r.imp
             'excluded', count(*) filter (where a.effect = 'exclude'))
      from app.restriction_access a where a.tenant_id = r.tenant_id and a.restriction_id = r.restriction_id) as people`
 
-/** Newest first. */
+/** Newest first, without those that were made with an object and never imposed. */
 export const listRestrictions = (tx: Tx, is_in_force: boolean | null, after: PagePosition, count: number) =>
   tx.query<RestrictionRow>(
     `select ${columns} from app.restriction r
-      where r.tenant_id = $1 and ($2::boolean is null or r.is_in_force = $2)
+      where r.tenant_id = $1 and (r.prepared_for is null or r.imposed_at is not null) and ($2::boolean is null or r.is_in_force = $2)
         and ($3::timestamptz is null or (r.created_at, r.restriction_id) < ($3, $4::uuid))
       order by r.created_at desc, r.restriction_id desc limit $5`,
     [tx.tenant_id, is_in_force, after?.[0] ?? null, after?.[1] ?? null, count],

@@ -7,10 +7,12 @@ import type { Admission, Contract, FactRecord, Note } from '#contract/model.ts'
 import { generalisePointer, hideNames } from '#contract/places.ts'
 import type { ReadPayload } from '#contract/read-payload.ts'
 import type { Finding } from '#decision/model.ts'
+import { findRestrictionOf } from '#kernel/audit/queries.ts'
 import type { Scope, Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { raiseContractAlert } from '#modules/alerts/index.ts'
 import {
   bindContract,
   findContractLists,
@@ -151,7 +153,22 @@ async function storeAdmission(
   // Another process was first: its admission is the result.
   if (!row) return (await findLastAdmission(tx, payload_id)) ?? null
   await updateQuarantine(tx, row, judged)
+  if (!row.admitted) await raiseRefusal(kernel, tx, row)
   return row
+}
+
+/** An alert about a restricted payload has its restriction. */
+async function raiseRefusal(kernel: Capabilities<'caches'>, tx: Tx, row: AdmissionRow): Promise<void> {
+  const { payload_id, contract_key, contract_version } = row
+  const restriction = await findRestrictionOf(tx, 'source_payload', payload_id)
+  await raiseContractAlert(kernel, tx, {
+    on: 'contract_refusal',
+    contract_key,
+    contract_version,
+    findings: row.violations.map(({ code }) => code),
+    reference: `payload:${payload_id}`,
+    restriction_id: restriction?.restriction_id ?? null,
+  })
 }
 
 /** Notes and violations are stored in clear, and the names in them may be those of people. */

@@ -1,6 +1,7 @@
 /** SQL of payloads, their admissions, the quarantine and the readers of facts. */
 
 import type { Note, Violation } from '#contract/model.ts'
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -244,12 +245,14 @@ export const resolveQuarantineItem = (
     [tx.tenant_id, payload_id, resolution, reason, tx.actor],
   )
 
-export type QuarantineViewRow = QuarantineRow &
-  Pick<AdmissionRow, 'contract_version' | 'violations' | 'more_violations' | 'record_count'> &
+export type QuarantineViewRow = QuarantineRow & { readonly restriction_id: string | null } & Pick<
+    AdmissionRow,
+    'contract_version' | 'violations' | 'more_violations' | 'record_count'
+  > &
   Pick<PayloadRow, 'source_kind' | 'source_id' | 'received_at' | 'byte_size' | 'media_type'>
 
 const selectQuarantine = (items: string): string =>
-  `select ${prefixColumns('q', quarantineColumns)}, a.contract_version, a.violations, a.more_violations,
+  `select ${prefixColumns('q', quarantineColumns)}, ${restrictionInForce('p')}, a.contract_version, a.violations, a.more_violations,
           a.record_count, p.source_kind, p.source_id, p.received_at, p.byte_size, p.media_type
      from (${items}) q
      join app.payload_admission a on a.tenant_id = $1 and a.admission_id = q.admission_id

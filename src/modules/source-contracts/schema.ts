@@ -9,6 +9,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  RestrictionInForce,
   Revision,
   reasonText,
   Slug,
@@ -139,6 +140,7 @@ const quarantineItem = {
   reason: nullable(text(2000)),
   resolved_at: nullable(Timestamp()),
   resolved_by: nullable(text(200)),
+  restriction_id: RestrictionInForce(),
   revision: Revision,
   created_at: Timestamp(),
 }

@@ -9,16 +9,16 @@ import { insertCanaryRows } from './canary.ts'
 import { subjectErasureJob } from './erasure/erasure-job.ts'
 import { subjectFileErasure } from './erasure/queries.ts'
 import { erasureRoutes } from './erasure/routes.ts'
+import { ratingChanged } from './ratings/rating-event.ts'
 import { ratingRoutes } from './ratings/routes.ts'
 import { holdableSubject } from './records/holdable-subject.ts'
 import { recordRoutes } from './records/routes.ts'
 import { subjectSource } from './search/subject-source.ts'
 
-export * as erasureStore from './erasure/queries.ts'
-export { runErasure } from './erasure/run-erasure.ts'
+export * as erasures from './erasure/index.ts'
 export * as overrideApproval from './ratings/override-approval.ts'
 export { deferRating, insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
-export { Override, Rating } from './ratings/schema.ts'
+export * as ratingSchemas from './ratings/schema.ts'
 export {
   countSubjects,
   findSubject,
@@ -28,6 +28,7 @@ export {
   type SubjectRow,
 } from './records/queries.ts'
 export { subjectTypes } from './records/schema.ts'
+export { readVersion } from './records/stored-versions.ts'
 
 export const subjects: Module = {
   name: 'subjects',
@@ -37,6 +38,7 @@ export const subjects: Module = {
   routes: [...recordRoutes, ...bulkRoutes, ...ratingRoutes, ...erasureRoutes],
   jobs: [subjectBulkJob, subjectErasureJob],
   erases: [subjectFileErasure],
+  events: [ratingChanged],
   constraints: {
     subject_external_id_key: ['duplicate', 'Another subject has this external id.'],
     erasure_open_key: ['duplicate', 'An erasure of this subject waits to be confirmed or is being carried out.'],

@@ -11,8 +11,8 @@ import {
 } from './queries.ts'
 import { systemRoutes } from './routes.ts'
 
-export { findUpload, type UploadRow } from './queries.ts'
-export { claimUpload, completeBytes, readUpload, writeBytes } from './uploads.ts'
+export { findUpload, lockUpload, removeUpload, type UploadRow } from './queries.ts'
+export { claimUpload, completeBytes, readUpload, readUploadChunk, writeBytes } from './uploads.ts'
 
 export const system: Module = {
   name: 'system',

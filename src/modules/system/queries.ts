@@ -66,6 +66,17 @@ export const updateUploadUsed = (tx: Tx, upload_id: string) =>
     [tx.tenant_id, upload_id],
   )
 
+/** Locked, so that only one request takes its bytes over. */
+export const lockUpload = (tx: Tx, upload_id: string) =>
+  tx.find<UploadRow & { readonly chunks: number }>(
+    `select ${columns}, coalesce(chunks, 0) as chunks from app.upload where tenant_id = $1 and upload_id = $2 for update`,
+    [tx.tenant_id, upload_id],
+  )
+
+/** With its chunks. */
+export const removeUpload = (tx: Tx, upload_id: string) =>
+  tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id])
+
 /** The number of chunks and the hash of a completed upload. */
 export const findUploadContent = (tx: Tx, upload_id: string) =>
   tx.find<{ chunks: number; sha256: string }>(

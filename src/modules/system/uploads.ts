@@ -122,6 +122,12 @@ export async function claimUpload(tx: Tx, upload_id: string): Promise<UploadRow>
   return (await findUpload(tx, upload_id)) ? fail('upload_incomplete') : fail('not_found', 'There is no such upload.')
 }
 
+/** One chunk, 1 MiB except for the last one. */
+export async function readUploadChunk(tx: Tx, upload_id: string, seq: number): Promise<Buffer> {
+  const pieces = decodePieces(await listUploadPieces(tx, upload_id, seq))
+  return pieces.length > 0 ? Buffer.concat(pieces) : fail('not_found', 'There is no such part of the upload.')
+}
+
 /**
  * Yields the stored bytes in order; each chunk is read in its own transaction. The hash is compared before the last chunk is
  * yielded, so altered bytes are never delivered completely.

@@ -11,6 +11,7 @@ export { HOUSEKEEPING } from './jobs.ts'
 export {
   type ApprovalRuleRow,
   findApprovalPolicy,
+  findRetentionPolicy,
   insertApprovalPolicy,
   insertRetentionPolicy,
   type RetentionClassRow,

@@ -156,6 +156,15 @@ export const removeOldImportRejects = (tx: Tx, keep_days: number, limit: number)
     [tx.tenant_id, keep_days, limit],
   )
 
+/** Events of the outbox, once they are numbered: a reader that asks for older ones begins with the oldest that is kept. */
+export const removeOldEvents = (tx: Tx, keep_days: number, limit: number) =>
+  tx.run(
+    `delete from app.event where tenant_id = $1 and event_id in (
+       select event_id from app.event where tenant_id = $1 and seq is not null and occurred_at < now() - $2::bigint * interval '1 day'
+        limit $3)`,
+    [tx.tenant_id, keep_days, limit],
+  )
+
 /** The same for bulk files of subjects. */
 export const removeOldBulkRejects = (tx: Tx, keep_days: number, limit: number) =>
   tx.run(

@@ -7,6 +7,7 @@ import {
   countHeldPayloads,
   type RetentionClassRow,
   removeOldBulkRejects,
+  removeOldEvents,
   removeOldImportRejects,
   removeOldJobs,
   removeOldPayloadContents,
@@ -24,6 +25,8 @@ export type RecordClass =
       readonly countHeld?: (tx: Tx, keep_days: number) => Promise<number>
     }
   | { readonly record_class: string; readonly kept_for_ever: string }
+  /** Nothing removes them: until then they cannot be deleted. */
+  | { readonly record_class: string; readonly refused_by: string }
 
 export const recordClasses: readonly RecordClass[] = [
   { record_class: 'jobs', executors: [removeOldJobs] },
@@ -33,6 +36,8 @@ export const recordClasses: readonly RecordClass[] = [
     executors: [removeOldPayloadContents, removeOldProviderPages],
     countHeld: countHeldPayloads,
   },
+  { record_class: 'documents', refused_by: 'deleteDocument' },
+  { record_class: 'events', executors: [removeOldEvents] },
   { record_class: 'audit', kept_for_ever: 'The audit record is never removed; keep_days of audit must be null.' },
 ]
 

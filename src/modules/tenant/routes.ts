@@ -150,7 +150,7 @@ export const tenantRoutes = [
     summary: 'Change how long records are kept',
     description:
       'Classes: `jobs` (finished jobs), `import-rejects` (rejected rows of imports and of files of subjects, counted from the end of ' +
-      'the import), `audit` (never removed, so `keep_days` is null). A class that nothing acts on is refused with 409. Housekeeping ' +
+      'the import), `documents` (cannot be deleted before), `audit` (never removed, so `keep_days` is null). A class that nothing acts on is refused with 409. Housekeeping ' +
       'removes what is older once an hour and records how much.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',

@@ -80,7 +80,10 @@ export const ApprovalPolicy = closed(
 export const ApprovalPolicyChange = closed({ rules: listOf(ApprovalRule, 100), expected_revision: ExpectedRevision })
 
 const RetentionClass = closed({
-  record_class: Slug({ description: 'One of jobs, import-rejects and audit.', examples: ['jobs'] }),
+  record_class: Slug({
+    description: 'One of jobs, import-rejects, provider-payloads, events and audit.',
+    examples: ['jobs'],
+  }),
   keep_days: nullable(integer(1, 36_500, { description: 'null: kept without limit.' })),
   basis: text(500, { description: 'Why so long: the rule or the decision behind it.' }),
 })

@@ -5,21 +5,11 @@ import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { announceSampling, sample } from '../../support/sampling.ts'
 import { DESKTOP, getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
+import { navigate } from './navigate.ts'
 import { readPagePaths, toAddress, viewsByQuery } from './routes.ts'
 import { at, browserTest, noProblems, personRoles, tenant } from './setup.ts'
 
 const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-/** The address changes without a reload, so that axe and the parts of the console stay loaded. */
-async function navigate(page: Page, address: string): Promise<void> {
-  await page.evaluate(`(() => {
-    if (location.pathname + location.search !== ${JSON.stringify(address)}) document.querySelector('h1')?.setAttribute('data-left', '')
-    history.pushState({}, '', ${JSON.stringify(address)})
-  })()`)
-  const main = page.getByRole('main')
-  await main.locator('h1:not([data-left])').first().waitFor()
-  await main.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' })
-}
 
 /** The violations as `rule: element`, at most three elements of each. The frame around the pages is checked with the first of them. */
 const findViolations = (page: Page, { rules, hasFrame }: Check): Promise<string[]> =>

@@ -53,6 +53,9 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/\$list_key/, 'getDataset'],
   [/\$type_key/, 'getDatasetType'],
   [/\$event_id/, 'getAuditEvent'],
+  [/\$hold_id/, 'getHold'],
+  [/\$restriction_id/, 'getRestriction'],
+  [/^\/mlro/, 'listMlroDesignations'],
   [/\$user_id/, 'getUser'],
 ]
 

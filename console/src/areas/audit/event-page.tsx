@@ -49,6 +49,7 @@ export default function EventPage() {
           Audit record
         </PageLink>
       }
+      restriction_id={event.restriction_id}
       actions={
         <>
           {target && (

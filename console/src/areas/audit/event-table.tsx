@@ -8,6 +8,7 @@ import { formatOperation, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { formatClient, getToolOrigin } from '#console/ui/tool/tool-texts.ts'
 
 type Event = Schemas['AuditEvent']
@@ -45,6 +46,7 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
             <PageLink to={`/audit/events/${event.event_id}`} fw={500} size="sm">
               {formatOperation(event.operation)}
             </PageLink>
+            <RestrictionMark restriction_id={event.restriction_id} />
             <OutcomeMark event={event} />
           </Table.Td>
           <Table.Td>

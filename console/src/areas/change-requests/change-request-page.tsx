@@ -41,7 +41,12 @@ const breadcrumb = (
 
 function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestSummary'] }) {
   return (
-    <Page title={toSentence(request.action)} mark={<StateBadge state={request.state} />} trail={breadcrumb}>
+    <Page
+      title={toSentence(request.action)}
+      mark={<StateBadge state={request.state} />}
+      trail={breadcrumb}
+      restriction_id={request.restriction_id}
+    >
       <Section title="Requested change">
         <Text size="sm">The content is visible to roles that can make or approve this change, and to auditors.</Text>
       </Section>
@@ -62,6 +67,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
         </>
       }
       trail={breadcrumb}
+      restriction_id={request.restriction_id}
     >
       <Grid gap="md">
         <Grid.Col span={{ base: 12, md: 8 }}>

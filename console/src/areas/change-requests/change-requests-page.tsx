@@ -14,6 +14,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 
 const states = ['open', 'approved', 'rejected', 'withdrawn'] as const
 const views = ['mine', 'all'] as const
@@ -112,6 +113,7 @@ function RequestRow({ request }: { readonly request: ChangeRequest }) {
         <Stack gap={0}>
           <PageLink to={`/change-requests/${request.cr_id}`} fw={500} size="sm">
             {text}
+            <RestrictionMark restriction_id={request.restriction_id} />
           </PageLink>
           {reason !== null && (
             <Text size="xs" c="dimmed" lineClamp={2}>

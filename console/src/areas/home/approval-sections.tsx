@@ -5,6 +5,7 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { RowList } from './row-list.tsx'
@@ -14,9 +15,12 @@ type Change = Schemas['ChangeInWords']
 const toRow = (change: Change) => ({
   key: change.cr_id,
   link: (
-    <PageLink to={`/change-requests/${change.cr_id}`} size="sm" fw={500}>
-      {change.summary}
-    </PageLink>
+    <>
+      <PageLink to={`/change-requests/${change.cr_id}`} size="sm" fw={500}>
+        {change.summary}
+      </PageLink>
+      <RestrictionMark restriction_id={change.restriction_id} />
+    </>
   ),
   detail: (
     <>

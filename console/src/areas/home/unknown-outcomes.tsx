@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { PageLink } from '#console/ui/link.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { MAX_WAITING, WaitingRows } from './row-list.tsx'
 
@@ -28,9 +29,12 @@ export function UnknownOutcomes() {
       rows={(data?.items ?? []).map((call) => ({
         key: call.call_id,
         link: (
-          <PageLink to={`/providers/calls/${call.call_id}`} size="sm" fw={500}>
-            {call.capability} at {call.provider_key}
-          </PageLink>
+          <>
+            <PageLink to={`/providers/calls/${call.call_id}`} size="sm" fw={500}>
+              {call.capability} at {call.provider_key}
+            </PageLink>
+            <RestrictionMark restriction_id={call.restriction_id} />
+          </>
         ),
         detail: (
           <>

@@ -37,6 +37,7 @@ export default function JobPage() {
         </PageLink>
       }
       actions={<Actions job={job} />}
+      restriction_id={job.restriction_id}
       width="text"
     >
       <Stack gap="md">

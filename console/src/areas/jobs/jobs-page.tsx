@@ -9,6 +9,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 
 const states = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 
@@ -48,6 +49,7 @@ export default function JobsPage() {
               <PageLink to={`/jobs/${job.job_id}`} fw={500} size="sm">
                 {toSentence(job.kind)}
               </PageLink>
+              <RestrictionMark restriction_id={job.restriction_id} />
             </Table.Td>
             <Table.Td>
               <StateBadge state={job.state} />

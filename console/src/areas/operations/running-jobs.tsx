@@ -7,6 +7,7 @@ import { toSentence } from '#console/ui/format.ts'
 import { JobProgress } from '#console/ui/job-progress.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { Section } from '#console/ui/section.tsx'
 
 const interval_ms = 2000
@@ -48,6 +49,7 @@ export function RunningJobs() {
             <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
               {toSentence(job.kind)}
             </PageLink>
+            <RestrictionMark restriction_id={job.restriction_id} />
             <JobProgress job={job} />
           </div>
         ))}

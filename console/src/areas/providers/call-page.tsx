@@ -71,6 +71,7 @@ export default function CallPage() {
           </Button>
         )
       }
+      restriction_id={call.restriction_id}
     >
       <Stack gap="md">
         <StateNote call={call} />

@@ -11,6 +11,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { CallStateBadge } from '#console/ui/provider/badges.tsx'
 import { type CallState, describeFault } from '#console/ui/provider/provider-texts.ts'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { subjectQuery } from '#console/ui/subject-queries.ts'
 
 export type Call = Schemas['ProviderCallItem']
@@ -67,6 +68,7 @@ function CallRow({ call, hidesProvider }: { readonly call: Call; readonly hidesP
         <PageLink to={`/providers/calls/${call.call_id}`} size="sm" fw={500}>
           {call.capability}
         </PageLink>
+        <RestrictionMark restriction_id={call.restriction_id} />
         {!hidesProvider && (
           <Text size="xs" c="dimmed" className="mono">
             {call.provider_key}

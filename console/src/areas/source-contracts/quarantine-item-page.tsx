@@ -56,6 +56,7 @@ export default function QuarantineItemPage() {
       actions={
         may('reprocessQuarantinedPayload') && !isAdmitted && <QuarantineActions items={[item]} onDone={() => {}} />
       }
+      restriction_id={item.restriction_id}
     >
       <Stack gap="md">
         <Afterwards item={item} />

@@ -15,6 +15,7 @@ import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { QuarantineActions } from './quarantine-actions.tsx'
 
 type Item = Schemas['QuarantineItem']
@@ -126,6 +127,7 @@ export default function QuarantinePage() {
                 <PageLink to={`/source-contracts/quarantine/${item.payload_id}`} size="sm" fw={500}>
                   <RelativeTime at={item.received_at} />
                 </PageLink>
+                <RestrictionMark restriction_id={item.restriction_id} />
               </Table.Td>
               <Table.Td>
                 {item.contract_key}

@@ -48,6 +48,7 @@ export default function ToolCallPage() {
           </ButtonLink>
         )
       }
+      restriction_id={call.restriction_id}
       width="text"
     >
       <Stack gap="md">

@@ -9,6 +9,7 @@ import { omitUndefined } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { escapeText } from '#console/ui/tool/escape-text.ts'
 import { CallOutcomeBadge } from '#console/ui/tool/tool-badges.tsx'
 import { toolsQuery } from '#console/ui/tool/tool-queries.ts'
@@ -86,6 +87,7 @@ function CallRow({ call }: { readonly call: ToolCall }) {
         <PageLink to={`/tools/calls/${call.call_id}`} size="sm" fw={500} className="mono break">
           {escapeText(call.tool)}
         </PageLink>
+        <RestrictionMark restriction_id={call.restriction_id} />
         <Text size="xs" hiddenFrom="sm" component="div">
           <Principal of={call.principal} isAlwaysNamed />
         </Text>

@@ -109,6 +109,7 @@ async function describeReadable(
       impact: impact ? 'measured' : request.require_impact ? 'missing' : 'not_required',
       created_at: request.created_at,
       created_by: request.created_by,
+      restriction_id: request.restriction_id,
     }
   })
 }
@@ -123,7 +124,7 @@ async function describeRequests(
   const readable = requests.filter((request) => mayReadChangeRequest(kernel.routes, held, request))
   const described = await describeReadable(kernel, tx, held, readable)
   return requests.map(
-    ({ cr_id, action, created_at, created_by }) =>
+    ({ cr_id, action, created_at, created_by, restriction_id }) =>
       described.find((change) => change.cr_id === cr_id) ?? {
         cr_id,
         action,
@@ -134,6 +135,7 @@ async function describeRequests(
         impact: null,
         created_at,
         created_by,
+        restriction_id,
       },
   )
 }

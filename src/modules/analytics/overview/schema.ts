@@ -1,7 +1,20 @@
 /** Wire contract of the overview: one section for each role of the caller, each figure with the rows behind it. */
 import { roles } from '#kernel/auth/roles.ts'
 import { jobStates } from '#kernel/job/queries.ts'
-import { Count, closed, Id, integer, listOf, nullable, oneOf, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
+import {
+  Count,
+  closed,
+  Id,
+  integer,
+  listOf,
+  nullable,
+  oneOf,
+  RestrictionInForce,
+  Slug,
+  Timestamp,
+  Type,
+  text,
+} from '#kernel/schema.ts'
 import { MAX_COUNTED, MAX_ITEMS } from './limits.ts'
 
 const documentFamilies = ['matrix', 'rule', 'contract', 'provider', 'plugin'] as const
@@ -47,6 +60,7 @@ const ChangeInWords = closed(
     ),
     created_at: Timestamp(),
     created_by: Principal,
+    restriction_id: RestrictionInForce(),
   },
   {
     title: 'ChangeInWords',

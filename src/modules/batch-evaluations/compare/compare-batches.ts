@@ -172,7 +172,7 @@ export async function listDifferentPairs(
   })
 }
 
-/** Items of erased subjects are compared by their outcomes; why they differ cannot be told any more. */
+/** Items of erased subjects are compared by their outcomes; the reason of a difference is not known any more. */
 async function openPairs(
   kernel: Capabilities<'encryption'>,
   tx: Tx,

@@ -18,6 +18,8 @@ export interface ItemRow {
   readonly score_bps: number | null
   readonly hit: boolean | null
   readonly reason_codes: readonly string[]
+  /** Of an item that was just decided; not stored. */
+  readonly required_actions?: readonly string[]
   readonly document_hash: string | null
   /** Null for failed items and for items that are older than salts. */
   readonly document_salt: string | null
@@ -72,6 +74,7 @@ export function toDoneItem(
     score_bps: isRating ? outcome.score_bps : null,
     hit: isRating ? null : outcome.hit,
     reason_codes: outcome.reason_codes,
+    required_actions: outcome.required_actions,
     document_hash: document.document_hash,
     document_salt: document.document_salt,
     previous_band,

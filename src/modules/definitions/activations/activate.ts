@@ -3,10 +3,12 @@
  */
 import type { Static } from 'typebox'
 import type { Tx } from '#kernel/database/tx.ts'
+import { emit } from '#kernel/events/emit.ts'
+import { declareEvent } from '#kernel/events/event-type.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { type ApprovalRule, findInheritedRule } from '#kernel/request/queries.ts'
-import { uuidv7 } from '#kernel/uuid.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import {
   type DatasetFamily,
   type DatasetRow,
@@ -33,6 +35,14 @@ import {
 import type { RollbackRequest as RollbackSchema } from './schema.ts'
 
 type RollbackBody = Static<typeof RollbackSchema>
+
+export const inForceChanged = declareEvent({
+  type: 'definition.in_force_changed',
+  summary:
+    'A version of a list, matrix, rule or other definition was put in force, scheduled, pinned, rolled back or cancelled.',
+  object_kind: 'definition',
+  data: { family: 'list, matrix, rule …', effective_from: 'From when; null: at once.' },
+})
 
 /** Name of the review that other modules register to check a change of what is in force. */
 export const IN_FORCE_REVIEW = 'in-force'
@@ -61,6 +71,10 @@ export async function applyWithReview<T>(
   const closed = [...gates]
   for (const finish of reviews) closed.push(...((await finish()) as readonly Gate[]))
   if (closed.length > 0) failGatesClosed(closed)
+  const { family, list_key, effective_from } = change
+  // What the operator changes for all tenants is not an event of one of them.
+  if (tx.tenant_id !== SYSTEM_TENANT)
+    await emit(tx, inForceChanged, { object_id: list_key, restriction_id: null, data: { family, effective_from } })
   return result
 }
 

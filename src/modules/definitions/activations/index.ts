@@ -8,6 +8,7 @@ export {
   findRollbackApprovalRule,
   IN_FORCE_REVIEW,
   type InForceChange,
+  inForceChanged,
   pinVersion,
   rollBack,
   unpinVersion,

@@ -9,6 +9,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail, Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { raiseDecisionAlerts } from '#modules/alerts/index.ts'
 import { resolver } from '#modules/definitions/index.ts'
 
 import { binding } from '#modules/risk-matrices/index.ts'
@@ -156,7 +157,7 @@ function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition
 
 /** Stores the receipt, the decision and, for a subject, the rating in the caller's transaction. */
 export async function storeDecision(
-  kernel: Capabilities<'encryption' | 'integrity'>,
+  kernel: Capabilities<'caches' | 'encryption' | 'integrity'>,
   tx: Tx,
   request: DecisionRequest,
   decided: DecisionResult,
@@ -201,5 +202,20 @@ export async function storeDecision(
       valid_at: row.valid_at,
     })
   }
+  // A decision as of another time says nothing about now.
+  if (request.valid_at === undefined) await raiseAlerts(kernel, tx, row, decided)
   return row
+}
+
+/** The epochs were read with the definition, so a decision that raises nothing costs no statement. */
+async function raiseAlerts(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  row: Omit<EvaluationRow, 'mac'>,
+  { content, resolution }: DecisionResult,
+): Promise<void> {
+  const { definition_key: key, definition_version: version } = row
+  const decidedBy = { key, version, epochs: resolution.definition }
+  const reference = `evaluation:${row.evaluation_id}`
+  await raiseDecisionAlerts(kernel, tx, decidedBy, [{ ...row, reference, explanation: content.explanation }])
 }

@@ -6,6 +6,8 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import type { StoredDocument } from '../queries.ts'
 import type { EvaluationRow } from './record.ts'
 
+export type { StoredDocument } from '../queries.ts'
+
 type Identified = Pick<EvaluationRow, 'evaluation_id' | 'subject_id'>
 
 export const toDocumentPlace = ({ evaluation_id, subject_id }: Identified): Pick<EncryptedCopy, 'owner' | 'at'> => ({

@@ -5,7 +5,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
 import { datasetStore, documentStore, resolver } from '#modules/definitions/index.ts'
-import { openDocuments } from '#modules/evaluations/index.ts'
+import { decisionDocuments } from '#modules/evaluations/index.ts'
 import type { DecisionKind } from '#modules/risk-matrices/index.ts'
 
 import { listDocuments } from '../queries.ts'
@@ -51,7 +51,7 @@ export async function measureCoverage(
   let complete = false
   for (let after: readonly [string, string] | null = null; seen < MAX_DECISIONS && !complete; ) {
     const rows: Awaited<ReturnType<typeof listDocuments>> = await listDocuments(tx, of, after, PORTION)
-    for (const { state, document } of await openDocuments(kernel, tx, rows)) {
+    for (const { state, document } of await decisionDocuments.openDocuments(kernel, tx, rows)) {
       if (state !== 'intact') unusable++
       else coverage.add((JSON.parse(document) as DecisionContent).explanation)
     }

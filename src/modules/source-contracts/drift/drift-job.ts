@@ -13,6 +13,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { closed } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { raiseContractAlert } from '#modules/alerts/index.ts'
 import { datasetStore } from '#modules/definitions/index.ts'
 import { CONTRACT_FAMILY, type LoadedContract, loadContractVersion } from '../bind-contract.ts'
 import { contractThread, failContractThread } from '../contract-thread.ts'
@@ -158,7 +159,7 @@ async function storeWindow(
 
 /** The first window that says enough is the baseline; later ones are compared with it. Returns the number of new findings. */
 async function finishWindow(
-  kernel: Capabilities<'encryption'>,
+  kernel: Capabilities<'caches' | 'encryption'>,
   tx: Tx,
   given: { window_id: string; version: ActiveVersion; contract: LoadedContract; sketch: SketchSummary },
 ): Promise<number> {
@@ -171,5 +172,16 @@ async function finishWindow(
   const findings = findDrift(await decryptSketch(kernel, tx, baseline), sketch, { ignores_undeclared })
   const policy = getNamePolicy(contract.contract)
   const shown = findings.map((finding) => ({ ...finding, pointer: hideSteps(finding.pointer, policy) }))
-  return insertDriftFindings(tx, { window_id, contract_key, contract_version }, shown)
+  const stored = await insertDriftFindings(tx, { window_id, contract_key, contract_version }, shown)
+  if (shown.length > 0)
+    await raiseContractAlert(kernel, tx, {
+      on: 'contract_drift',
+      contract_key,
+      contract_version,
+      findings: shown.map(({ kind, pointer }) => `${kind} ${pointer}`.trim()),
+      reference: `drift-window:${window_id}`,
+      // Statistics of payloads name none of them.
+      restriction_id: null,
+    })
+  return stored
 }

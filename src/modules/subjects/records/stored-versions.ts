@@ -75,6 +75,19 @@ export async function openVersions(
   })
 }
 
+/** Fails with `erased` where the subject was erased. */
+export async function readVersion(
+  kernel: Capabilities<'encryption'>,
+  tx: Tx,
+  subject_id: string,
+  revision: number,
+): Promise<SubjectVersionRow | undefined> {
+  const rows = await listRevisions(tx, subject_id, [revision])
+  const [version] = await openVersions(kernel, tx, subject_id, rows)
+  if (version?.is_erased) throw new OwnerKeyDestroyed()
+  return version
+}
+
 const comparedMembers = ['subject_type', 'external_id', 'name', 'segment', 'attributes', 'state'] as const
 
 /** Versions of earlier releases do not say what the next one changed: the two are compared. */

@@ -1,0 +1,85 @@
+/** Places a legal hold on a subject, or on another object by its id. */
+import { Select, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { ReasonField } from '#console/ui/reason-field.tsx'
+import { RestrictionSelect } from '#console/ui/restriction/restriction-select.tsx'
+import { SubjectPicker } from '#console/ui/subject-picker.tsx'
+
+const kinds = [
+  { value: 'subject', label: 'Subject' },
+  { value: 'document', label: 'Document' },
+]
+
+export function PlaceHold({ onClose }: { readonly onClose: () => void }) {
+  const navigate = useNavigate()
+  const [object_kind, setKind] = useState('subject')
+  const [object_id, setObject] = useState<string | null>(null)
+  const [reason, setReason] = useState('')
+  const [reference, setReference] = useState('')
+  const [restriction_id, setRestriction] = useState<string | null>(null)
+  const place = useApiMutation(
+    (id: string) =>
+      probity.POST('/api/holds', {
+        body: {
+          object_kind,
+          object_id: id,
+          reason,
+          authority_reference: reference.trim() === '' ? null : reference,
+          restriction_id,
+        },
+      }),
+    {
+      invalidates: ['holds'],
+      successMessage: 'Hold placed',
+      onDone: ({ hold_id }) => navigate({ to: `/holds/${hold_id}` }),
+    },
+  )
+  return (
+    <FormDialog
+      title="Place a hold"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => object_id !== null && place.run(object_id)}
+      submit="Place the hold"
+      change={place}
+    >
+      <Select
+        label="Kind of object"
+        allowDeselect={false}
+        data={kinds}
+        value={object_kind}
+        onChange={(value) => {
+          setKind(value ?? 'subject')
+          setObject(null)
+        }}
+      />
+      {object_kind === 'subject' ? (
+        <SubjectPicker label="Subject" subject_id={object_id} onChange={setObject} />
+      ) : (
+        <TextInput
+          label="Id of the object"
+          required
+          value={object_id ?? ''}
+          onChange={(event) => setObject(event.currentTarget.value)}
+        />
+      )}
+      <ReasonField value={reason} onChange={setReason} />
+      <TextInput
+        label="Reference of the authority"
+        description="Of the order or letter that asks for it."
+        maxLength={200}
+        value={reference}
+        onChange={(event) => setReference(event.currentTarget.value)}
+      />
+      <RestrictionSelect
+        description="Then only people with access see the hold. It takes effect for everybody."
+        restriction_id={restriction_id}
+        onChange={setRestriction}
+      />
+    </FormDialog>
+  )
+}

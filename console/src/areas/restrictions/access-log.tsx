@@ -1,0 +1,58 @@
+/** Who read and changed what belongs to a restriction, from the audit record. */
+import { Table } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { DateTime } from '#console/ui/date-time.tsx'
+import { formatOperation, toSentence } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+
+type Entry = Schemas['AccessLogEntry']
+
+export function AccessLog({ restriction_id }: { readonly restriction_id: string }) {
+  const may = usePermission()
+  const list = usePages<Entry>(['restrictions', 'log', restriction_id], (cursor, signal) =>
+    probity.GET('/api/restrictions/{restriction_id}/access-log', {
+      params: { path: { restriction_id }, query: { ...cursor, limit: 50 } },
+      signal,
+    }),
+  )
+  return (
+    <ListTable
+      label="Access log"
+      list={list}
+      empty={{
+        title: 'Nothing recorded yet',
+        about: 'Everything that somebody reads or changes while the restriction is in force appears here.',
+      }}
+      head={[{ name: 'When' }, { name: 'Who' }, { name: 'What' }, { name: 'Object', from: 'sm' }]}
+      row={(entry) => (
+        <Table.Tr key={entry.event_id}>
+          <Table.Td className="nowrap">
+            <DateTime at={entry.recorded_at} />
+          </Table.Td>
+          <Table.Td>
+            <Principal of={entry.actor} isAlwaysNamed />
+          </Table.Td>
+          <Table.Td>
+            {may('getAuditEvent') ? (
+              <PageLink to={`/audit/events/${entry.event_id}`} size="sm" fw={500}>
+                {formatOperation(entry.operation)}
+              </PageLink>
+            ) : (
+              formatOperation(entry.operation)
+            )}
+          </Table.Td>
+          <Table.Td visibleFrom="sm">
+            {toSentence(entry.object_type)}{' '}
+            <span className="mono" title={entry.object_id}>
+              {entry.object_id.slice(-8)}
+            </span>
+          </Table.Td>
+        </Table.Tr>
+      )}
+    />
+  )
+}

@@ -1,0 +1,173 @@
+/** Who has access to a restriction and who is excluded from it, with the acts of an officer. */
+import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { ConfirmDialog } from '#console/ui/dialog.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import type { Restriction } from '#console/ui/restriction/restriction-queries.ts'
+import { TimeLeft } from '#console/ui/time-left.tsx'
+import { BreakGlassDialog, ExcludeDialog, GrantDialog } from './access-dialogs.tsx'
+import { useIsMlro } from './use-is-mlro.ts'
+
+type Access = Schemas['RestrictionAccess']
+type Act = 'grant' | 'exclude' | 'break-glass'
+
+export function AccessTab({ restriction }: { readonly restriction: Restriction }) {
+  const may = usePermission()
+  const isMlro = useIsMlro()
+  const { restriction_id } = restriction
+  const [act, setAct] = useState<Act | null>(null)
+  const [revoked, setRevoked] = useState<Access | null>(null)
+  const list = usePages<Access>(
+    ['restrictions', 'access', restriction_id],
+    (cursor, signal) =>
+      probity.GET('/api/restrictions/{restriction_id}/access', {
+        params: { path: { restriction_id }, query: { ...cursor, limit: 100 } },
+        signal,
+      }),
+    // Grants end by themselves.
+    { refetch_ms: 60_000 },
+  )
+  const listed = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const close = () => setAct(null)
+  const canChange = may('updateRestrictionAccess') && may('listUsers')
+  return (
+    <Stack gap="sm">
+      {canChange && (
+        <Group gap="xs">
+          <Button size="xs" onClick={() => setAct('grant')}>
+            Give access
+          </Button>
+          <Button size="xs" variant="default" onClick={() => setAct('exclude')}>
+            Exclude a person
+          </Button>
+          {isMlro && (
+            <Button size="xs" variant="default" onClick={() => setAct('break-glass')}>
+              Emergency access for an auditor
+            </Button>
+          )}
+        </Group>
+      )}
+      <ListTable
+        label="Access list"
+        list={list}
+        empty={{
+          title: 'Nobody is on the access list',
+          about: 'Only the MLRO can see what belongs to this restriction.',
+        }}
+        head={[
+          { name: 'Person' },
+          { name: 'Access' },
+          { name: 'Until', from: 'sm' },
+          { name: 'Given', from: 'sm' },
+          { name: 'Reason', from: 'md' },
+          ...(canChange ? [{ name: 'Actions', isHidden: true }] : []),
+        ]}
+        row={(access) => (
+          <AccessRow key={access.user_id} access={access} onRevoke={canChange ? () => setRevoked(access) : null} />
+        )}
+      />
+      {act === 'grant' && <GrantDialog restriction_id={restriction_id} listed={listed} onClose={close} />}
+      {act === 'exclude' && <ExcludeDialog restriction_id={restriction_id} onClose={close} />}
+      {act === 'break-glass' && <BreakGlassDialog restriction_id={restriction_id} onClose={close} />}
+      {revoked && <RevokeDialog restriction_id={restriction_id} access={revoked} onClose={() => setRevoked(null)} />}
+    </Stack>
+  )
+}
+
+interface AccessRowProps {
+  readonly access: Access
+  /** Null if the user may not. */
+  readonly onRevoke: (() => void) | null
+}
+
+function AccessRow({ access, onRevoke }: AccessRowProps) {
+  const me = useMe()
+  const principal = `user:${access.user_id}`
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Principal of={principal} isAlwaysNamed />
+      </Table.Td>
+      <Table.Td>
+        <EffectBadge access={access} />
+        {access.until !== null && (
+          <Text size="xs" c="dimmed" hiddenFrom="sm">
+            <TimeLeft until={access.until} />
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td className="nowrap" visibleFrom="sm">
+        {access.until === null ? <span className="quiet">no end</span> : <TimeLeft until={access.until} />}
+      </Table.Td>
+      <Table.Td visibleFrom="sm">
+        <RelativeTime at={access.granted_at} />, by <Principal of={access.granted_by} />
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <Text size="sm" lineClamp={2} maw={280}>
+          {access.reason ?? ''}
+        </Text>
+      </Table.Td>
+      {onRevoke && (
+        <Table.Td ta="right">
+          {principal !== me.principal && (
+            <Button size="compact-xs" variant="default" onClick={onRevoke}>
+              {access.effect === 'grant' ? 'Revoke' : 'End'}
+            </Button>
+          )}
+        </Table.Td>
+      )}
+    </Table.Tr>
+  )
+}
+
+function EffectBadge({ access: { effect, break_glass } }: { readonly access: Access }) {
+  const [text, color] =
+    effect === 'exclude' ? ['excluded', 'red'] : break_glass ? ['emergency access', 'orange'] : ['access', 'teal']
+  return (
+    <Badge variant="light" tt="none" miw="max-content" color={color}>
+      {text}
+    </Badge>
+  )
+}
+
+interface RevokeDialogProps {
+  readonly restriction_id: string
+  readonly access: Access
+  readonly onClose: () => void
+}
+
+function RevokeDialog({ restriction_id, access, onClose }: RevokeDialogProps) {
+  const { user_id, effect } = access
+  const revoke = useApiMutation(
+    () =>
+      probity.DELETE('/api/restrictions/{restriction_id}/access/{user_id}', {
+        params: { path: { restriction_id, user_id } },
+      }),
+    {
+      invalidates: ['restrictions'],
+      successMessage: effect === 'grant' ? 'Access revoked' : 'Exclusion ended',
+      onDone: onClose,
+    },
+  )
+  return (
+    <ConfirmDialog
+      title={effect === 'grant' ? 'Revoke the access?' : 'End the exclusion?'}
+      isOpen
+      onClose={onClose}
+      onConfirm={() => revoke.run(undefined)}
+      confirm={effect === 'grant' ? 'Revoke' : 'End the exclusion'}
+      change={revoke}
+      isDangerous={effect === 'grant'}
+    >
+      {effect === 'grant'
+        ? 'The person sees nothing of it from now on, also on pages that are open.'
+        : 'The person is treated as everybody else: without access, unless they are the MLRO.'}
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,50 @@
+/** The padlock of everything that belongs to a restriction in force: a note on pages, a mark in rows. */
+import './restriction.css'
+import { Group, Text } from '@mantine/core'
+import { usePermission } from '#console/session/queries.ts'
+import { formatCount } from '../format.ts'
+import { Icon } from '../icons.tsx'
+import { PageLink } from '../link.tsx'
+import { type Restriction, useRestriction } from './restriction-queries.ts'
+
+interface PadlockProps {
+  /** Null or undefined: it belongs to no restriction, and nothing is shown. */
+  readonly restriction_id: string | null | undefined
+}
+
+/** The designated MLRO has access without being named. */
+const describeReaders = (restriction: Restriction | undefined): string =>
+  restriction === undefined
+    ? 'Only people with access can see this.'
+    : `${formatCount(restriction.people.granted, 'person', 'people')} by name and the MLRO can see this.`
+
+export function RestrictionNote({ restriction_id }: PadlockProps) {
+  const may = usePermission()
+  const { isInForce, restriction } = useRestriction(restriction_id)
+  if (!isInForce) return null
+  return (
+    <Group role="note" aria-label="Restricted" className="restriction-note" gap="xs" wrap="nowrap" mb="md">
+      <Icon name="lock" size={20} />
+      <Text size="sm" component="div">
+        <b>Restricted.</b> {describeReaders(restriction)} <b>Do not discuss with the customer.</b>{' '}
+        {restriction !== undefined && may('getRestriction') && (
+          <PageLink to={`/restrictions/${restriction.restriction_id}`} inherit underline="always">
+            Who has access
+          </PageLink>
+        )}
+      </Text>
+    </Group>
+  )
+}
+
+/** The same in a row of a list. */
+export function RestrictionMark({ restriction_id }: PadlockProps) {
+  const { isInForce, restriction } = useRestriction(restriction_id)
+  if (!isInForce) return null
+  const text = `Restricted. ${describeReaders(restriction)} Do not discuss with the customer.`
+  return (
+    <span className="restriction-mark" role="img" aria-label={text} title={text}>
+      <Icon name="lock" size={14} />
+    </span>
+  )
+}

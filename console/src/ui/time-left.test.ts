@@ -1,0 +1,17 @@
+/** The text of a countdown. */
+import { expect, test } from 'vitest'
+import { formatTimeLeft } from './time-left.tsx'
+
+const MINUTE_MS = 60_000
+
+test.each([
+  [1, 'less than a minute'],
+  [MINUTE_MS, '1 min'],
+  [59.9 * MINUTE_MS, '59 min'],
+  [60 * MINUTE_MS, '1 h 0 min'],
+  [192 * MINUTE_MS, '3 h 12 min'],
+  [47 * 60 * MINUTE_MS, '47 h 0 min'],
+  [72 * 60 * MINUTE_MS, '3 days'],
+])('%i ms are %s', (left_ms, text) => {
+  expect(formatTimeLeft(left_ms)).toBe(text)
+})

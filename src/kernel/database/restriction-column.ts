@@ -1,0 +1,10 @@
+/** What answers say about restrictions: people with access learn that an object is hidden from others. */
+
+/**
+ * The restriction of a row while it is in force, as column `restriction_id`. Otherwise null: that something was prepared, or has
+ * ended, is for readers of restrictions only. `table` is the alias in the query, if it has one.
+ */
+export const restrictionInForce = (table?: string): string => {
+  const column = table === undefined ? 'restriction_id' : `${table}.restriction_id`
+  return `case when ${column} is not null and app.is_in_force(${column}) then ${column} end as restriction_id`
+}

@@ -1,0 +1,15 @@
+/** Kinds of objects that people work on, as modules declare them. */
+import type { Role } from './auth/roles.ts'
+import type { Tx } from './database/tx.ts'
+
+export interface WorkKind {
+  /** `object_kind` of its work items and clocks. */
+  readonly kind: string
+  readonly title: string
+  /** operationId by which an item is opened, with the id as its only parameter; null: it has none of its own. */
+  readonly operation: string | null
+  /** Who may be assigned one. */
+  readonly roles: readonly Role[]
+  /** One line about each object that the transaction sees, in one statement; used by lists of work of several kinds. */
+  readonly describe: (tx: Tx, object_ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
+}

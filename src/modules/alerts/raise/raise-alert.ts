@@ -1,0 +1,198 @@
+/**
+ * Raises an alert in the caller's transaction: every source reports here. A match that is open already gets one more occurrence; one
+ * that was closed with the same facts is counted there; other facts open a new alert that says what changed.
+ */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import {
+  computeFingerprint,
+  createFingerprintSalt,
+  diffFacts,
+  type Explanation,
+  type FactChange,
+  type Facts,
+  isOpen,
+  maxPriority,
+  type Priority,
+} from '../model.ts'
+import { openAlertWork, resumeAlertWork } from '../work/alert-work.ts'
+import {
+  addOccurrence,
+  addSuppressed,
+  deferOccurrence,
+  findSeries,
+  insertAlert,
+  OPEN_SCOPE,
+  type SeriesHead,
+  updateFacts,
+} from './queries.ts'
+
+export interface AlertReport {
+  /** `rule`, `matrix`, `contract`, or the name of another source: a slug of at most 40 characters. */
+  readonly source: string
+  /** The entry of `alert-rules` that asks for it. */
+  readonly rule_code?: string | null
+  readonly subject_id?: string | null
+  /** The same for every report of the same match. At most 300 characters. */
+  readonly dedup_key: string
+  /** One sentence, at most 300 characters. */
+  readonly title: string
+  /** What would make it another match: after a dismissal, a report with other facts opens an alert. */
+  readonly facts: Facts
+  readonly explanation: Explanation
+  readonly priority: Priority
+  /** What was reported on: `evaluation:<id>`. */
+  readonly reference?: string | null
+  /** Of the object that it is about; absent: the alert gets one of its own, not in force. */
+  readonly restriction_id?: string | null
+}
+
+export interface RaisedAlert {
+  readonly outcome: 'opened' | 'joined' | 'counted' | 'suppressed'
+  /** Null where it was suppressed. */
+  readonly alert_id: string | null
+  readonly suppression_id: string | null
+  /** Of the alert, or of the suppression. */
+  readonly occurrences: number
+  /** The closed alert of the same match, whose facts were others. */
+  readonly previous_alert_id: string | null
+  readonly changes: readonly FactChange[] | null
+  readonly restriction_id: string | null
+}
+
+/** Each attempt that fails means that another transaction has opened an alert of this key. */
+const ATTEMPTS = 10
+
+/** Without capabilities, as for the canary of isolation, no work is opened. */
+export async function raiseAlert(
+  kernel: Capabilities<'caches'> | null,
+  tx: Tx,
+  report: AlertReport,
+): Promise<RaisedAlert> {
+  const target = {
+    source: report.source,
+    dedup_key: report.dedup_key,
+    // A report without a restriction never meets a restricted alert, not even by a conflict.
+    dedup_scope: report.restriction_id ?? OPEN_SCOPE,
+    subject_id: report.subject_id ?? null,
+    priority: report.priority,
+  }
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const { head, suppression_id } = await findSeries(tx, target)
+    if (suppression_id !== undefined) {
+      const suppressed = await countSuppressed(tx, report, suppression_id)
+      if (suppressed) return suppressed
+    }
+    if (head) {
+      const changes = diffFacts(head.facts, report.facts)
+      if (isOpen(head) || changes.length === 0) return repeatAlert(kernel, tx, report, { head, changes })
+    }
+    const opened = await openAlert(tx, report, { ...target, head })
+    if (!opened) continue
+    if (kernel) await openAlertWork(kernel, tx, { ...report, ...opened })
+    return opened
+  }
+  return fail('overloaded', {
+    detail: 'Alerts of this key are opened all the time. Repeat the request.',
+    retry_after_s: 1,
+  })
+}
+
+/** Undefined where the suppression was ended at this moment. */
+async function countSuppressed(
+  tx: Tx,
+  { reference = null }: AlertReport,
+  suppression_id: string,
+): Promise<RaisedAlert | undefined> {
+  const counted = await addSuppressed(tx, suppression_id)
+  if (!counted) return undefined
+  const outcome = 'suppressed' as const
+  deferOccurrence(tx, {
+    occurrence_id: uuidv7(),
+    alert_id: null,
+    suppression_id,
+    outcome,
+    fingerprint: null,
+    reference,
+  })
+  const { occurrences } = counted
+  return {
+    outcome,
+    alert_id: null,
+    suppression_id,
+    occurrences,
+    previous_alert_id: null,
+    changes: null,
+    restriction_id: null,
+  }
+}
+
+async function repeatAlert(
+  kernel: Capabilities<'caches'> | null,
+  tx: Tx,
+  report: AlertReport,
+  { head, changes }: { readonly head: SeriesHead; readonly changes: readonly FactChange[] },
+): Promise<RaisedAlert> {
+  const { alert_id, restriction_id } = head
+  const fingerprint = computeFingerprint(head.facts_salt, report.facts)
+  const { facts, explanation, title } = report
+  if (changes.length === 0) await addOccurrence(tx, alert_id)
+  else {
+    const priority = maxPriority(head.priority, report.priority)
+    await updateFacts(tx, alert_id, { facts, fingerprint, changes, explanation, title, priority })
+    if (kernel) await resumeAlertWork(kernel, tx, { ...head, source: report.source, raised_to: priority })
+  }
+  const outcome = isOpen(head) ? 'joined' : 'counted'
+  const reference = report.reference ?? null
+  deferOccurrence(tx, { occurrence_id: uuidv7(), alert_id, suppression_id: null, outcome, fingerprint, reference })
+  return {
+    outcome,
+    alert_id,
+    suppression_id: null,
+    occurrences: head.occurrences + 1,
+    previous_alert_id: null,
+    changes: changes.length === 0 ? null : changes,
+    restriction_id,
+  }
+}
+
+/** Undefined where another transaction was first. */
+async function openAlert(
+  tx: Tx,
+  report: AlertReport,
+  {
+    head,
+    ...target
+  }: { source: string; dedup_key: string; dedup_scope: string; subject_id: string | null; priority: Priority } & {
+    head: SeriesHead | undefined
+  },
+): Promise<(RaisedAlert & { readonly alert_id: string; readonly restriction_id: string }) | undefined> {
+  const alert_id = uuidv7()
+  const facts_salt = createFingerprintSalt()
+  const fingerprint = computeFingerprint(facts_salt, report.facts)
+  const previous_alert_id = head?.alert_id ?? null
+  const changes = head ? diffFacts(head.facts, report.facts) : null
+  const restriction_id = report.restriction_id ?? uuidv7()
+  const is_inserted = await insertAlert(tx, {
+    ...target,
+    alert_id,
+    rule_code: report.rule_code ?? null,
+    round: (head?.round ?? 0) + 1,
+    previous_alert_id,
+    title: report.title,
+    facts: report.facts,
+    fingerprint,
+    facts_salt,
+    changes,
+    explanation: report.explanation,
+    restriction_id,
+    is_own_restriction: !report.restriction_id,
+  })
+  if (!is_inserted) return undefined
+  const outcome = 'opened' as const
+  const reference = report.reference ?? null
+  deferOccurrence(tx, { occurrence_id: uuidv7(), alert_id, suppression_id: null, outcome, fingerprint, reference })
+  return { outcome, alert_id, suppression_id: null, occurrences: 1, previous_alert_id, changes, restriction_id }
+}

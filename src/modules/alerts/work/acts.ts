@@ -1,0 +1,198 @@
+/**
+ * What people do with an alert. Each act first checks every rule, then returns the function that does it: a dry run stops in between,
+ * and a refused alert of a bulk request has changed nothing.
+ */
+import { expectPerson } from '#kernel/auth/principal.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { emit } from '#kernel/events/emit.ts'
+import type { EventType } from '#kernel/events/event-type.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { workClocks, workItems } from '#modules/work/index.ts'
+import {
+  alertClaimed,
+  alertDismissed,
+  alertEscalated,
+  alertReleased,
+  alertSnoozed,
+  dismissalProposed,
+} from '../events.ts'
+import { isOpen, type Priority } from '../model.ts'
+import { assertAlertReason, loadAlertSettings } from '../policy-lists.ts'
+import { type AlertRow, insertComment } from '../queries.ts'
+import { addSecondLook } from '../second-looks/sample.ts'
+import { stopFirstActionClock, toWorkItem, wakeAlertWork } from './alert-work.ts'
+import { type AlertWork, updateWork } from './queries.ts'
+
+export interface ActContext {
+  readonly kernel: Capabilities<'caches'>
+  readonly tx: Tx
+  readonly principal: string
+}
+
+type Apply = () => Promise<void>
+/** `alert` is locked. */
+export type Act<Input> = (context: ActContext, alert: AlertRow, input: Input) => Promise<Apply>
+
+type Note = string | null | undefined
+
+const DAY_MS = 86_400_000
+
+function assertOpen(alert: AlertRow): void {
+  if (!isOpen(alert)) fail('transition_not_allowed', `The alert is ${alert.state}.`)
+}
+
+const expectWorker = (principal: string): string => {
+  expectPerson(principal, 'Only a person works on alerts, not an API key.')
+  return principal
+}
+
+/** Stores the change, and what was written about it under the same revision. */
+async function change({ tx }: ActContext, alert: AlertRow, changed: Partial<AlertWork>, note: Note): Promise<void> {
+  const { alert_id } = alert
+  await updateWork(tx, alert_id, { ...alert, ...changed })
+  if (note) await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: alert.revision + 1, text: note })
+}
+
+const announce = <E extends EventType>(
+  { tx }: ActContext,
+  { alert_id, restriction_id }: AlertRow,
+  event: E,
+  data: { readonly [K in keyof E['data']]: string | number | boolean | null },
+) => emit(tx, event, { object_id: alert_id, restriction_id, data })
+
+/** The caller has claimed its work. */
+export async function recordClaim(context: ActContext, alert: AlertRow): Promise<void> {
+  await change(context, alert, { assignee: context.principal }, null)
+  await stopFirstActionClock(context.tx, alert.alert_id)
+  await announce(context, alert, alertClaimed, { priority: alert.priority, assignee: context.principal })
+}
+
+export const assign: Act<{ user_id: string; note?: Note }> = async (context, alert, { user_id, note }) => {
+  const { tx } = context
+  const { alert_id, restriction_id, priority } = alert
+  expectWorker(context.principal)
+  assertOpen(alert)
+  await workItems.assertAssignable(tx, user_id, restriction_id)
+  const assignee = `user:${user_id}`
+  if (alert.assignee === assignee) fail('transition_not_allowed', 'The person works on it already.')
+  return async () => {
+    await workItems.assignWork(tx, { ...toWorkItem(alert_id), restriction_id }, user_id)
+    await change(context, alert, { assignee }, note)
+    await stopFirstActionClock(tx, alert_id)
+    await announce(context, alert, alertClaimed, { priority, assignee })
+  }
+}
+
+export const release: Act<{ note?: Note; may_release_others: boolean }> = async (
+  context,
+  alert,
+  { note, may_release_others },
+) => {
+  assertOpen(alert)
+  if (alert.assignee === null) fail('transition_not_allowed', 'Nobody works on the alert.')
+  if (alert.assignee !== context.principal && !may_release_others)
+    fail('transition_not_allowed', 'Somebody else works on it; they or a compliance officer release it.')
+  return async () => {
+    await workItems.releaseWork(context.tx, toWorkItem(alert.alert_id))
+    await change(context, alert, { assignee: null }, note)
+    await announce(context, alert, alertReleased, { priority: alert.priority })
+  }
+}
+
+/** Service clocks do not run meanwhile. */
+export const snooze: Act<{ until: string; note?: Note }> = async (context, alert, { until, note }) => {
+  const { kernel, tx } = context
+  const { alert_id, priority } = alert
+  expectWorker(context.principal)
+  assertOpen(alert)
+  if (alert.state === 'snoozed') fail('transition_not_allowed', 'The alert is snoozed already.')
+  assertNotProposed(alert)
+  const { max_snooze_days } = (await loadAlertSettings(kernel, tx))(priority)
+  const ahead_ms = Date.parse(until) - Date.now()
+  if (ahead_ms <= 0) fail('conflict', 'The end is in the past.')
+  if (ahead_ms > max_snooze_days * DAY_MS)
+    fail('conflict', `Alerts of this priority may be put off for at most ${max_snooze_days} days.`)
+  return async () => {
+    await workItems.postponeWork(tx, toWorkItem(alert_id), until)
+    await workClocks.pauseClocks(tx, toWorkItem(alert_id))
+    await change(context, alert, { state: 'snoozed', snoozed_until: until }, note)
+    await announce(context, alert, alertSnoozed, { priority, until })
+  }
+}
+
+function assertNotProposed({ proposed_by }: AlertRow): void {
+  if (proposed_by !== null)
+    fail('transition_not_allowed', 'A dismissal waits to be confirmed or returned by another person.')
+}
+
+export const dismiss: Act<{ reason_code: string; note?: Note }> = async (context, alert, { reason_code, note }) => {
+  const { kernel, tx } = context
+  const { alert_id, priority } = alert
+  const principal = expectWorker(context.principal)
+  assertOpen(alert)
+  assertNotProposed(alert)
+  await assertAlertReason(kernel, tx, reason_code)
+  const { second_person } = (await loadAlertSettings(kernel, tx))(priority)
+  if (!second_person) return () => close(context, alert, { second_person, reason_code }, note)
+  return async () => {
+    // Back to the queue: somebody else confirms it.
+    await workItems.releaseWork(tx, toWorkItem(alert_id))
+    if (alert.state === 'snoozed') await wakeAlertWork(kernel, tx, alert)
+    await stopFirstActionClock(tx, alert_id)
+    const proposed = { second_person, reason_code, proposed_by: principal, assignee: null } as const
+    await change(context, alert, { ...proposed, state: 'new', snoozed_until: null }, note)
+    await announce(context, alert, dismissalProposed, { priority, reason_code })
+  }
+}
+
+async function close(context: ActContext, alert: AlertRow, reason: Partial<AlertWork>, note: Note): Promise<void> {
+  const { kernel, tx, principal } = context
+  const { alert_id, priority } = alert
+  const closed = { ...reason, state: 'dismissed', dismissed_by: principal, snoozed_until: null } as const
+  await workItems.completeWork(tx, toWorkItem(alert_id))
+  await change(context, alert, closed, note)
+  await addSecondLook(kernel, tx, { ...alert, dismissed_by: principal, revision: alert.revision + 1 })
+  await announce(context, alert, alertDismissed, { priority, reason_code: reason.reason_code ?? alert.reason_code })
+}
+
+export const confirmDismissal: Act<{ note?: Note }> = async (context, alert, { note }) => {
+  const principal = expectWorker(context.principal)
+  assertOpen(alert)
+  if (alert.proposed_by === null) fail('transition_not_allowed', 'No dismissal was proposed.')
+  if (alert.proposed_by === principal)
+    fail('approval_own_request', 'Nobody confirms their own proposal; another person must.')
+  return () => close(context, alert, {}, note)
+}
+
+export const returnDismissal: Act<{ note?: Note }> = async (context, alert, { note }) => {
+  expectWorker(context.principal)
+  assertOpen(alert)
+  if (alert.proposed_by === null) fail('transition_not_allowed', 'No dismissal was proposed.')
+  return () => change(context, alert, { proposed_by: null, reason_code: null, second_person: false }, note)
+}
+
+export const escalate: Act<{ note: string }> = async (context, alert, { note }) => {
+  const principal = expectWorker(context.principal)
+  assertOpen(alert)
+  assertNotProposed(alert)
+  return async () => {
+    await workItems.completeWork(context.tx, toWorkItem(alert.alert_id))
+    await change(context, alert, { state: 'escalated', escalated_by: principal, snoozed_until: null }, note)
+    await announce(context, alert, alertEscalated, { priority: alert.priority })
+  }
+}
+
+export const prioritise: Act<{ priority: Priority; note?: Note }> = async (context, alert, { priority, note }) => {
+  const { kernel, tx } = context
+  const { alert_id, source } = alert
+  assertOpen(alert)
+  if (alert.priority === priority) fail('transition_not_allowed', `The priority is ${priority} already.`)
+  // Whether a second person is needed depends on the priority.
+  assertNotProposed(alert)
+  return async () => {
+    await workItems.rerouteWork(kernel, tx, { ...toWorkItem(alert_id), priority, source })
+    await change(context, alert, { priority }, note)
+  }
+}

@@ -1,0 +1,50 @@
+/** One act on many alerts. */
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { fail } from '#kernel/problem.ts'
+import { BulkRequest, BulkResult } from '../schema.ts'
+import { bindAct, performBulk } from './bulk.ts'
+import { ALERT_BULK } from './jobs.ts'
+
+/** Above this a job does it. */
+const MAX_AT_ONCE = 200
+
+export const bulkRoutes = [
+  tenantRoute('POST /alerts/bulk', {
+    id: 'updateAlerts',
+    summary: 'Do the same with many alerts; each is done or refused for itself',
+    description:
+      'Up to 200 alerts are done at once (200); for more a job is started (202), whose result lists what was refused and why. ' +
+      'dry_run only says which rule each alert would break. Restricted alerts are refused: they are worked on alone.',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'write',
+    uses: ['auditKeys', 'caches', 'jobs'],
+    body: BulkRequest,
+    reply: [200, BulkResult],
+    alternateStatus: { status: 202, when: ({ job_id }) => job_id !== null },
+    headers: ({ job_id }): Record<string, string> => (job_id === null ? {} : { location: `/api/jobs/${job_id}` }),
+    problems: ['conflict', 'concurrency_limited', 'content_corrupt'],
+  }).handle(async ({ tx, body, actor, kernel, request }) => {
+    const { dry_run = false, ...asked } = body
+    const caller = {
+      principal: actor.principal,
+      may_release_others: actor.roles.includes('compliance_officer'),
+      request_id: request.id,
+    }
+    bindAct(asked, caller)
+    if (body.alert_ids.length > MAX_AT_ONCE) {
+      if (dry_run) fail('conflict', `A dry run looks at no more than ${MAX_AT_ONCE} alerts.`)
+      const { principal, may_release_others } = caller
+      const payload = { ...asked, principal, may_release_others }
+      const { job_id } = await kernel.jobs.enqueue(tx, {
+        kind: ALERT_BULK,
+        payload,
+        total: asked.alert_ids.length,
+        unit: 'alerts',
+      })
+      return { job_id, done: 0, refused: 0, items: [] }
+    }
+    const items = await performBulk(kernel, tx, { ...asked, dry_run }, caller)
+    const done = items.filter((item) => item.done).length
+    return { job_id: null, done, refused: items.length - done, items }
+  }),
+]

@@ -1,0 +1,232 @@
+/** Work on alerts: claim, assign, release, snooze, dismiss, escalate, change the priority, comment. */
+import type { AuditNotes } from '#kernel/audit/record.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { assertFound } from '#kernel/problem.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import type { Actor, RequestMetadata } from '#kernel/route.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { workItems } from '#modules/work/index.ts'
+import { findAlert, insertComment, lockAlert } from '../queries.ts'
+import {
+  Alert,
+  AlertParams,
+  AlertPatch,
+  AssignRequest,
+  Claim,
+  ClaimRequest,
+  Comment,
+  CommentRequest,
+  DecideDismissalRequest,
+  DismissRequest,
+  EscalateRequest,
+  ReleaseRequest,
+  SnoozeRequest,
+} from '../schema.ts'
+import { assertAlert, toAlertHeaders, toAlertView } from '../view.ts'
+import {
+  type Act,
+  assign,
+  confirmDismissal,
+  dismiss,
+  escalate,
+  prioritise,
+  recordClaim,
+  release,
+  returnDismissal,
+  snooze,
+} from './acts.ts'
+
+const workers = ['analyst', 'compliance_officer'] as const
+
+interface ActInput {
+  readonly tx: Tx
+  readonly kernel: Capabilities<'caches'>
+  readonly params: { readonly alert_id: string }
+  readonly actor: Actor
+  readonly audit: AuditNotes
+  readonly request: RequestMetadata
+  readonly body?: unknown
+}
+
+async function perform<Input>(input: ActInput, act: Act<Input>, given: Input) {
+  const { tx, kernel, params, actor, audit } = input
+  const before = assertAlert(await lockAlert(tx, params.alert_id), audit)
+  assertRevision(before.revision, input)
+  await (await act({ kernel, tx, principal: actor.principal }, before, given))()
+  const after = assertFound(await findAlert(tx, before.alert_id))
+  audit.recordDiff(toRecorded(before), toRecorded(after))
+  return toAlertView(after)
+}
+
+/** What the audit event says in clear: nothing about the subject. */
+const toRecorded = ({
+  state,
+  priority,
+  assignee,
+  queue_key,
+  snoozed_until,
+  reason_code,
+  proposed_by,
+}: AlertWorkView) => ({
+  state,
+  priority,
+  assignee,
+  queue_key,
+  snoozed_until,
+  reason_code,
+  proposed_by,
+})
+type AlertWorkView = Pick<
+  NonNullable<Awaited<ReturnType<typeof findAlert>>>,
+  'state' | 'priority' | 'assignee' | 'queue_key' | 'snoozed_until' | 'reason_code' | 'proposed_by'
+>
+
+/** What the declarations of all acts on one alert have in common. */
+const common = {
+  tx: 'write',
+  uses: ['caches'],
+  params: AlertParams,
+  reply: [200, Alert],
+  revisioned: true,
+  headers: toAlertHeaders,
+} as const
+
+export const workRoutes = [
+  tenantRoute('POST /alerts/claim', {
+    id: 'claimAlert',
+    summary: 'Take the next alert that nobody works on',
+    description:
+      'Highest priority first, then the oldest. Two people never get the same one; `alert` is null when none is left.',
+    roles: workers,
+    tx: 'write',
+    uses: ['caches', 'modules'],
+    body: ClaimRequest,
+    reply: [200, Claim],
+    problems: ['not_found', 'transition_not_allowed', 'person_required'],
+  }).handle(async ({ tx, body, actor, kernel, audit }) => {
+    const filter = { object_kind: 'alert', ...(body.queue_key && { queue_key: body.queue_key }) }
+    const claimed = await workItems.claimWork(kernel, tx, actor, filter)
+    if (!claimed) return { alert: null }
+    const before = assertAlert(await lockAlert(tx, claimed.object_id), audit)
+    await recordClaim({ kernel, tx, principal: actor.principal }, before)
+    const alert = assertFound(await findAlert(tx, before.alert_id))
+    audit.recordDiff({ assignee: null }, { assignee: alert.assignee })
+    return { alert: toAlertView(alert) }
+  }),
+
+  tenantRoute('PATCH /alerts/:alert_id', {
+    ...common,
+    id: 'updateAlert',
+    summary: 'Change the priority of an alert',
+    roles: workers,
+    body: AlertPatch,
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed'],
+  }).handle((input) => perform(input, prioritise, input.body)),
+
+  tenantRoute('POST /alerts/:alert_id/assign', {
+    ...common,
+    id: 'assignAlert',
+    summary: 'Give an alert to a person',
+    roles: workers,
+    body: AssignRequest,
+    problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required'],
+  }).handle((input) => perform(input, assign, input.body)),
+
+  tenantRoute('POST /alerts/:alert_id/release', {
+    ...common,
+    id: 'releaseAlert',
+    summary: 'Return an alert to its queue',
+    description: 'Whoever works on it releases it, or a compliance officer.',
+    roles: workers,
+    body: ReleaseRequest,
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed'],
+  }).handle((input) =>
+    perform(input, release, {
+      ...input.body,
+      may_release_others: input.actor.roles.includes('compliance_officer'),
+    }),
+  ),
+
+  tenantRoute('POST /alerts/:alert_id/snooze', {
+    ...common,
+    id: 'snoozeAlert',
+    summary: 'Put an alert off until a given time',
+    roles: workers,
+    body: SnoozeRequest,
+    problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required'],
+  }).handle((input) => perform(input, snooze, input.body)),
+
+  tenantRoute('POST /alerts/:alert_id/dismiss', {
+    ...common,
+    id: 'dismissAlert',
+    summary: 'Dismiss an alert, or propose it where a second person is needed',
+    description:
+      'The list `alert-settings` says from which priority on another person confirms; until then the alert stays open. ' +
+      'Later reports with the same facts are counted and not raised.',
+    roles: workers,
+    body: DismissRequest,
+    problems: [
+      'not_found',
+      'conflict',
+      'revision_stale',
+      'transition_not_allowed',
+      'person_required',
+      'content_corrupt',
+    ],
+  }).handle((input) => perform(input, dismiss, input.body)),
+
+  tenantRoute('POST /alerts/:alert_id/confirm-dismissal', {
+    ...common,
+    id: 'confirmAlertDismissal',
+    summary: 'Confirm a dismissal that another person proposed',
+    roles: workers,
+    body: DecideDismissalRequest,
+    problems: [
+      'not_found',
+      'approval_own_request',
+      'revision_stale',
+      'transition_not_allowed',
+      'person_required',
+      'content_corrupt',
+    ],
+  }).handle((input) => perform(input, confirmDismissal, input.body)),
+
+  tenantRoute('POST /alerts/:alert_id/return-dismissal', {
+    ...common,
+    id: 'returnAlertDismissal',
+    summary: 'Refuse a dismissal that was proposed, or withdraw it',
+    roles: workers,
+    body: DecideDismissalRequest,
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required'],
+  }).handle((input) => perform(input, returnDismissal, input.body)),
+
+  tenantRoute('POST /alerts/:alert_id/escalate', {
+    ...common,
+    id: 'escalateAlert',
+    summary: 'Escalate an alert: it needs an investigation',
+    roles: workers,
+    body: EscalateRequest,
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required'],
+  }).handle((input) => perform(input, escalate, input.body)),
+
+  tenantRoute('POST /alerts/:alert_id/comments', {
+    id: 'createAlertComment',
+    summary: 'Write a comment on an alert',
+    description: 'Read in its history, by analyst, compliance_officer and auditor.',
+    roles: workers,
+    tx: 'write',
+    params: AlertParams,
+    body: CommentRequest,
+    reply: [201, Comment],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, body, audit }) => {
+    const { alert_id } = assertAlert(await findAlert(tx, params.alert_id), audit)
+    const comment = assertFound(
+      await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: null, text: body.text }),
+    )
+    audit.recordHashes(null, { comment_id: comment.comment_id, text: comment.text })
+    return comment
+  }),
+]

@@ -1,0 +1,64 @@
+/** Events: what happened, in an order in which no event is ever missed. */
+import { everyone } from '#kernel/auth/roles.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { type EventRow, listEvents } from '#kernel/events/queries.ts'
+import { EventList, EventQuery, EventTypeList } from './schema.ts'
+
+const toEnvelope = (tenant_id: string, event: EventRow) => ({
+  specversion: '1.0' as const,
+  id: event.event_id,
+  source: `/api/tenants/${tenant_id}`,
+  type: event.event_type,
+  subject: `${event.object_kind}/${event.object_id}`,
+  time: event.occurred_at,
+  datacontenttype: 'application/json' as const,
+  sequence: String(event.seq),
+  data: { object_id: event.object_id, ...event.data },
+})
+
+export const eventRoutes = [
+  tenantRoute('GET /events', {
+    id: 'listEvents',
+    summary: 'Events after a position, oldest first',
+    description:
+      'Send `last` of an answer as `after` of the next request: no event is skipped, also when changes commit at the same time. Events hold ' +
+      'ids only and say nothing of restricted objects. They are kept as long as the retention policy says.',
+    roles: ['service', 'tenant_admin', 'auditor'],
+    tx: 'one',
+    query: EventQuery,
+    reply: [200, EventList],
+  }).handle(async ({ tx, query }) => {
+    const { after = 0, limit = 50 } = query
+    const rows = await listEvents(tx, {
+      after,
+      types: query.type === undefined ? null : [query.type],
+      count: limit + 1,
+    })
+    const shown = rows.slice(0, limit)
+    return {
+      items: shown.map((row) => toEnvelope(tx.tenant_id, row)),
+      last: shown.at(-1)?.seq ?? after,
+      has_more: rows.length > limit,
+    }
+  }),
+
+  tenantRoute('GET /events/types', {
+    id: 'listEventTypes',
+    summary: 'Types of events and their members',
+    roles: everyone,
+    tx: 'self',
+    uses: ['modules'],
+    reply: [200, EventTypeList],
+  }).handle(async ({ kernel }) => {
+    const items = kernel.modules
+      .flatMap(({ events = [] }) => events)
+      .map(({ type, summary, object_kind, data }) => ({
+        type,
+        summary,
+        object_kind,
+        data: Object.entries(data).map(([member, description]) => ({ member, description })),
+      }))
+      .sort((a, b) => (a.type < b.type ? -1 : 1))
+    return { items, count: items.length }
+  }),
+]

@@ -1,0 +1,38 @@
+/** Business calendars in force: entries of the list `business-calendars`. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { resolver } from '#modules/definitions/index.ts'
+import type { Calendar } from './calendar.ts'
+import { findTimeZone } from './queries.ts'
+
+export const CALENDAR_LIST = 'business-calendars'
+
+export interface CalendarVersion {
+  readonly calendar: Calendar
+  /** Null: the list has no such calendar, and Saturday and Sunday are the weekend. */
+  readonly version: { readonly list_key: string; readonly version: number; readonly content_hash: string } | null
+}
+
+/** Without the calendar, days are counted without holidays in the tenant's time zone: due earlier, never later. */
+const toPlainWeek = (calendar: string, time_zone: string): Calendar => ({
+  calendar,
+  time_zone,
+  weekend_days: [6, 7],
+  holidays: [],
+  covers_until: '1970-01-01',
+})
+
+export async function loadCalendar(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  calendar_key: string,
+): Promise<CalendarVersion> {
+  const pointer = (await resolver.findPointersInForce(tx, [CALENDAR_LIST], {})).get(CALENDAR_LIST)
+  const entry = pointer && (await resolver.lookUpEntries(kernel, tx, pointer, [calendar_key])).get(calendar_key)
+  if (!pointer || !entry) return { calendar: toPlainWeek(calendar_key, await findTimeZone(tx)), version: null }
+  const { version, content_hash } = pointer
+  return {
+    calendar: entry as unknown as Calendar,
+    version: { list_key: CALENDAR_LIST, version, content_hash },
+  }
+}

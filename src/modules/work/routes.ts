@@ -1,0 +1,222 @@
+/** Work: queues, own work, clocks, reassignment, and the calendar by which days are counted. */
+import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertReferenced, fail } from '#kernel/problem.ts'
+import { assertRevision } from '#kernel/revision.ts'
+import { loadCalendar } from './clocks/calendar-list.ts'
+import { FIRST_CALENDAR } from './clocks/clocks.ts'
+import { findSetting, listClocks, lockSetting, upsertSetting, type WorkSettingRow } from './clocks/queries.ts'
+import {
+  countQueues,
+  type LockedWorkItem,
+  listWorkOf,
+  lockWork,
+  type OwnWorkRow,
+  updateAssignee,
+} from './items/queries.ts'
+import { assertAssignable } from './items/work-items.ts'
+import { isInTeam, loadQueues, UNROUTED, type WorkQueue } from './queue-list.ts'
+import {
+  Reassigned,
+  ReassignRequest,
+  WorkClockPage,
+  WorkClockQuery,
+  WorkItemPage,
+  WorkItemQuery,
+  WorkQueueList,
+  WorkSettings,
+  WorkSettingsChange,
+} from './schema.ts'
+
+const readers = ['analyst', 'compliance_officer', 'auditor'] as const
+
+const toUnlistedQueue = (queue: string): WorkQueue => ({
+  queue,
+  title: queue === UNROUTED ? 'No queue takes these' : queue,
+  position: Number.MAX_SAFE_INTEGER,
+  team_roles: [],
+  assignment: 'manual',
+})
+
+/** One statement for each kind that is on the page. */
+async function describeItems(
+  { modules }: Capabilities<'modules'>,
+  tx: Tx,
+  rows: readonly OwnWorkRow[],
+): Promise<Map<string, string>> {
+  const titles = new Map<string, string>()
+  for (const { kind, describe } of modules.flatMap(({ work = [] }) => work)) {
+    const ids = rows.filter(({ object_kind }) => object_kind === kind).map(({ object_id }) => object_id)
+    if (ids.length === 0) continue
+    for (const [id, title] of await describe(tx, ids)) titles.set(`${kind} ${id}`, title)
+  }
+  return titles
+}
+
+const toSettingsView = (row: WorkSettingRow | undefined) => ({
+  calendar: row?.calendar_key ?? FIRST_CALENDAR,
+  updated_at: row?.updated_at ?? null,
+  updated_by: row?.updated_by ?? null,
+  revision: (row?.revision ?? 0) + 1,
+})
+
+/** The record of a request belongs to one restriction at most. */
+function assertOneRestriction(items: readonly LockedWorkItem[]): LockedWorkItem | undefined {
+  const restrictions = new Set(items.map(({ restriction_id }) => restriction_id))
+  if (restrictions.size > 1)
+    fail('conflict', 'Items with a restriction are reassigned in requests of their own, one for each restriction.')
+  return items[0]
+}
+
+export const workRoutes = [
+  tenantRoute('GET /work/queues', {
+    id: 'listWorkQueues',
+    summary: 'Work queues with open items, the oldest of them and their clocks',
+    description: 'In the order in which new work is offered to them. Counts hold what the caller may see.',
+    roles: readers,
+    tx: 'read',
+    uses: ['caches'],
+    reply: [200, WorkQueueList],
+  }).handle(async ({ tx, actor, kernel }) => {
+    const listed = await loadQueues(kernel, tx)
+    const counts = new Map((await countQueues(tx, actor.principal)).map((row) => [row.queue_key, row]))
+    const known = new Set(listed.map(({ queue }) => queue))
+    const unlisted = [...counts.keys()].filter((key) => !known.has(key)).sort()
+    return {
+      items: [...listed, ...unlisted.map(toUnlistedQueue)].map((queue) => {
+        const count = counts.get(queue.queue)
+        return {
+          queue_key: queue.queue,
+          title: queue.title,
+          assignment: queue.assignment,
+          team_roles: [...queue.team_roles],
+          is_mine: queue.queue === UNROUTED || isInTeam(queue, actor),
+          open: count?.open ?? 0,
+          unassigned: count?.unassigned ?? 0,
+          mine: count?.mine ?? 0,
+          oldest_opened_at: count?.oldest_opened_at ?? null,
+          oldest_age_s: count
+            ? Math.max(0, Math.floor((Date.now() - Date.parse(count.oldest_opened_at)) / 1000))
+            : null,
+          next_due_at: count?.next_due_at ?? null,
+          missed: count?.missed ?? 0,
+        }
+      }),
+    }
+  }),
+
+  tenantRoute('GET /work/mine', {
+    id: 'listOwnWork',
+    summary: 'Open work that is assigned to me, most urgent first',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'read',
+    uses: ['cursors', 'modules'],
+    query: WorkItemQuery,
+    reply: [200, WorkItemPage],
+  }).handle(async (input) => {
+    const { tx, actor, kernel } = input
+    const order = ['priority_rank', 'opened_at', 'object_kind', 'object_id'] as const
+    const page = await paginate(input, 'listOwnWork', order, (after, count) =>
+      listWorkOf(tx, actor.principal, after, count),
+    )
+    const titles = await describeItems(kernel, tx, page.items)
+    return {
+      ...page,
+      items: page.items.map((row) => ({
+        object_kind: row.object_kind,
+        object_id: row.object_id,
+        title: titles.get(`${row.object_kind} ${row.object_id}`) ?? null,
+        queue_key: row.queue_key,
+        priority: row.priority,
+        assigned_at: row.assigned_at,
+        not_before: row.not_before,
+        opened_at: row.opened_at,
+        next_due_at: row.next_due_at,
+        clock_state: row.clock_state,
+      })),
+    }
+  }),
+
+  tenantRoute('GET /work/clocks', {
+    id: 'listWorkClocks',
+    summary: 'Service and statutory clocks, earliest due first',
+    roles: readers,
+    tx: 'one',
+    uses: ['cursors'],
+    query: WorkClockQuery,
+    reply: [200, WorkClockPage],
+  }).handle(async (input) => {
+    const { state = null, kind = null, object_kind = null } = input.query
+    const order = ['due_at', 'object_kind', 'object_id', 'clock_key'] as const
+    const page = await paginate(input, 'listWorkClocks', order, (after, count) =>
+      listClocks(input.tx, { state, kind, object_kind }, after, count),
+    )
+    return { ...page, items: page.items.map(({ restriction_id: _, ...clock }) => clock) }
+  }),
+
+  tenantRoute('POST /work/reassign', {
+    id: 'reassignWork',
+    summary: 'Give open items to another person, or return them to their queues',
+    description:
+      'All of them or none. The person must be active, not away, and able to see them. Items with a restriction need a request for each ' +
+      'restriction.',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    body: ReassignRequest,
+    reply: [200, Reassigned],
+    problems: ['not_found', 'conflict', 'transition_not_allowed'],
+  }).handle(async ({ tx, body, audit }) => {
+    const items = await lockWork(tx, body.items)
+    if (items.length < body.items.length) fail('not_found', 'Not all of these are open work items.')
+    const first = assertOneRestriction(items)
+    if (first) audit.belongsTo(first)
+    if (body.user_id !== null) await assertAssignable(tx, body.user_id, first?.restriction_id ?? null)
+    const assignee = body.user_id === null ? null : `user:${body.user_id}`
+    const moved = []
+    for (const item of items) {
+      await updateAssignee(tx, item, assignee)
+      const { object_kind, object_id, queue_key } = item
+      moved.push({ object_kind, object_id, queue_key, assignee })
+    }
+    audit.recordDiff(
+      {
+        items: items.map(({ object_kind, object_id, assignee: from }) => ({ object_kind, object_id, assignee: from })),
+      },
+      { items: moved.map(({ queue_key: _, ...item }) => item), reason: body.reason },
+    )
+    return { items: moved }
+  }),
+
+  tenantRoute('GET /work/settings', {
+    id: 'getWorkSettings',
+    summary: 'The calendar by which business days are counted',
+    roles: ['analyst', 'compliance_officer', 'auditor', 'tenant_admin'],
+    tx: 'one',
+    reply: [200, WorkSettings],
+    revisioned: true,
+  }).handle(async ({ tx }) => toSettingsView(await findSetting(tx))),
+
+  tenantRoute('PUT /work/settings', {
+    id: 'updateWorkSettings',
+    summary: 'Choose the calendar by which business days are counted',
+    description: 'For clocks that start or resume from now on; due times that were computed stay.',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    uses: ['caches'],
+    body: WorkSettingsChange,
+    reply: [200, WorkSettings],
+    revisioned: true,
+    problems: ['conflict'],
+  }).handle(async (input) => {
+    const { tx, body, kernel, audit } = input
+    const before = toSettingsView(await lockSetting(tx))
+    assertRevision(before.revision, input)
+    const { version } = await loadCalendar(kernel, tx, body.calendar)
+    assertReferenced(version ?? undefined, 'calendar with this key in the list business-calendars')
+    const after = toSettingsView(await upsertSetting(tx, body.calendar))
+    audit.recordDiff({ calendar: before.calendar }, { calendar: after.calendar })
+    return after
+  }),
+]

@@ -1,0 +1,126 @@
+/** Restrictions: an officer restricts access, gives it to others, and people without access find nothing. */
+import type { Locator } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
+
+const PURPOSE = 'Suspicion about the payments of Acme Trading'
+
+async function choosePerson(dialog: Locator, label: string, name: string): Promise<void> {
+  const field = dialog.getByRole('combobox', { name: label })
+  await field.fill(name)
+  await dialog
+    .page()
+    .getByRole('option', { name: new RegExp(`^${name}`) })
+    .click()
+}
+
+describe('a restriction', () => {
+  browserTest('is created, shared, handed to an auditor for hours, and lifted; others find nothing', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const mona = await createPerson('Mona Mlro', ['compliance_officer'], { tenant })
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    const emil = await createPerson('Emil Other', ['analyst'], { tenant })
+    await createPerson('Udo Auditor', ['auditor'], { tenant })
+
+    const officer = await at(clara, '/restrictions')
+    const { page } = officer
+    await page.getByText('No restriction that you have access to').waitFor()
+    await page.getByRole('button', { name: 'Restrict access' }).first().click()
+    const create = page.getByRole('dialog', { name: 'Restrict access' })
+    await create.getByLabel('Purpose').fill(PURPOSE)
+    await create.getByRole('button', { name: 'Create' }).click()
+    await pageHeading(page, /^Restriction [0-9a-f]{8}$/).waitFor()
+    const note = page.getByRole('note', { name: 'Restricted' })
+    await note.getByText('1 person by name').waitFor()
+    await note.getByText('Do not discuss with the customer.').waitFor()
+    expect(await page.title()).toBe('Restricted record · Probity')
+    expect(page.url()).not.toMatch(/acme/i)
+
+    await page.getByRole('button', { name: 'Give access' }).click()
+    const grant = page.getByRole('dialog', { name: 'Give access' })
+    await choosePerson(grant, 'Person', 'Anton Analyst')
+    await grant.getByLabel('Until').fill('2999-12-31T17:30')
+    await grant.getByLabel('Reason').fill('Works on the case')
+    await takeScreenshot(page, 'console-restriction-grant')
+    await grant.getByRole('button', { name: 'Give access' }).click()
+    const list = page.getByRole('table', { name: 'Access list' })
+    await list
+      .getByRole('row', { name: /Anton Analyst/ })
+      .getByText(/days left$/)
+      .filter({ visible: true })
+      .waitFor()
+    await note.getByText('2 people by name').waitFor()
+    await page.getByRole('button', { name: 'Exclude a person' }).click()
+    const exclude = page.getByRole('dialog', { name: 'Exclude a person' })
+    await choosePerson(exclude, 'Person', 'Emil Other')
+    await exclude.getByRole('button', { name: 'Exclude' }).click()
+    await list
+      .getByRole('row', { name: /Emil Other/ })
+      .getByText('excluded', { exact: true })
+      .waitFor()
+    const address = new URL(page.url()).pathname
+
+    // People without access get the page of an address that does not exist.
+    const colleague = await at(emil, address)
+    await pageHeading(colleague.page, 'Not found').waitFor()
+    expect(await colleague.page.content()).not.toContain('Acme')
+    await colleague.close()
+    const analyst = await at(anton, address)
+    await pageHeading(analyst.page, /^Restriction/).waitFor()
+    expect(await analyst.page.getByRole('button', { name: 'Give access' }).count()).toBe(0)
+    expect(analyst.seen).toEqual(noProblems)
+    await analyst.close()
+
+    // The MLRO is designated by two people.
+    await page.goto(new URL('/mlro', page.url()).href)
+    await page.getByRole('button', { name: 'Propose a change' }).first().click()
+    const propose = page.getByRole('dialog', { name: 'Propose a change of the MLRO' })
+    await choosePerson(propose, 'Person', 'Mona Mlro')
+    await propose.getByLabel('Reason').fill('Successor of the former officer')
+    await propose.getByRole('button', { name: 'Propose' }).click()
+    await page.getByText('Another person must confirm.').waitFor()
+    const second = await at(mona, '/mlro')
+    await second.page.getByRole('button', { name: 'Confirm' }).click()
+    await second.page.getByRole('list', { name: 'Designated now' }).getByText('Mona Mlro').waitFor()
+    await expectFitsScreens(second.page, 'console-mlro')
+
+    // The MLRO sees it without being named, and lets an auditor in.
+    await second.page.goto(new URL(address, page.url()).href)
+    await second.page.getByRole('button', { name: 'Emergency access for an auditor' }).click()
+    const emergency = second.page.getByRole('dialog', { name: 'Emergency access for an auditor' })
+    await choosePerson(emergency, 'Auditor', 'Udo Auditor')
+    await emergency.getByLabel('Reason').fill('Inspection by the supervisor')
+    await emergency.getByRole('button', { name: 'Give access' }).click()
+    const auditor = second.page.getByRole('row', { name: /Udo Auditor/ })
+    await auditor.getByText('emergency access').waitFor()
+    await auditor
+      .getByText(/^(59 min|1 h 0 min) left$/)
+      .filter({ visible: true })
+      .waitFor()
+    await expectFitsScreens(second.page, 'console-restriction')
+    await auditor.getByRole('button', { name: 'Revoke' }).click()
+    await second.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await auditor.waitFor({ state: 'detached' })
+    expect(second.seen).toEqual(noProblems)
+    await second.close()
+
+    await page.goto(new URL(`${address}?tab=log`, page.url()).href)
+    const log = page.getByRole('table', { name: 'Access log' })
+    await log.getByText('Create break glass access').waitFor()
+    await log.getByText('Anton Analyst').first().waitFor()
+    await takeScreenshot(page, 'console-restriction-log')
+    await page.getByRole('button', { name: 'Lift' }).click()
+    const lift = page.getByRole('dialog', { name: 'Lift the restriction' })
+    await lift.getByLabel('Reason').fill('The suspicion was not confirmed')
+    await lift.getByRole('button', { name: 'Lift' }).click()
+    await page.getByRole('main').getByText('lifted', { exact: true }).waitFor()
+    expect(await note.count()).toBe(0)
+    await page.getByRole('button', { name: 'Impose' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Impose' }).click()
+    await note.waitFor()
+    expect(officer.seen).toEqual(noProblems)
+    await officer.close()
+  })
+})

@@ -1,0 +1,62 @@
+/**
+ * Every view of an object that may belong to a restriction has a padlock. Operations and views are found in the schemas of the
+ * responses and in the sources of the console; test/browser/accessibility opens the pages and looks.
+ */
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { modules } from '#app/modules.ts'
+import { projectRoot } from './support/database.ts'
+import { listPages, objectPages, restrictedOperations, restrictedViews } from './support/restricted-views.ts'
+
+/** Views that show such an object without its content, each with the reason. */
+const WITHOUT_PADLOCK: Readonly<Record<string, string>> = {
+  'console/src/areas/evaluations/provider-answers.tsx': 'offers answers by provider and time as inputs of a decision',
+  'console/src/areas/guide/guide-page.tsx': 'asks whether a change of a matrix waits, and shows nothing of it',
+  'console/src/areas/guide/guided-start.tsx': 'asks whether a change of a matrix waits, and shows nothing of it',
+  'console/src/areas/providers/settle-call.tsx': 'is a part of the page of the call, which has it',
+}
+
+/** Names of the path parameters that identify a row of a table with restrictions. */
+function listParameters(): string[] {
+  const schema = fs.readFileSync(path.join(projectRoot, 'docs/schema.sql'), 'utf8')
+  return schema
+    .split(/^(?=create table )/m)
+    .filter((table) => /^ {2}restriction_id uuid/m.test(table))
+    .flatMap((table) => /PRIMARY KEY \(tenant_id, (\w+)\)/.exec(table)?.[1] ?? [])
+}
+
+test('the response that shows a row of a table with restrictions has its restriction_id', () => {
+  const parameters = listParameters()
+  expect(parameters).toEqual(expect.arrayContaining(['job_id', 'cr_id', 'event_id', 'call_id', 'restriction_id']))
+  const shown = modules
+    .flatMap((module) => module.routes)
+    .filter(({ method, path: route }) => method === 'GET' && parameters.some((name) => route.endsWith(`/:${name}`)))
+    .map(({ id }) => id)
+  expect(shown.length).toBeGreaterThan(5)
+  expect(shown.filter((id) => !restrictedOperations.some(({ operation }) => operation === id))).toEqual([])
+})
+
+test('the views of the console are found', () => {
+  const shown = new Set(restrictedViews.map(({ operation }) => operation))
+  expect([...shown]).toEqual(
+    expect.arrayContaining([
+      'getJob',
+      'listJobs',
+      'getAuditEvent',
+      'listAuditEvents',
+      'getChangeRequest',
+      'getRestriction',
+    ]),
+  )
+})
+
+test('every view has a padlock', () => {
+  const without = new Set(restrictedViews.filter(({ hasPadlock }) => !hasPadlock).map(({ file }) => file))
+  expect([...without].sort()).toEqual(Object.keys(WITHOUT_PADLOCK).sort())
+})
+
+test('the pages that the browser opens include every kind of object and list', () => {
+  expect(objectPages.length).toBeGreaterThan(6)
+  expect(listPages.length).toBeGreaterThan(5)
+})
