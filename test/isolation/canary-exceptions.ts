@@ -198,6 +198,7 @@ export const blindReads: Readonly<Record<string, string>> = {
   getBatchSummary: 'counts bands and faults, which cannot be filled',
   getCapabilities: 'names providers whose manifests are intact',
   getCertificate: corrupt,
+  getErasureCertificate: 'signed content of ids, counts and times, which cannot be filled',
   getDatasetVersion: corrupt,
   getDocumentContent: 'the stored bytes cannot be decrypted',
   getEvaluation: corrupt,
