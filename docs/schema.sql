@@ -290,6 +290,8 @@ begin
   if app.restoring() then return new; end if;
   if (new.tenant_id, new.subject_id, new.subject_type, new.created_at, new.created_by)
      is distinct from (old.tenant_id, old.subject_id, old.subject_type, old.created_at, old.created_by)
+     or (new.name, new.attributes) is distinct from ('erased'::text, '{}'::jsonb)
+     or num_nonnulls(new.external_id, new.segment, new.offboard_reason) > 0
      or new.erased_at is null or old.erased_at is not null then
     raise exception 'an erasure removes the content of a subject, and nothing else of it changes' using errcode = 'PB002';
   end if;
@@ -668,7 +670,7 @@ begin
      is distinct from (old.tenant_id, old.erasure_id, old.subject_id, old.requested_at, old.requested_by)
      or (new.origin <> old.origin and (new.origin, old.state) <> ('ledger', 'requested'))
      or (old.confirmed_by is not null and (new.confirmed_at, new.confirmed_by, new.decision) is distinct from (old.confirmed_at, old.confirmed_by, old.decision))
-     or old.state in ('done', 'withdrawn')
+     or old.state in ('done', 'withdrawn') or (new.state = 'done' and new.reason is not null)
      or not (new.state = old.state or (old.state, new.state) in (('requested', 'executing'), ('requested', 'withdrawn'), ('executing', 'done'))) then
     raise exception 'an erasure is confirmed once, carried out once, and nothing else of it changes' using errcode = 'PB002';
   end if;
@@ -3136,7 +3138,7 @@ create table app.erasure (
   constraint erasure_pkey PRIMARY KEY (tenant_id, erasure_id),
   constraint erasure_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint erasure_confirmed_ck CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((state = ANY (ARRAY['requested'::text, 'withdrawn'::text])) = (confirmed_at IS NULL)) AND ((confirmed_at IS NULL) OR (decision IS NOT NULL)))),
-  constraint erasure_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state = 'done'::text) = (certificate IS NOT NULL)) AND ((state <> 'done'::text) OR ((ledger_hash IS NOT NULL) AND (reason IS NULL))))),
+  constraint erasure_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state = 'done'::text) = (certificate IS NOT NULL)) AND ((state <> 'done'::text) OR (ledger_hash IS NOT NULL)))),
   constraint erasure_four_eyes_ck CHECK (((origin = 'ledger'::text) OR (confirmed_by IS NULL) OR ((confirmed_by <> requested_by) AND (confirmed_by ~~ 'user:_%'::text)))),
   constraint erasure_ledger_hash_ck CHECK ((ledger_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint erasure_origin_ck CHECK ((origin = ANY (ARRAY['request'::text, 'ledger'::text]))),
@@ -3394,8 +3396,10 @@ create table app.idempotency (
   created_at timestamp with time zone default now() not null,
   expires_at timestamp with time zone not null,
   object_restriction_id uuid,
+  erased_at timestamp with time zone,
   constraint idempotency_pkey PRIMARY KEY (tenant_id, principal, operation, key),
-  constraint idempotency_restriction_fkey FOREIGN KEY (tenant_id, object_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID
+  constraint idempotency_restriction_fkey FOREIGN KEY (tenant_id, object_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
+  constraint idempotency_erased_ck CHECK (((erased_at IS NULL) OR (body IS NULL)))
 );
 CREATE INDEX idempotency_expires_idx ON app.idempotency USING btree (tenant_id, expires_at);
 create policy open on app.idempotency as permissive for all using (true) with check (true);
@@ -4646,7 +4650,7 @@ create table app.subject (
   constraint subject_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint subject_attributes_ck CHECK ((jsonb_typeof(attributes) = 'object'::text)),
   constraint subject_earlier_content_ck CHECK ((earlier_content IS NULL)),
-  constraint subject_erased_ck CHECK (((erased_at IS NULL) OR ((state = 'offboarded'::text) AND (name = 'erased'::text) AND (external_id IS NULL) AND (segment IS NULL) AND (attributes = '{}'::jsonb) AND (offboard_reason IS NULL)))),
+  constraint subject_erased_ck CHECK (((erased_at IS NULL) OR (state = 'offboarded'::text))),
   constraint subject_offboarded_ck CHECK (((state = 'offboarded'::text) = (offboarded_at IS NOT NULL))),
   constraint subject_state_ck CHECK ((state = ANY (ARRAY['active'::text, 'offboarded'::text]))),
   constraint subject_type_ck CHECK ((subject_type = ANY (ARRAY['person'::text, 'company'::text, 'other'::text])))

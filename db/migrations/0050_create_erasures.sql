@@ -26,7 +26,7 @@ create table app.erasure (
     and (state in ('requested', 'withdrawn')) = (confirmed_at is null) and (confirmed_at is null or decision is not null)),
   constraint erasure_four_eyes_ck check (origin = 'ledger' or confirmed_by is null or (confirmed_by <> requested_by and confirmed_by like 'user:_%')),
   constraint erasure_done_ck check ((state = 'done') = (done_at is not null) and (state = 'done') = (certificate is not null)
-    and (state <> 'done' or (ledger_hash is not null and reason is null)))
+    and (state <> 'done' or ledger_hash is not null))
 );
 select app.wall('app.erasure', 'tenant');
 revoke delete on app.erasure from app;
@@ -60,7 +60,7 @@ begin
      is distinct from (old.tenant_id, old.erasure_id, old.subject_id, old.requested_at, old.requested_by)
      or (new.origin <> old.origin and (new.origin, old.state) <> ('ledger', 'requested'))
      or (old.confirmed_by is not null and (new.confirmed_at, new.confirmed_by, new.decision) is distinct from (old.confirmed_at, old.confirmed_by, old.decision))
-     or old.state in ('done', 'withdrawn')
+     or old.state in ('done', 'withdrawn') or (new.state = 'done' and new.reason is not null)
      or not (new.state = old.state or (old.state, new.state) in (('requested', 'executing'), ('requested', 'withdrawn'), ('executing', 'done'))) then
     raise exception 'an erasure is confirmed once, carried out once, and nothing else of it changes' using errcode = 'PB002';
   end if;
@@ -154,8 +154,7 @@ end $$;
 
 -- Subjects. The trigger that keeps history would store what is erased as an earlier version.
 alter table app.subject add column erased_at timestamptz;
-alter table app.subject add constraint subject_erased_ck check (erased_at is null
-  or (state = 'offboarded' and name = 'erased' and external_id is null and segment is null and attributes = '{}' and offboard_reason is null));
+alter table app.subject add constraint subject_erased_ck check (erased_at is null or state = 'offboarded');
 
 create function app.erase_subject() returns trigger
   language plpgsql as $$
@@ -163,6 +162,8 @@ begin
   if app.restoring() then return new; end if;
   if (new.tenant_id, new.subject_id, new.subject_type, new.created_at, new.created_by)
      is distinct from (old.tenant_id, old.subject_id, old.subject_type, old.created_at, old.created_by)
+     or (new.name, new.attributes) is distinct from ('erased'::text, '{}'::jsonb)
+     or num_nonnulls(new.external_id, new.segment, new.offboard_reason) > 0
      or new.erased_at is null or old.erased_at is not null then
     raise exception 'an erasure removes the content of a subject, and nothing else of it changes' using errcode = 'PB002';
   end if;
@@ -218,6 +219,10 @@ drop trigger change_approval_append on app.change_approval;
 create trigger change_approval_append before delete on app.change_approval for each statement execute function app.refuse_change();
 create trigger change_approval_erase before update on app.change_approval for each row execute function app.erase_only('note');
 grant update (note) on app.change_approval to app;
+
+-- Its body was erased: the code over the stored response no longer fits, and the response is not repeated.
+alter table app.idempotency add column erased_at timestamptz
+  constraint idempotency_erased_ck check (erased_at is null or body is null);
 
 -- Rows whose own triggers keep them.
 drop trigger break_glass_review_keep on app.break_glass_review;

@@ -37,6 +37,8 @@ const idempotencyCodes: readonly ProblemCode[] = [
   'idempotency_in_progress',
   'idempotency_key_reused',
   'idempotency_not_replayable',
+  // The stored answer was about a subject that was erased since.
+  'erased',
 ]
 
 /** Every problem code of an operation: declared ones and those its options imply. Tests enforce that there are no others. */

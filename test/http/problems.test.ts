@@ -15,6 +15,7 @@ import { createDocumentTriggers } from '../support/document-problem-triggers.ts'
 import { createPluginTriggers } from '../support/plugin-problem-triggers.ts'
 import { createProviderTriggers } from '../support/provider-problem-triggers.ts'
 import { formatRequest, sendRaw } from '../support/raw-http.ts'
+import { createRecordTriggers } from '../support/record-problem-triggers.ts'
 import { EXAMPLES_STALE, ExampleRecorder, toProblemExample } from '../support/recorded-examples.ts'
 import {
   createRegistryTriggers,
@@ -274,6 +275,7 @@ const provocations: ProblemTriggers = {
   ...createRegistryTriggers(() => w, call),
   ...createProviderTriggers(() => w, call),
   ...createPluginTriggers(() => w, call),
+  ...createRecordTriggers(() => w, call),
   ...createToolTriggers(() => w),
   ...createDocumentTriggers(() => w, call),
   headers_too_large: () => raw(formatRequest('GET /api/health HTTP/1.1', { 'X-Long': 'x'.repeat(20_000) })),

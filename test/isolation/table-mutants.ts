@@ -271,6 +271,8 @@ export const tableMutants: readonly TableMutant[] = [
         'dataset',
         'dataset_difference',
         'dataset_version',
+        'erasure',
+        'erasure_step',
         'hold_in_force',
         'rating',
         'subject_risk',

@@ -6,7 +6,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import type { Database, Tx } from '#kernel/database/tx.ts'
 import { type ErasureLedger, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { Kernel } from '#kernel/kernel.ts'
-import { erasureStore, runErasure } from '#modules/subjects/index.ts'
+import { erasures } from '#modules/subjects/index.ts'
 import { findSubjectState } from './queries.ts'
 
 export interface ReplayTotals {
@@ -43,8 +43,8 @@ export async function replayErasures(
     if (!state) absent++
     if (!state || state.is_erased) continue
     await write(async (tx) => {
-      await erasureStore.withdrawOtherErasures(tx, entry)
-      await erasureStore.upsertReplayedErasure(tx, entry)
+      await erasures.withdrawOtherErasures(tx, entry)
+      await erasures.upsertReplayedErasure(tx, entry)
       recordEvent(tx, kernel.auditKeys, {
         operation: 'replayErasure',
         object_type: 'erasures',
@@ -54,7 +54,7 @@ export async function replayErasures(
         restriction_id: null,
       })
     })
-    await runErasure({ ...kernel, erasureLedger: ledger }, { read, write }, { tenant_id, erasure_id })
+    await erasures.runErasure({ ...kernel, erasureLedger: ledger }, { read, write }, { tenant_id, erasure_id })
     replayed++
   }
   return { entries: entries.length, replayed, absent }

@@ -76,6 +76,7 @@ export async function findReplay(
   if (request !== fingerprint) fail('idempotency_key_reused')
   // The caller has lost access to the object since: it no longer exists for them.
   if (stored.is_hidden) fail('not_found')
+  if (stored.is_erased) fail('erased', 'The answer to the first request was about a subject that was erased since.')
   if (stored.fingerprint !== signStoredResponse(tx, idempotency, fingerprint, kept))
     throw new Error('a stored answer was altered')
   if (stored.body === null && idempotency.secret) fail('idempotency_not_replayable')

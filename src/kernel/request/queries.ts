@@ -29,8 +29,8 @@ export const tryLockIdempotencyKey = async (
 }
 
 export const findStoredResponse = (tx: Tx, { principal, operation, key }: IdempotencyScope) =>
-  tx.find<StoredResponse & { readonly is_hidden: boolean }>(
-    `select fingerprint, status, headers, body, object_restriction_id is not null and not exists (
+  tx.find<StoredResponse & { readonly is_hidden: boolean; readonly is_erased: boolean }>(
+    `select fingerprint, status, headers, body, erased_at is not null as is_erased, object_restriction_id is not null and not exists (
          select 1 from app.restriction r where r.tenant_id = i.tenant_id and r.restriction_id = i.object_restriction_id) as is_hidden
        from app.idempotency i
       where tenant_id = $1 and principal = $2 and operation = $3 and key = $4 and expires_at > now()`,
@@ -49,7 +49,7 @@ export const insertStoredResponse = (
      values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours', $9)
      on conflict on constraint idempotency_pkey do update set fingerprint = excluded.fingerprint, status = excluded.status,
        headers = excluded.headers, body = excluded.body, created_at = now(), expires_at = excluded.expires_at,
-       object_restriction_id = excluded.object_restriction_id`,
+       object_restriction_id = excluded.object_restriction_id, erased_at = null`,
     [
       tx.tenant_id,
       principal,

@@ -9,7 +9,7 @@ import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
-import { erasureStore, runErasure } from './index.ts'
+import { runErasure, upsertReplayedErasure } from './erasure/index.ts'
 import { insertOverride } from './ratings/queries.ts'
 
 let w: JobTestApp
@@ -252,7 +252,7 @@ describe('the database', () => {
     const subject_id = await createSubject()
     const scope = { tenant_id, actor: officer.principal, sight: `principal:${officer.principal}` } as const
     const replay = w.runtime.database.write(scope, (tx) =>
-      erasureStore.upsertReplayedErasure(tx, {
+      upsertReplayedErasure(tx, {
         ...{ erasure_id: uuidv7(), subject_id, requested_by: 'user:a', confirmed_by: 'user:b' },
         confirmed_at: new Date().toISOString(),
       }),

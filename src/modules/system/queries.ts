@@ -110,9 +110,11 @@ export const insertCanaryProcess = (tx: Tx) =>
     [tx.tenant_id],
   )
 
-/** A repeated request is then answered as one whose answer held a secret. */
+/** A repeated request is then answered with `erased`, and has no second effect. */
 export const storedResponseErasure = createErasureClass('stored-responses', 'Answers kept for repeated requests', [
-  { table: 'idempotency', text: 'body', where: 'body is not null', set: 'body = null' },
+  // A key that names the subject cannot stay; the request can then be made again.
+  { table: 'idempotency', text: 'key', set: null },
+  { table: 'idempotency', text: 'body', where: 'body is not null', set: 'body = null, erased_at = now()' },
 ])
 
 /** A mark may begin in one row of bytes and end in the next. */

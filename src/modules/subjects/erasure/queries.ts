@@ -3,6 +3,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
+import type { Type } from '#kernel/schema.ts'
+import type { ErasureCertificate } from './schema.ts'
 
 export interface ErasureRow {
   readonly erasure_id: string
@@ -47,8 +49,10 @@ export const lockErasure = (tx: Tx, erasure_id: string) =>
     erasure_id,
   ])
 
+type Certificate = Type.Static<typeof ErasureCertificate>
+
 export const findCertificate = (tx: Tx, erasure_id: string) =>
-  tx.find<{ certificate: Record<string, unknown> | null }>(
+  tx.find<{ certificate: Certificate | null }>(
     'select certificate from app.erasure where tenant_id = $1 and erasure_id = $2',
     [tx.tenant_id, erasure_id],
   )

@@ -186,6 +186,6 @@ export const erasureRoutes = [
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ tx, params }) => {
     const { certificate } = assertFound(await findCertificate(tx, params.erasure_id))
-    return (certificate as never) ?? fail('not_finished')
+    return certificate ?? fail('not_finished')
   }),
 ]

@@ -54,7 +54,7 @@ export async function collectMarks(
     if (name.length < MIN_MARK) marks.add(quoted)
     else {
       marks.add(name.toLowerCase())
-      // As it stands inside a JSON text.
+      // As it is written inside a JSON text.
       marks.add(quoted.slice(1, -1))
     }
   }

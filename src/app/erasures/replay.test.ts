@@ -1,0 +1,275 @@
+/** After an erasure nothing readable is left in the database, and an older state that is restored is erased again. */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
+import { createFileLedger } from '#kernel/erasure/file-ledger.ts'
+import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
+import { createSilentLog } from '#kernel/log.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { verifyChain } from '#modules/audit/chain-reader.ts'
+import { chainAllEvents } from '#test/support/audit-chain.ts'
+import { dumpTables, keyring, restoreInto } from '#test/support/backup-fixture.ts'
+import { TEST_MASTER_KEY } from '#test/support/database.ts'
+import { createEmptyDatabase, type EmptyDatabase } from '#test/support/empty-database.ts'
+import { ensurePolicy } from '#test/support/example-policy.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { runCommand } from '#test/support/run-command.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { backup } from '../backup/backup.ts'
+import { createRuntime, type Runtime } from '../runtime.ts'
+import { replayErasures } from './replay.ts'
+
+const NAME = 'Ada Zweifelstein'
+const NEW_NAME = 'Ada Quendelbaum'
+const EXTERNAL_ID = 'cust-zwf-0077'
+const BIRTHDAY = '1815-12-10'
+const TEXTS = ['zweifelstein', 'quendelbaum', EXTERNAL_ID, BIRTHDAY]
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-erasures-'))
+const ledger_file = path.join(folder, 'ledger.ndjson')
+const ledger = createFileLedger(ledger_file)
+const backup_file = path.join(folder, 'backup.ndjson.gz')
+const targets: EmptyDatabase[] = []
+let w: TestApp
+let t: ExampleTenant
+let subject_id: string
+let evaluation_id: string
+let erasure_id: string
+let before: string[]
+
+beforeAll(async () => {
+  w = await startTestApp({ erasureLedger: ledger })
+  t = await ExampleTenant.create(w)
+  await storeTraces()
+  before = await findTexts(w.clone.postgres)
+  await backup({ connections: w.clone, keyring, product_version: '0.0.0-test', file: backup_file })
+  const token = await t.token(undefined, t.author)
+  const reason = `${NEW_NAME} asked for it`
+  ;({ erasure_id } = await t.make(`POST /subjects/${subject_id}/erase`, { token, body: { reason } }))
+  const ended = await t.runToEnd(await t.make(`POST /erasures/${erasure_id}/confirm`))
+  expect(ended).toMatchObject({ state: 'succeeded' })
+})
+afterAll(async () => {
+  for (const target of targets) await target.drop()
+  await w.close()
+  fs.rmSync(folder, { recursive: true, force: true })
+})
+
+/** Something about the subject in every class of records. */
+async function storeTraces(): Promise<void> {
+  const { matrix_key } = await ensurePolicy(t)
+  const body = {
+    subject_type: 'person',
+    name: NAME,
+    external_id: EXTERNAL_ID,
+    attributes: { country: 'DE', born_on: BIRTHDAY },
+  }
+  ;({ subject_id } = await t.make('POST /subjects', { body, headers: { 'idempotency-key': 'create' } }))
+  await t.make(`PATCH /subjects/${subject_id}`, { body: { name: NEW_NAME } })
+  ;({ evaluation_id } = await t.make('POST /evaluations', {
+    body: { matrix_key, subject_id },
+    headers: { 'idempotency-key': 'decide' },
+  }))
+  const items = [{ subject_id, inputs: { country: 'DE' } }]
+  await t.runToEnd(await t.make('POST /batch-evaluations', { body: { matrix_key, items } }))
+  const override = (text: string) => ({
+    body: { band: 'high', reason: text, expires_at: new Date(Date.now() + 86_400_000).toISOString() },
+    headers: { 'idempotency-key': `${EXTERNAL_ID}:${text.length}` },
+  })
+  await t.make(`POST /subjects/${subject_id}/risk-override`, override(`${NEW_NAME} is in the press`))
+  await t.setApprovalRules([{ action: 'risk-override', approvers: 2, role: 'compliance_officer' }])
+  const author = await t.token(undefined, t.author)
+  const open = override(`Report about ${NAME}`)
+  const { cr_id } = await t.make(`POST /subjects/${subject_id}/risk-override`, { ...open, token: author })
+  await t.make(`POST /change-requests/${cr_id}/approve`, { body: { note: `I know ${NEW_NAME}` } })
+  await t.setApprovalRules([])
+  const headers = { 'content-type': 'application/octet-stream' }
+  const rows = [
+    { ...body, external_id: null, name: 'Grace Hopper', attributes: {} },
+    { subject_type: NAME, name: 'Grace Hopper' },
+  ]
+    .map((row) => JSON.stringify(row))
+    .join('\n')
+  const { upload_id } = await t.make('POST /uploads?file_name=subjects.ndjson', { payload: rows, headers })
+  await t.make('POST /uploads?file_name=letter.txt', { payload: Buffer.from(`\u0000 Dear ${NAME}`), headers })
+  await t.runToEnd(await t.make('POST /subjects/bulk', { body: { upload_id, format: 'ndjson' } }))
+  // Excerpts of other faults show the value.
+  await t.write((tx) =>
+    tx.run('update app.subject_bulk_reject set excerpt = $2 where tenant_id = $1', [t.tenant_id, NAME]),
+  )
+  await t.make(`POST /risk-matrices/${matrix_key}/test-cases`, {
+    body: { name: `As ${NAME}`, inputs: { country: 'DE' }, expected: { band: 'low' }, note: EXTERNAL_ID },
+  })
+  const hold = { object_kind: 'subject', object_id: subject_id, reason: `Court order about ${NAME}` }
+  const { hold_id } = await t.make('POST /holds', { body: hold, token: author })
+  await t.make(`POST /holds/${hold_id}/release`, { body: { reason: `${NAME} was acquitted` } })
+  await t.make('POST /restrictions', { body: { purpose: `Suspicion about ${NAME}`, is_in_force: false } })
+}
+
+/** Every table as text, and bytes in hexadecimal digits: `table: text` for each text that is found. */
+async function findTexts(connection: pg.ClientConfig): Promise<string[]> {
+  const found = new Set<string>()
+  for (const [table, rows] of Object.entries(await dumpTables(connection))) {
+    const text = rows.join('\n').toLowerCase()
+    for (const wanted of [...TEXTS, ...[NAME, NEW_NAME].map((name) => Buffer.from(name).toString('hex'))])
+      if (text.includes(wanted.toLowerCase())) found.add(table)
+  }
+  return [...found].toSorted()
+}
+
+async function startOn(target: EmptyDatabase): Promise<Runtime> {
+  const build = w.kernel.build
+  const limits = { pool_size: 4, statement_timeout_ms: 15_000, upload_max_bytes: 1024, trusted_proxies: 0 }
+  return createRuntime({
+    ...{ connections: target, keyring, build, log: createSilentLog(), issuers: [], public_url: null, cors_origins: [] },
+    ...limits,
+    prepared_statements: true,
+    strict: true,
+    erasureLedger: ledger,
+  })
+}
+
+async function restoreOld(): Promise<EmptyDatabase> {
+  const target = await createEmptyDatabase()
+  targets.push(target)
+  await restoreInto(target, backup_file)
+  return target
+}
+
+const readName = async (target: EmptyDatabase): Promise<string> => {
+  const client = new pg.Client(target.postgres)
+  await client.connect()
+  const { rows } = await client.query('select name from app.subject where subject_id = $1', [subject_id])
+  await client.end()
+  return rows[0].name
+}
+
+describe('after an erasure', () => {
+  test('no clear text is left in any table', async () => {
+    // There was something to find.
+    expect(before).toEqual(
+      expect.arrayContaining([
+        'change_approval',
+        'change_request',
+        'definition_case',
+        'hold',
+        'idempotency',
+        'rating',
+        'restriction',
+        'subject',
+        'subject_bulk_reject',
+        'subject_word',
+        'upload_chunk',
+      ]),
+    )
+    expect(await findTexts(w.clone.postgres)).toEqual([])
+  })
+
+  test('the audit record verifies, and band and reason codes of decisions stay', async () => {
+    await chainAllEvents(w, t)
+    const scope = fullScope(t.tenant_id, 'operator:test')
+    const report = await w.runtime.database.read(scope, (tx) => verifyChain(tx, w.kernel.auditKeys, async () => {}))
+    expect(report).toMatchObject({ intact: true, faults: [] })
+    const { items } = await t.make(`GET /evaluations?subject_id=${subject_id}`)
+    expect(items).toMatchObject([
+      { evaluation_id, band: expect.any(String), document_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ])
+  })
+
+  test('a replay of its decision answers 410 with the hash', async () => {
+    const answer = await w.call(`POST /evaluations/${evaluation_id}/replay`, { token: await t.token() })
+    expect([answer.status, answer.json]).toMatchObject([
+      410,
+      { code: 'erased', document_hash: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ])
+  })
+
+  test('a repeated request is answered without the content', async () => {
+    const body = {
+      subject_type: 'person',
+      name: NAME,
+      external_id: EXTERNAL_ID,
+      attributes: { country: 'DE', born_on: BIRTHDAY },
+    }
+    const again = await w.call('POST /subjects', {
+      token: await t.token(),
+      body,
+      headers: { 'idempotency-key': 'create' },
+    })
+    expect([again.status, again.json.code]).toEqual([410, 'erased'])
+  })
+})
+
+describe('an older state that is restored', () => {
+  test('is not ready until the ledger was replayed, and then has nothing of the subject', async () => {
+    const target = await restoreOld()
+    expect(await readName(target)).toBe(NEW_NAME)
+    const runtime = await startOn(target)
+    try {
+      const check = async () => (await runtime.kernel.readiness()).checks['erasures']
+      expect(await check()).toMatchObject({ status: 'failed', detail: expect.stringContaining('erasures replay') })
+      // Nobody erases by an entry that this installation did not sign.
+      const forged = createFileLedger(path.join(folder, 'forged.ndjson'))
+      const { hash: _, signature: __, ...facts } = (await ledger.read())[0] as LedgerEntry
+      await forged.append(facts, { key_id: w.kernel.auditKeys.key_id, sign: () => 'x'.repeat(86) })
+      await expect(replayErasures(runtime, forged)).rejects.toThrow('is not signed')
+      expect(await readName(target)).toBe(NEW_NAME)
+      // A hold that was released between the backup and the erasure does not stop it.
+      await runtime.database.write(fullScope(t.tenant_id, 'user:a'), (tx) =>
+        tx.run(
+          `insert into app.hold (tenant_id, hold_id, object_kind, object_id, reason, placed_by) values ($1, $2, 'subject', $3, 'x', 'user:a')`,
+          [t.tenant_id, uuidv7(), subject_id],
+        ),
+      )
+      expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 1, absent: 0 })
+      expect(await check()).toMatchObject({ status: 'ok', entries: 1 })
+      expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 0, absent: 0 })
+    } finally {
+      await runtime.close()
+    }
+    expect(await findTexts(target.postgres)).toEqual([])
+  })
+
+  test('is erased by restore itself, which refuses to work without the ledger', async () => {
+    const urlOf = ({ user, password, host, port, database }: pg.ClientConfig) =>
+      `postgres://${user}:${encodeURIComponent(String(password ?? ''))}@localhost:${port}/${database}?host=${encodeURIComponent(String(host))}`
+    const key_file = path.join(folder, 'master.key')
+    fs.writeFileSync(key_file, TEST_MASTER_KEY.toString('hex'), { mode: 0o600 })
+    const environmentOf = (target: EmptyDatabase, erasure_ledger: string) => ({
+      ...process.env,
+      NODE_ENV: 'development',
+      DATABASE_URL: urlOf(target.app),
+      WORKER_DATABASE_URL: urlOf(target.worker),
+      STEWARD_DATABASE_URL: urlOf(target.steward),
+      PROBITY_MASTER_KEY_FILE: key_file,
+      PROBITY_ERASURE_LEDGER: erasure_ledger,
+    })
+    const target = await createEmptyDatabase()
+    targets.push(target)
+    const argv = ['restore', '--from', backup_file]
+    for (const wrong of ['', path.join(folder, 'missing.ndjson')]) {
+      const refused = await runCommand(argv, environmentOf(target, wrong))
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('PROBITY_ERASURE_LEDGER')])
+    }
+    const restored = await runCommand(argv, environmentOf(target, ledger_file))
+    expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('1 carried out again')])
+    expect(await findTexts(target.postgres)).toEqual([])
+    const replayed = await runCommand(['erasures', 'replay'], environmentOf(target, ledger_file))
+    expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining('0 carried out again') })
+  })
+})
+
+test('a ledger that lacks an erasure of the database makes the process not ready', async () => {
+  const [entry] = await ledger.read()
+  const shorter = path.join(folder, 'shorter.ndjson')
+  const other = createFileLedger(shorter)
+  const { key_id, signStatement } = w.kernel.auditKeys
+  const facts = { ...(entry as NonNullable<typeof entry>), erasure_id: uuidv7(), subject_id: uuidv7() }
+  await other.append(facts, { key_id, sign: (hash) => signStatement('erasure-ledger', hash) })
+  const { createLedgerCheck } = await import('./ledger-check.ts')
+  expect(await createLedgerCheck(other, w.runtime.database)()).toMatchObject({ status: 'failed' })
+  expect(await createLedgerCheck(null, w.runtime.database)()).toMatchObject({ status: 'not_configured' })
+})

@@ -1,0 +1,3 @@
+/** Erasures as the operator's commands use them. */
+export * from './queries.ts'
+export { runErasure } from './run-erasure.ts'
