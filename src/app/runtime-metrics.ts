@@ -12,8 +12,8 @@ import type { Log } from '#kernel/log.ts'
 import type { GaugeDefinition, GaugeReading, Metrics } from '#kernel/metrics.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { countOpenAlerts, priorities } from '#modules/alerts/index.ts'
 import { workItems } from '#modules/work/index.ts'
-import { addAlertMetrics } from './alert-metrics.ts'
 import type { PluginCounts } from './readiness.ts'
 
 const SCOPE = fullScope(SYSTEM_TENANT, 'operator:metrics')
@@ -48,6 +48,19 @@ const pluginGauges = [
   {
     name: 'probity_plugins_invalid',
     help: 'Plugins in force that cannot run, so that what uses them answers 503; disabled ones are not counted.',
+  },
+] as const satisfies readonly GaugeDefinition[]
+
+const alertGauges = [
+  {
+    name: 'probity_alerts_open',
+    help: 'Alerts of all tenants that are neither dismissed nor escalated, by priority.',
+    labels: ['priority'],
+  },
+  {
+    name: 'probity_alerts_oldest_open_seconds',
+    help: 'Age of the oldest of them by priority; 0 when there is none.',
+    labels: ['priority'],
   },
 ] as const satisfies readonly GaugeDefinition[]
 
@@ -99,6 +112,18 @@ async function readQueueGauges(
         ] as const)
       : []),
   ]
+}
+
+async function readAlertGauges(queue: Pick<Transactions, 'one'>): Promise<GaugeReading[]> {
+  const rows = await queue.one(SCOPE, countOpenAlerts)
+  return priorities.flatMap((priority) => {
+    const found = rows.find((row) => row.priority === priority)
+    const labels = { priority }
+    return [
+      { name: 'probity_alerts_open', labels, value: found?.open ?? 0 },
+      { name: 'probity_alerts_oldest_open_seconds', labels, value: found?.oldest_s ?? 0 },
+    ]
+  })
 }
 
 async function readWorkGauges(
@@ -156,7 +181,15 @@ export function addRuntimeMetrics(metrics: Metrics, sources: MetricSources): voi
       return []
     }
   })
-  addAlertMetrics(metrics, sources)
+  metrics.addGauges(alertGauges, async () => {
+    const queue = sources.getQueue()
+    try {
+      return queue ? await readAlertGauges(queue) : []
+    } catch (error) {
+      log.warn({ err: error }, 'failed to count open alerts')
+      return []
+    }
+  })
   metrics.addGauges(workGauges, async () => {
     const queue = sources.getQueue()
     try {
