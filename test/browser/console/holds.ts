@@ -9,8 +9,9 @@ describe('a legal hold', () => {
     const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
     const otto = await createPerson('Otto Officer', ['compliance_officer'], { tenant })
     const lena = await createPerson('Lena Late', ['compliance_officer'], { tenant })
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
     const { json: subject } = await w.call('POST /subjects', {
-      token: clara.token,
+      token: anton.token,
       body: { subject_type: 'person', name: 'Viktor Example', attributes: {} },
     })
     const { json: restriction } = await w.call('POST /restrictions', {
