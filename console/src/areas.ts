@@ -1,30 +1,5 @@
-/**
- * The areas of the console in the order of the navigation. Routes, navigation and search are built from this table. An
- * area is visible to users who may call the operation it `needs`.
- */
-import type { OperationId } from '@probity/client'
-import type { ComponentType } from 'react'
-import type { IconName } from './ui/icons.tsx'
-
-export const groups = ['Work', 'Policy', 'Evidence', 'Administration', 'Developers'] as const
-
-type LoadPage = () => Promise<{ default: ComponentType }>
-
-export interface Area {
-  readonly path: string
-  readonly title: string
-  readonly about: string
-  readonly icon: IconName
-  readonly group: (typeof groups)[number] | null
-  /** operationId, or null if every signed-in user may open the area. */
-  readonly needs: OperationId | null
-  /** Shown without signing in. */
-  readonly isPublic?: true
-  /** Found by search and by links only, not in the navigation. */
-  readonly isUnlisted?: true
-  /** Each page is a separate chunk, loaded when it is opened. */
-  readonly pages: Readonly<Record<string, LoadPage>>
-}
+/** The areas of the console in the order of the navigation, visible to users who may call the operation they need. */
+import type { Area, LoadPage } from './area.ts'
 
 export const areas: readonly Area[] = [
   {
@@ -243,8 +218,7 @@ export const areas: readonly Area[] = [
   {
     path: '/plugins',
     title: 'Plugins',
-    about:
-      'Code of your own: scores of matrices, adapters of imports, providers; whether it runs and what depends on it',
+    about: 'Code of your own: scores, adapters, providers; whether it runs and what depends on it',
     icon: 'plugin',
     group: 'Policy',
     needs: 'listPlugins',
@@ -420,17 +394,4 @@ export const unlistedPages: Readonly<Record<string, LoadPage>> = {
   '/search': () => import('./areas/search/search-page.tsx'),
   '/sign-in': () => import('./areas/sign-in/sign-in-page.tsx'),
   '/sign-in/callback': () => import('./areas/sign-in/callback-page.tsx'),
-}
-
-export function findArea(path: string): Area | undefined {
-  return areas.find((area) =>
-    area.path === '/' ? path === '/' : path === area.path || path.startsWith(`${area.path}/`),
-  )
-}
-
-/** Without known permissions, only public areas are offered. */
-export function filterAreas(operations: readonly string[] | null): readonly Area[] {
-  return areas.filter((area) =>
-    operations === null ? area.isPublic === true : area.needs === null || operations.includes(area.needs),
-  )
 }

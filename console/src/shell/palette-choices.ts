@@ -1,7 +1,7 @@
 /** What the palette offers for a text: pages, found objects in groups, and all results; without a text, what was opened before. */
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import type { Area } from '#console/areas.ts'
+import type { Area } from '#console/area.ts'
 import { useToken } from '#console/session/session.ts'
 import type { IconName } from '#console/ui/icons.tsx'
 import { classifyError, errorTitles } from '#console/ui/problem-texts.ts'

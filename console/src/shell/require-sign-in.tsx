@@ -1,7 +1,7 @@
 /** Renders a page for signed-in users, and the sign-in form at the same address for others. */
 import { useLocation } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
-import { findArea } from '#console/areas.ts'
+import { findArea } from '#console/find-areas.ts'
 import { useToken } from '#console/session/session.ts'
 import { ListSkeleton } from '#console/ui/list.tsx'
 

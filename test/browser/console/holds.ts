@@ -9,8 +9,9 @@ describe('a legal hold', () => {
     const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
     const otto = await createPerson('Otto Officer', ['compliance_officer'], { tenant })
     const lena = await createPerson('Lena Late', ['compliance_officer'], { tenant })
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
     const { json: subject } = await w.call('POST /subjects', {
-      token: clara.token,
+      token: anton.token,
       body: { subject_type: 'person', name: 'Viktor Example', attributes: {} },
     })
     const { json: restriction } = await w.call('POST /restrictions', {
@@ -40,14 +41,17 @@ describe('a legal hold', () => {
     await expectFitsScreens(page, 'console-hold')
     const address = new URL(page.url()).pathname
 
-    // Colleagues without access do not see the hold, yet it holds.
+    // A colleague without access does not see the hold.
     const colleague = await at(lena, '/holds')
     await colleague.page.getByText('No legal holds').waitFor()
-    await colleague.page.goto(new URL(`/erasures/new?subject=${subject.subject_id}`, page.url()).href)
-    await colleague.page.getByText('Something must be kept').waitFor()
-    await colleague.page.getByRole('table', { name: 'Classes of records' }).getByText('Legal hold').first().waitFor()
-    expect(await colleague.page.getByRole('button', { name: 'Request the erasure' }).count()).toBe(0)
-    await expectFitsScreens(colleague.page, 'console-erasure-preview')
+    await colleague.page.goto(new URL(address, page.url()).href)
+    await pageHeading(colleague.page, 'Not found').waitFor()
+
+    const preview = await at(otto, `/erasures/new?subject=${subject.subject_id}`)
+    await preview.page.getByText('Something must be kept').waitFor()
+    await preview.page.getByRole('table', { name: 'Classes of records' }).getByText('Legal hold').first().waitFor()
+    expect(await preview.page.getByRole('button', { name: 'Request the erasure' }).count()).toBe(0)
+    await expectFitsScreens(preview.page, 'console-erasure-preview')
 
     const second = await at(otto, address)
     await second.page.getByRole('button', { name: 'Release' }).click()
@@ -55,7 +59,7 @@ describe('a legal hold', () => {
     await release.getByLabel('Reason').fill('The proceedings ended')
     await release.getByRole('button', { name: 'Release' }).click()
     await second.page.getByText('released', { exact: true }).waitFor()
-    expect([seen, second.seen]).toEqual([noProblems, noProblems])
-    await Promise.all([close(), second.close(), colleague.close()])
+    expect([seen, preview.seen, second.seen]).toEqual([noProblems, noProblems, noProblems])
+    await Promise.all([close(), preview.close(), second.close(), colleague.close()])
   })
 })

@@ -57,13 +57,13 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
         <AlertState alert={alert} />
       </Stack>
       <AlertActions alert={alert} onAct={onAct} />
-      <Part title="Why">
+      <Part order={isPage ? 2 : 3} title="Why">
         <AlertExplanation alert={alert} />
       </Part>
-      <Part title="Other alerts">
+      <Part order={isPage ? 2 : 3} title="Other alerts">
         <OtherAlerts alert={alert} />
       </Part>
-      <Part title="History and comments">
+      <Part order={isPage ? 2 : 3} title="History and comments">
         <AlertHistory alert={alert} />
       </Part>
     </Stack>
@@ -100,11 +100,18 @@ function AlertState({ alert: { assignee, snoozed_until, dismissal } }: { readonl
   )
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+interface PartProps {
+  readonly title: string
+  /** The level of the heading, one below that of the alert. */
+  readonly order: 2 | 3
+  readonly children: ReactNode
+}
+
+function Part({ title, order, children }: PartProps) {
   const id = useId()
   return (
     <section aria-labelledby={id}>
-      <Title order={3} size="h6" id={id} mb={6}>
+      <Title order={order} size="h6" id={id} mb={6}>
         {title}
       </Title>
       {children}

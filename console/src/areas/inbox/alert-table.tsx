@@ -2,6 +2,7 @@
 import { Checkbox, Table, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import { formatDateTime, useNow } from '#console/ui/date-time.tsx'
+import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
@@ -18,19 +19,15 @@ interface AlertTableProps {
   /** Null: the user may not act on several. */
   readonly chosen: ReadonlySet<string> | null
   readonly onChoose: (alert: Alert, isChosen: boolean) => void
+  readonly empty: EmptyContent
 }
 
-export function AlertTable({ list, clocks, current_id, onOpen, chosen, onChoose }: AlertTableProps) {
+export function AlertTable({ list, clocks, current_id, onOpen, chosen, onChoose, empty }: AlertTableProps) {
   return (
     <ListTable
       label="Alerts"
       list={list}
-      empty={{
-        title: 'Nothing waits here',
-        about:
-          'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
-        filters: ['queue', 'view'],
-      }}
+      empty={empty}
       head={[
         ...(chosen ? [{ name: 'Select', isHidden: true }] : []),
         { name: 'Priority', isHidden: true },

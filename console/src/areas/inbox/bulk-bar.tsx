@@ -147,7 +147,7 @@ function Rules({ body }: { readonly body: BulkBody }) {
   return (
     <Text size="sm" component="div" role="status">
       {refusals.length === 0
-        ? 'No rule stands against it.'
+        ? 'No rule is broken.'
         : `${data.items.length - data.refused} of ${data.items.length} can be done. Refused:`}
       <ul className="refusals">
         {refusals.map(({ detail, count }) => (

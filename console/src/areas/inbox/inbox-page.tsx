@@ -133,6 +133,12 @@ export default function InboxPage() {
             onOpen={({ alert_id }) => setOpened(alert_id)}
             chosen={canAct ? chosen : null}
             onChoose={choose}
+            empty={{
+              title: 'Nothing waits here',
+              about:
+                'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
+              filters: ['queue', 'view'],
+            }}
           />
         </div>
         {alert && (
