@@ -3033,8 +3033,9 @@ create policy open on app.document as permissive for all using (true) with check
 create policy sight on app.document as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.document as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER document_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER document_erase BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.state = 'deleted'::text))) EXECUTE FUNCTION app.erase_only('end_reason');
 CREATE TRIGGER document_hold BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
-CREATE TRIGGER document_keep BEFORE UPDATE ON app.document FOR EACH ROW EXECUTE FUNCTION app.keep_document();
+CREATE TRIGGER document_keep BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((app.erasing() IS NULL) OR (old.state <> 'deleted'::text))) EXECUTE FUNCTION app.keep_document();
 CREATE TRIGGER document_refuse BEFORE INSERT ON app.document FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
 grant insert, select, update on app.document to app;
 

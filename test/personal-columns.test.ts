@@ -15,7 +15,8 @@ function listContentColumns(schema: string): string[] {
     table = /^create table app\.(\w+)/.exec(line)?.[1] ?? table
     isSystem = line.startsWith('-- ') ? line.endsWith(': system') : isSystem
     const column = /^ {2}(?!constraint )(\w+) (?:text|jsonb?|bytea)(?:\[\])?(?:[ ,]|$)/.exec(line)?.[1]
-    return column === undefined || isSystem ? [] : [`${table}.${column}`]
+    // Variables of functions come before the first table.
+    return column === undefined || isSystem || table === '' ? [] : [`${table}.${column}`]
   })
 }
 

@@ -44,6 +44,7 @@ const reasons: Readonly<Record<string, Reason>> = {
   'dataset_version.content_hash': 'beside its content',
   'document.encrypted_sha256': 'random',
   'document.sha256': 'beside its content',
+  'erasure.ledger_hash': 'not personal',
   'evaluation.document_hash': 'salted',
   'evaluation.mac': 'keyed',
   'evaluation.receipt_hash': 'not personal',

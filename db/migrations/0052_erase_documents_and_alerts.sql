@@ -40,3 +40,10 @@ create trigger alert_comment_erase before update on app.alert_comment for each r
 -- Nothing is stored about a subject while it is being erased, or afterwards.
 create trigger alert_refuse before insert on app.alert for each row execute function app.refuse_erased_rating();
 create trigger document_refuse before insert on app.document for each row execute function app.refuse_erased_rating();
+
+-- Why a document was deleted may name the person.
+drop trigger document_keep on app.document;
+create trigger document_keep before update on app.document
+  for each row when (app.erasing() is null or old.state <> 'deleted') execute function app.keep_document();
+create trigger document_erase before update on app.document
+  for each row when (app.erasing() is not null and old.state = 'deleted') execute function app.erase_only('end_reason');

@@ -1,7 +1,7 @@
 /** The row of a batch, its progress after a step, and the ratings of decided items. */
 import type { JobView } from '#kernel/job/schema.ts'
 import type { Static } from '#kernel/schema.ts'
-import type { NewRating, SubjectFilter } from '#modules/subjects/index.ts'
+import type { ratingStore, SubjectFilter } from '#modules/subjects/index.ts'
 import type { BandChange, ItemRow } from './decide/item-results.ts'
 import type { FileOptions, InlineItem } from './source/input-rows.ts'
 
@@ -95,7 +95,7 @@ export function toRating(
   batch: BatchRow,
   { subject_id, band, score_bps }: Pick<ItemRow, 'subject_id' | 'band' | 'score_bps'>,
   rating_id: string,
-): NewRating | null {
+): ratingStore.NewRating | null {
   if (subject_id === null || band === null || score_bps === null) return null
   return {
     rating_id,

@@ -15,7 +15,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { raiseDecisionAlerts } from '#modules/alerts/index.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
-import { insertRatings } from '#modules/subjects/index.ts'
+import { ratingStore } from '#modules/subjects/index.ts'
 import { advanceBatch, type BatchRow, toDigest, toRating } from './batch.ts'
 import { loadPlan } from './create-batch.ts'
 import { type BatchPlan, decideRows } from './decide/decide-rows.ts'
@@ -223,7 +223,7 @@ async function storePortion(tx: Tx, before: BatchRow, next: BatchRow, items: rea
   for (let from = 0; from < items.length; from += STATEMENT_ITEMS)
     await store(tx, before.batch_id, items.slice(from, from + STATEMENT_ITEMS))
   const ratings = items.flatMap((item) => toRating(before, item, uuidv7()) ?? [])
-  if (ratings.length > 0) await insertRatings(tx, ratings)
+  if (ratings.length > 0) await ratingStore.insertRatings(tx, ratings)
 }
 
 /** Yields each value while the next one is being computed. */

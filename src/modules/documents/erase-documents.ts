@@ -6,7 +6,14 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { removeUpload } from '#modules/system/index.ts'
 import { countEvidenceOf, updateEvidenceErased } from './evidence/queries.ts'
-import { countDocumentsOf, hasHeldDocument, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
+import {
+  countDocumentsOf,
+  eraseEndReasons,
+  hasHeldDocument,
+  lockDocumentsOf,
+  removeChunks,
+  updateEnded,
+} from './queries.ts'
 
 async function eraseDocumentsOf(tx: Tx, subject_id: string): Promise<number> {
   const stored = await lockDocumentsOf(tx, subject_id)
@@ -15,6 +22,7 @@ async function eraseDocumentsOf(tx: Tx, subject_id: string): Promise<number> {
   for (const { upload_id } of documents) if (upload_id !== null) await removeUpload(tx, upload_id)
   await updateEnded(tx, ids, { state: 'erased', reason: 'Erasure of the subject' })
   await removeChunks(tx, ids)
+  await eraseEndReasons(tx, subject_id)
   return ids.length + (await updateEvidenceErased(tx, subject_id))
 }
 

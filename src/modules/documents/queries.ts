@@ -238,6 +238,13 @@ export const hasHeldDocument = async (tx: Tx, subject_id: string): Promise<boole
     [tx.tenant_id, subject_id],
   )) !== undefined
 
+/** Of documents that were deleted before their subject is erased. */
+export const eraseEndReasons = (tx: Tx, subject_id: string) =>
+  tx.run(
+    `update app.document set end_reason = 'erased' where tenant_id = $1 and subject_id = $2 and state = 'deleted' and end_reason <> 'erased'`,
+    [tx.tenant_id, subject_id],
+  )
+
 /** Of documents that are not gone. */
 export const countDocumentsOf = async (tx: Tx, subject_id: string): Promise<number> =>
   (

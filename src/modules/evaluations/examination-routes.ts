@@ -7,7 +7,7 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
-import { overrideApproval, type RatingRow, ratingSchemas } from '#modules/subjects/index.ts'
+import { overrideApproval, ratingSchemas, type ratingStore } from '#modules/subjects/index.ts'
 import { isEqualJson, listFieldChanges } from '#registry/content/json-patch.ts'
 import { createCertificate } from './certificate.ts'
 import {
@@ -196,6 +196,6 @@ export const examinationRoutes = [
       request,
       audit,
       ...override,
-    })) as RatingRow
+    })) as ratingStore.RatingRow
   }),
 ]

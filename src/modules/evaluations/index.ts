@@ -10,7 +10,7 @@ import { decisionRoutes } from './routes.ts'
 
 export { buildDocument, decide, storeDecision } from './decide/decide.ts'
 export { mergeInputs, toProblemErrors } from './decide/inputs.ts'
-export { createRecordCheck, readEvaluation } from './records/read-record.ts'
+export * as decisionRecords from './records/read-record.ts'
 export { type EvaluationRow, toOutcomeView } from './records/record.ts'
 export * as decisionDocuments from './records/stored-document.ts'
 export { redactDecision } from './redaction.ts'

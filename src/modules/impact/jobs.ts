@@ -12,7 +12,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { openContents } from '#modules/batch-evaluations/index.ts'
 import { resolver } from '#modules/definitions/index.ts'
-import { createRecordCheck, decisionDocuments } from '#modules/evaluations/index.ts'
+import { decisionDocuments, decisionRecords } from '#modules/evaluations/index.ts'
 import { recordFailure } from '#modules/plugins/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 
@@ -114,7 +114,7 @@ async function measurePortion(
   reached: Checkpoint,
 ): Promise<Checkpoint> {
   let checkpoint = reached
-  const isIntact = createRecordCheck(kernel, tenant_id)
+  const isIntact = decisionRecords.createRecordCheck(kernel, tenant_id)
   const caused_by = { kind: 'impact', id: run.run_id } as const
   const runs = binding.createOwnRuns(kernel, {
     caller: tenant_id,
@@ -139,7 +139,7 @@ async function measurePortion(
 interface TallyContext {
   readonly comparisons: readonly Comparison[]
   readonly tally: ImpactTally
-  readonly isIntact: ReturnType<typeof createRecordCheck>
+  readonly isIntact: ReturnType<typeof decisionRecords.createRecordCheck>
   readonly runs: binding.PluginRuns
 }
 
@@ -200,7 +200,7 @@ async function readPastInputs(
   kernel: Capabilities<'encryption'>,
   tx: Tx,
   rows: readonly PastDecisionRow[],
-  isIntact: ReturnType<typeof createRecordCheck>,
+  isIntact: ReturnType<typeof decisionRecords.createRecordCheck>,
 ): Promise<ReadonlyMap<PastDecisionRow, Readonly<Record<string, unknown>>>> {
   const inputs = new Map<PastDecisionRow, Readonly<Record<string, unknown>>>()
   const single = rows.flatMap((row) => (row.evaluation ? [{ row, evaluation: row.evaluation }] : []))

@@ -2,7 +2,7 @@
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import { createOncePerTenant, type Fixture, type Fixtures } from '#test/support/operation-fixture.ts'
-import { insertRatings } from './index.ts'
+import { ratingStore } from './index.ts'
 
 const buildSubject = (more: object = {}) => ({
   subject_type: 'company',
@@ -42,7 +42,9 @@ export async function insertRating(
     matrix_key: 'customer-risk',
     matrix_version: 1,
   }
-  await t.write((tx) => insertRatings(tx, [{ ...rating, cause: 'evaluation', band, score_bps: 5000, ...more }]))
+  await t.write((tx) =>
+    ratingStore.insertRatings(tx, [{ ...rating, cause: 'evaluation', band, score_bps: 5000, ...more }]),
+  )
 }
 
 const oncePerTenant = createOncePerTenant()

@@ -18,7 +18,7 @@ import { subjectSource } from './search/subject-source.ts'
 
 export * as erasures from './erasure/index.ts'
 export * as overrideApproval from './ratings/override-approval.ts'
-export { deferRating, insertRatings, type NewRating, type RatingRow } from './ratings/queries.ts'
+export * as ratingStore from './ratings/queries.ts'
 export * as ratingSchemas from './ratings/schema.ts'
 export {
   countSubjects,

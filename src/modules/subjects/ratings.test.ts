@@ -6,7 +6,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertRating, newSubject } from './fixtures.ts'
-import { insertRatings, listSubjectsAfter, type NewRating } from './index.ts'
+import { listSubjectsAfter, ratingStore } from './index.ts'
 
 const DAY_MS = 86_400_000
 let w: TestApp
@@ -70,7 +70,7 @@ describe('the rating in force', () => {
   test('is set for many subjects by one statement, also for one named twice', async () => {
     const ids = [await newSubject(t), await newSubject(t), await newSubject(t)] as const
     const batch_id = uuidv7()
-    const of = (subject_id: string, band: string, valid_at: string): NewRating => ({
+    const of = (subject_id: string, band: string, valid_at: string): ratingStore.NewRating => ({
       rating_id: uuidv7(),
       subject_id,
       cause: 'batch',
@@ -82,7 +82,7 @@ describe('the rating in force', () => {
       valid_at,
     })
     const count = await t.write((tx) =>
-      insertRatings(tx, [
+      ratingStore.insertRatings(tx, [
         of(ids[0], 'medium', '2026-02-01T00:00:00Z'),
         of(ids[0], 'low', '2026-01-01T00:00:00Z'),
         of(ids[1], 'high', '2026-01-01T00:00:00Z'),

@@ -7,7 +7,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { EvidenceKind, EvidenceOwner } from '#kernel/module.ts'
 import { fail } from '#kernel/problem.ts'
-import { readEvaluation } from '#modules/evaluations/index.ts'
+import { decisionRecords } from '#modules/evaluations/index.ts'
 import { findCall, listResults } from '#modules/providers/index.ts'
 import { payloadStore } from '#modules/source-contracts/index.ts'
 import { findSubject, readVersion } from '#modules/subjects/index.ts'
@@ -56,7 +56,7 @@ const callKind: EvidenceKind = {
 const evaluationKind: EvidenceKind = {
   kind: 'evaluation',
   resolve: async (kernel, tx, { object_id }) => {
-    const stored = await readEvaluation(kernel, tx, object_id).catch((error) => {
+    const stored = await decisionRecords.readEvaluation(kernel, tx, object_id).catch((error) => {
       if ((error as { code?: string }).code === 'not_found') return undefined
       throw error
     })

@@ -15,7 +15,7 @@ import { resolver } from '#modules/definitions/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 
 import { evidenceStore } from '#modules/source-contracts/index.ts'
-import { deferRating, findSubject } from '#modules/subjects/index.ts'
+import { findSubject, ratingStore } from '#modules/subjects/index.ts'
 import { insertEvaluation } from '../records/read-record.ts'
 import { type EvaluationRow, toColumns } from '../records/record.ts'
 import { applyEvidence, type CitedCall, toPinnedEvidence } from './evidence.ts'
@@ -190,7 +190,7 @@ export async function storeDecision(
   for (const admission_id of decided.admission_ids)
     await evidenceStore.insertEvidence(tx, { consumer_kind: 'evaluation', consumer_id: evaluation_id, admission_id })
   if (row.subject_id !== null && row.band !== null && row.score_bps !== null) {
-    deferRating(tx, {
+    ratingStore.deferRating(tx, {
       rating_id: uuidv7(),
       subject_id: row.subject_id,
       matrix_key: row.definition_key,
