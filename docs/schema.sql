@@ -1837,7 +1837,7 @@ create policy sight on app.alert as restrictive for all using (((restriction_id 
 create policy wall on app.alert as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER alert_change BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_alert();
-CREATE TRIGGER alert_erase BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'dedup_key', 'facts', 'facts_salt', 'changes', 'changes_since', 'explanation');
+CREATE TRIGGER alert_erase BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'dedup_key', 'facts', 'facts_salt', 'changes', 'changes_since', 'explanation', 'priority_rank');
 CREATE TRIGGER alert_keep BEFORE INSERT ON app.alert FOR EACH ROW EXECUTE FUNCTION app.keep_alert();
 CREATE TRIGGER alert_record AFTER INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.record_alert();
 CREATE TRIGGER alert_refuse BEFORE INSERT ON app.alert FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();

@@ -18,10 +18,10 @@ drop trigger alert_keep on app.alert;
 create trigger alert_keep before insert on app.alert for each row execute function app.keep_alert();
 create trigger alert_change before update on app.alert
   for each row when (app.erasing() is null) execute function app.keep_alert();
--- Without its salt the fingerprint that stays says nothing about the facts.
+-- Without its salt the fingerprint that stays says nothing about the facts. A generated column has no value before the update.
 create trigger alert_erase before update on app.alert
   for each row when (app.erasing() is not null)
-  execute function app.erase_only('title', 'dedup_key', 'facts', 'facts_salt', 'changes', 'changes_since', 'explanation');
+  execute function app.erase_only('title', 'dedup_key', 'facts', 'facts_salt', 'changes', 'changes_since', 'explanation', 'priority_rank');
 
 drop trigger alert_suppression_keep on app.alert_suppression;
 create trigger alert_suppression_keep before update on app.alert_suppression

@@ -10,6 +10,7 @@ import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import { createSilentLog } from '#kernel/log.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
+import { newUpload } from '#modules/documents/fixtures.ts'
 import { chainAllEvents } from '#test/support/audit-chain.ts'
 import { dumpTables, keyring, restoreInto } from '#test/support/backup-fixture.ts'
 import { TEST_MASTER_KEY } from '#test/support/database.ts'
@@ -50,7 +51,7 @@ beforeAll(async () => {
   const reason = `${NEW_NAME} asked for it`
   ;({ erasure_id } = await t.make(`POST /subjects/${subject_id}/erase`, { token, body: { reason } }))
   const ended = await t.runToEnd(await t.make(`POST /erasures/${erasure_id}/confirm`))
-  expect(ended).toMatchObject({ state: 'succeeded' })
+  expect(ended, JSON.stringify(ended.problem)).toMatchObject({ state: 'succeeded' })
 })
 afterAll(async () => {
   for (const target of targets) await target.drop()
@@ -107,6 +108,31 @@ async function storeTraces(): Promise<void> {
   const { hold_id } = await t.make('POST /holds', { body: hold, token: author })
   await t.make(`POST /holds/${hold_id}/release`, { body: { reason: `${NAME} was acquitted` } })
   await t.make('POST /restrictions', { body: { purpose: `Suspicion about ${NAME}`, is_in_force: false } })
+  await storeDocuments()
+  await storeAlerts(author)
+}
+
+async function storeDocuments(): Promise<void> {
+  const upload_id = await newUpload(t, `${NAME}.txt`, `Statement of ${NAME}`)
+  await t.make('POST /documents', { body: { upload_id, subject_id, title: `Statement of ${NEW_NAME}` } })
+  const reference = { kind: 'external_reference', title: `File of ${NAME}`, reference: EXTERNAL_ID, source: NAME }
+  const obtained_at = '2026-03-03T00:00:00Z'
+  await t.make('POST /evidence', { body: { owner_kind: 'subject', owner_id: subject_id, obtained_at, ...reference } })
+}
+
+async function storeAlerts(author: string): Promise<void> {
+  const report = {
+    ...{ source: 'payment-monitor', dedup_key: `watchlist:${EXTERNAL_ID}`, subject_id },
+    ...{ title: `Resembles ${NAME}`, priority: 'high', reference: `payment of ${NAME}` },
+    facts: [{ name: 'born_on', value: BIRTHDAY }],
+  }
+  const { alert_id } = await t.make('POST /alerts', { body: report })
+  await t.make('POST /alerts', { body: { ...report, facts: [{ name: 'born_on', value: `${BIRTHDAY} or later` }] } })
+  await t.make(`POST /alerts/${alert_id}/comments`, { body: { text: `${NEW_NAME} called` } })
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  const suppression = { source: 'payment-monitor', dedup_key: EXTERNAL_ID, up_to_priority: 'low', expires_at }
+  const body = { ...suppression, reason_code: 'ALR_DATA_FAULT', reason: `Feed of ${NAME}` }
+  await t.make('POST /alerts/suppressions', { token: author, body })
 }
 
 /** Every table as text, and bytes in hexadecimal digits: `table: text` for each text that is found. */
