@@ -2276,7 +2276,7 @@ CREATE INDEX batch_item_change_idx ON app.batch_item USING btree (tenant_id, bat
 CREATE INDEX batch_item_failed_idx ON app.batch_item USING btree (tenant_id, batch_id, seq) WHERE (state = 'failed'::text);
 CREATE INDEX batch_item_hit_idx ON app.batch_item USING btree (tenant_id, batch_id, subject_id) WHERE hit;
 CREATE INDEX batch_item_plain_idx ON app.batch_item USING btree (tenant_id, batch_id, seq) WHERE ((content IS NULL) AND (failure_code IS DISTINCT FROM 'erased'::text));
-CREATE INDEX batch_item_subject_idx ON app.batch_item USING btree (tenant_id, subject_id, batch_id, seq) WHERE ((subject_id IS NOT NULL) AND (state = 'done'::text));
+CREATE INDEX batch_item_subject_idx ON app.batch_item USING btree (tenant_id, subject_id, batch_id, seq) WHERE (subject_id IS NOT NULL);
 create policy open on app.batch_item as permissive for all using (true) with check (true);
 create policy wall on app.batch_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER batch_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.batch_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();

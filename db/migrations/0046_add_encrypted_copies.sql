@@ -126,6 +126,9 @@ alter table app.batch_item add constraint batch_item_outcome_ck check (case stat
     and change is null end) not valid;
 alter table app.batch_item add constraint batch_item_content_ck
   check (content is null or (num_nonnulls(external_id, inputs, document_salt) = 0 and findings = '[]')) not valid;
+-- An erasure looks for failed items of a subject too.
+drop index app.batch_item_subject_idx;
+create index batch_item_subject_idx on app.batch_item (tenant_id, subject_id, batch_id, seq) where subject_id is not null;
 create index batch_item_plain_idx on app.batch_item (tenant_id, batch_id, seq)
   where content is null and failure_code is distinct from 'erased';
 

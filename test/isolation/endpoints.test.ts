@@ -147,6 +147,13 @@ function visible(reply: Reply): object {
   return { status: reply.status, headers: Object.fromEntries(headers), body }
 }
 
+/** Operations that answer for each identifier of the body, and repeat it; the rest of the answer must be the same. */
+const REPEATING: readonly string[] = ['updateAlerts']
+const withoutGiven = (reply: Reply, given: string): Reply => {
+  const text = reply.text.replaceAll(given, '~')
+  return { ...reply, text, json: JSON.parse(text) }
+}
+
 describe("another tenant's identifiers", () => {
   test.for(tenantRoutes)('$id answers them exactly like random ones', async (route) => {
     const [mine, theirs] = [await keptExample(route), await getExample(route, other)]
@@ -155,8 +162,14 @@ describe("another tenant's identifiers", () => {
     if (mine.params && !mine.shared) expect(inPath.length, 'the identifiers of two tenants differ').toBeGreaterThan(0)
     for (const spot of spots) {
       const random = isUuid(spot.foreign) ? uuidv7() : `zz${uuidv7().slice(-12)}`
-      const foreign = await send(own, route, placed(mine, spot, spot.foreign))
-      const unknown = await send(own, route, placed(mine, spot, random))
+      const ask = async (id: string): Promise<Reply> => {
+        const reply = await send(own, route, placed(mine, spot, id))
+        return REPEATING.includes(route.id) ? withoutGiven(reply, id) : reply
+      }
+      // Carries out what the other identifiers ask for, so that the next two find the same state.
+      if (REPEATING.includes(route.id)) await ask(uuidv7())
+      const foreign = await ask(spot.foreign)
+      const unknown = await ask(random)
       expect(visible(foreign)).toEqual(visible(unknown))
       // Where nothing can be missing, as in the history of an object, there is nothing to list.
       if (spot.part === 'params' && route.problems.includes('not_found')) expect(foreign.status).toBe(404)

@@ -114,6 +114,36 @@ export const schemaMutants: readonly SchemaMutant[] = [
     ],
   },
   {
+    name: 'every transaction is an erasure',
+    rule: 'a function that keeps history is missing or is not as written',
+    break: () => [
+      `create or replace function app.erasing() returns uuid language plpgsql stable as 'begin return gen_random_uuid(); end'`,
+    ],
+  },
+  {
+    name: 'an erasure overwrites any column',
+    rule: 'a function that keeps history is missing or is not as written',
+    break: () => [
+      `create or replace function app.erase_only() returns trigger language plpgsql as 'begin return new; end'`,
+    ],
+  },
+  {
+    name: 'a copy is encrypted more than once',
+    rule: 'a function of copies is missing or is not as written',
+    break: () => [
+      `create or replace function app.encrypt_once() returns trigger language plpgsql as 'begin return new; end'`,
+    ],
+  },
+  {
+    name: 'an occurrence takes no restriction of its alert',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => [
+      'drop trigger alert_occurrence_restriction on app.alert_occurrence',
+      `create trigger alert_occurrence_restriction before insert on app.alert_occurrence
+         for each row when (new.suppression_id is not null) execute function app.inherit_restriction('alert', 'alert_id')`,
+    ],
+  },
+  {
     name: 'a tenant that is being deleted can be used again',
     rule: 'tenants can be removed by hand',
     break: () => ['alter table app.tenant disable trigger tenant_keep'],

@@ -63,6 +63,11 @@ const INHERITING = [
   'payload_admission',
   'quarantine_item',
   'admission_evidence',
+  'document_chunk',
+  'alert_history',
+  'alert_comment',
+  'alert_second_look',
+  'alert_occurrence',
 ]
 
 export const tableMutants: readonly TableMutant[] = [
@@ -261,6 +266,41 @@ export const tableMutants: readonly TableMutant[] = [
     break: (t) => (isAppendOnly(t) ? [`grant update (tenant_id) on app.${t.name} to app`] : []),
   },
   {
+    name: 'a copy may be removed: trigger dropped',
+    rule: 'a copy can be changed',
+    break: (t) => (t.kind === 'copy' ? [`drop trigger ${t.name}_append on app.${t.name}`] : []),
+  },
+  {
+    name: 'a copy may be changed: trigger disabled',
+    rule: 'a copy can be changed',
+    break: (t) => (t.kind === 'copy' ? [`alter table app.${t.name} disable trigger ${t.name}_encrypt`] : []),
+  },
+  {
+    name: 'a copy may be changed: update of whole rows granted',
+    rule: 'a copy can be changed',
+    break: (t) => (t.kind === 'copy' ? [`grant update on app.${t.name} to app`] : []),
+  },
+  {
+    name: 'history may be removed: trigger dropped',
+    rule: 'history can be changed without an erasure',
+    break: (t) => (t.kind === 'erasable' ? [`drop trigger ${t.name}_append on app.${t.name}`] : []),
+  },
+  {
+    name: 'history may be overwritten: trigger disabled',
+    rule: 'history can be changed without an erasure',
+    break: (t) => (t.kind === 'erasable' ? [`alter table app.${t.name} disable trigger ${t.name}_erase`] : []),
+  },
+  {
+    name: 'history may be overwritten: update of whole rows granted',
+    rule: 'history can be changed without an erasure',
+    break: (t) => (t.kind === 'erasable' ? [`grant update on app.${t.name} to app`] : []),
+  },
+  {
+    name: 'history may be removed: delete granted',
+    rule: 'history can be changed without an erasure',
+    break: (t) => (t.kind === 'erasable' ? [`grant delete on app.${t.name} to app`] : []),
+  },
+  {
     name: 'foreign key dropped',
     effect: 'silent',
     // Where a trigger refuses the row before the key does, only triggers write, or a check keeps the scope, the missing key goes unnoticed.
@@ -268,6 +308,7 @@ export const tableMutants: readonly TableMutant[] = [
       [
         ...INHERITING,
         'activation',
+        'alert',
         'dataset',
         'dataset_difference',
         'dataset_version',

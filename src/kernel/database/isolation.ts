@@ -63,25 +63,33 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
 /** The one change that a copy allows, with a digest of its body. */
 const ENCRYPT_ONCE_DIGEST = 'b67596998971229cde489115261c5056'
 
-/** Functions that keep append-only rows and tenants, except in the deletion of a whole tenant. */
+/** Functions that keep append-only rows and tenants, except in an erasure and in the deletion of a whole tenant. */
 const historyFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['refuse_change', 'd75c5068afce7a4217005444f7da5f16'],
   ['is_deleting_tenant', '3ef2fb7465d946d85ea17f6d6efab50f'],
+  ['erasing', 'ca0de68a15090f04dff0fcfde069c387'],
+  ['erase_only', '14905a0a96261fd4c59e90e5232f31f2'],
   ['keep_tenant', '830df33356dba1d7e5db7f6ec09f8f40'],
 ]
 
 /** Rows that belong to another row take its restriction; two tables copy what decides about sight. */
-const sightTriggers: readonly (readonly [table: string, trigger_function: string])[] = [
-  ['restriction', 'copy_restriction'],
-  ['restriction_access', 'copy_restriction_access'],
-  ['change_approval', 'inherit_restriction'],
-  ['provider_attempt', 'inherit_restriction'],
-  ['provider_page', 'inherit_restriction'],
-  ['provider_answer', 'inherit_restriction'],
-  ['source_payload_content', 'inherit_restriction'],
-  ['payload_admission', 'inherit_restriction'],
-  ['quarantine_item', 'inherit_restriction'],
-  ['admission_evidence', 'inherit_restriction'],
+const sightTriggers: readonly (readonly [table: string, trigger_function: string, condition: string])[] = [
+  ['restriction', 'copy_restriction', ''],
+  ['restriction_access', 'copy_restriction_access', ''],
+  ['change_approval', 'inherit_restriction', ''],
+  ['provider_attempt', 'inherit_restriction', ''],
+  ['provider_page', 'inherit_restriction', ''],
+  ['provider_answer', 'inherit_restriction', ''],
+  ['source_payload_content', 'inherit_restriction', ''],
+  ['payload_admission', 'inherit_restriction', ''],
+  ['quarantine_item', 'inherit_restriction', ''],
+  ['admission_evidence', 'inherit_restriction', ''],
+  ['document_chunk', 'inherit_restriction', ''],
+  ['alert_history', 'inherit_restriction', ''],
+  ['alert_comment', 'inherit_restriction', ''],
+  ['alert_second_look', 'inherit_restriction', ''],
+  // An occurrence that was suppressed belongs to no alert.
+  ['alert_occurrence', 'inherit_restriction', '(new.alert_id IS NOT NULL)'],
 ]
 
 const literal = (value: string | null): string => (value === null ? 'null' : `$q$${value}$q$`)
@@ -243,9 +251,10 @@ const schemaRules: readonly string[] = [
   `select 'tenants can be removed by hand', 'tenant' where not exists (
      select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.tenant') and f.proname = 'keep_tenant'
         and g.tgenabled in ('O', 'A') and g.tgtype = 31 and g.tgqual is null)`,
-  `select 'a trigger that sight relies on is missing or off', w.name || '.' || w.function from (values ${toSqlRows(sightTriggers)}) as w (name, function)
+  `select 'a trigger that sight relies on is missing or off', w.name || '.' || w.function from (values ${toSqlRows(sightTriggers)}) as w (name, function, condition)
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
-      and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgqual is null and g.tgattr = ''
+      and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgattr = ''
+      and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
       and g.tgtype = case w.function when 'inherit_restriction' then 7 else 21 end)`,
   // The rows that decide about sight go with the access that they copy.
   `select 'a revoked access would remain in sight', 'restriction_person' where not exists (

@@ -7,8 +7,9 @@ import { insertSecondLook } from './second-looks/queries.ts'
 
 const oncePerTenant = createOncePerTenant()
 const DAY_MS = 86_400_000
+/** With a fraction of a second: documented examples show such times relative to a fixed one. */
 const inDays = (days: number): string =>
-  new Date(Math.floor(Date.now() / 1000 + (days * DAY_MS) / 1000) * 1000).toISOString()
+  new Date(Math.floor(Date.now() / 1000) * 1000 + days * DAY_MS + 1).toISOString()
 
 const toReport = (priority = 'medium') => ({
   source: 'payment-monitor',
