@@ -267,7 +267,9 @@ describe('examples', () => {
       'docs/operations.md: password and hosts are yours',
       'docs/operations.md: test/sbom.test.ts runs and checks it',
       `${programs}; src/app/backup/backup.test.ts restores`,
+      'docs/operations.md: it needs a database that was restored; src/app/erasures/replay.test.ts does it',
       'docs/operations.md: the people are yours',
+      'docs/operations.md: it waits for a minute; src/app/tenant-deletion/delete-tenant.test.ts deletes one',
       'docs/proofs.md: it needs Python',
     ])
     for (const named of left.join(' ').match(/(src|test)\/\S+\.test\.ts/g) ?? []) {

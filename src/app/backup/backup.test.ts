@@ -86,7 +86,8 @@ describe('a restored backup', () => {
     })
     const server = await runtime.createServer()
     try {
-      expect(await runtime.kernel.readiness()).toMatchObject({ status: 'ready' })
+      // A check that a busy machine answers too late is asked again.
+      await expect.poll(() => runtime.kernel.readiness()).toMatchObject({ status: 'ready' })
       const get = async (url: string) => {
         const headers = { authorization: `Bearer ${await one.token()}` }
         return (await server.app.inject({ method: 'GET', url, headers })).json()

@@ -113,7 +113,7 @@ export const codeMutants: readonly CodeMutant[] = [
   {
     name: 'a suspended tenant is let in',
     file: 'src/kernel/http/authentication.ts',
-    text: "    if (status.state === 'suspended') return this.#rejectAnonymous(address, new Problem('tenant_suspended'))\n",
+    text: "    if (status.state !== 'active') return this.#rejectAnonymous(address, new Problem('tenant_suspended'))\n",
     replacement: '',
     killers: ['test/http/tokens.test.ts'],
   },

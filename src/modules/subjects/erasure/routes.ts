@@ -57,6 +57,7 @@ export const erasureRoutes = [
       'A legal hold comes before a retention period, and a retention period before the request. Nothing is changed.',
     roles: deciders,
     tx: 'read',
+    stores_nothing: true,
     uses: ['modules', 'encryption'],
     params: SubjectParams,
     reply: [200, ErasurePreview],
