@@ -324,9 +324,14 @@ describe('constraints of the database', () => {
   test('refuse to change or remove an approval', async () => {
     const cr_id = await propose()
     await decide(cr_id, 'approve', checker)
-    await expect(asApp((tx) => tx.run(`update app.change_approval set note = 'x'`))).rejects.toMatchObject({
+    await expect(asApp((tx) => tx.run(`update app.change_approval set approved_by = 'x'`))).rejects.toMatchObject({
       code: '42501',
     })
+    // Only an erasure removes a note.
+    for (const note of [`'x'`, 'null'])
+      await expect(asApp((tx) => tx.run(`update app.change_approval set note = ${note}`))).rejects.toMatchObject({
+        code: 'PB002',
+      })
     await expect(asApp((tx) => tx.run('delete from app.change_approval'))).rejects.toMatchObject({ code: '42501' })
   })
 })
