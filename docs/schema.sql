@@ -405,6 +405,17 @@ begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_replaying_erasure()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return app.erasing() is not null and exists (
+    select 1 from app.erasure e
+     where e.tenant_id = app.tenant_id() and e.erasure_id = nullif(current_setting('app.erasing', true), '')::uuid and e.origin = 'ledger');
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_alert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1372,7 +1383,7 @@ declare
   parts  text[];
   object uuid;
 begin
-  if not app.restoring() then
+  if not app.restoring() and not app.is_replaying_erasure() then
     perform pg_advisory_xact_lock_shared(hashtextextended('hold ' || old.tenant_id, 0));
     foreach path in array tg_argv loop
       parts := string_to_array(path, '.');

@@ -47,3 +47,37 @@ create trigger document_keep before update on app.document
   for each row when (app.erasing() is null or old.state <> 'deleted') execute function app.keep_document();
 create trigger document_erase before update on app.document
   for each row when (app.erasing() is not null and old.state = 'deleted') execute function app.erase_only('end_reason');
+
+-- An erasure that is replayed from the ledger happened before: a hold of the restored state came too late. Every other one is refused.
+create function app.is_replaying_erasure() returns boolean
+  language plpgsql stable as $$
+begin
+  return app.erasing() is not null and exists (
+    select 1 from app.erasure e
+     where e.tenant_id = app.tenant_id() and e.erasure_id = nullif(current_setting('app.erasing', true), '')::uuid and e.origin = 'ledger');
+end $$;
+
+create or replace function app.refuse_held_delete() returns trigger
+  language plpgsql as $$
+declare
+  path   text;
+  parts  text[];
+  object uuid;
+begin
+  if not app.restoring() and not app.is_replaying_erasure() then
+    perform pg_advisory_xact_lock_shared(hashtextextended('hold ' || old.tenant_id, 0));
+    foreach path in array tg_argv loop
+      parts := string_to_array(path, '.');
+      if cardinality(parts) = 1 then
+        execute format('select ($1).%I', path) into object using old;
+      else
+        execute format('select p.%I from app.%I p where p.tenant_id = ($1).tenant_id and p.%I = ($1).%I', parts[3], parts[1], parts[2], parts[2])
+           into object using old;
+      end if;
+      if app.is_held(object) then
+        raise exception 'a legal hold keeps a row of %', tg_table_name using errcode = 'PB008';
+      end if;
+    end loop;
+  end if;
+  return case when tg_op = 'DELETE' then old else new end;
+end $$;

@@ -238,7 +238,9 @@ describe('a change request that waits', () => {
     const find = async (roles: Role[]) =>
       (await read(roles, '/analytics/overview')).proposals.find((change: { cr_id: string }) => change.cr_id === cr_id)
     expect(await find(['policy_editor'])).toMatchObject({ operation: 'activateDatasetVersion', impact: 'missing' })
-    expect(await read(['viewer'], `/change-requests/${cr_id}`)).toEqual({ cr_id, action: 'activation', state: 'open' })
+    expect(await read(['viewer'], `/change-requests/${cr_id}`)).toEqual({
+      ...{ cr_id, action: 'activation', state: 'open', restriction_id: null },
+    })
     expect(await find(['viewer'])).toEqual({
       cr_id,
       action: 'activation',
