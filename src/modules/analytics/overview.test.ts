@@ -239,12 +239,16 @@ describe('a change request that waits', () => {
       (await read(roles, '/analytics/overview')).proposals.find((change: { cr_id: string }) => change.cr_id === cr_id)
     expect(await find(['policy_editor'])).toMatchObject({ operation: 'activateDatasetVersion', impact: 'missing' })
     expect(await read(['viewer'], `/change-requests/${cr_id}`)).toEqual({
-      ...{ cr_id, action: 'activation', state: 'open', restriction_id: null },
+      cr_id,
+      action: 'activation',
+      state: 'open',
+      restriction_id: null,
     })
     expect(await find(['viewer'])).toEqual({
       cr_id,
       action: 'activation',
       operation: null,
+      restriction_id: null,
       summary: 'Activation: your roles do not show what changes',
       approvals: null,
       approvers: null,
