@@ -191,9 +191,12 @@ export class SchemaValues {
       const size = Math.min(maxLength, minLength + 40)
       const wanted = new RegExp(pattern, 'u')
       const strings = fc.stringMatching(new RegExp(stripLookarounds(pattern), 'u'), { size: '-1' })
-      found = fc
+      const matching = fc
         .sample(strings, { seed: this.#random.below(2 ** 31), numRuns: 200 })
-        .filter((text) => wanted.test(text) && [...text].length >= minLength && [...text].length <= size)
+        .filter((text) => wanted.test(text) && [...text].length >= minLength && [...text].length <= maxLength)
+      const short = matching.filter((text) => [...text].length <= size)
+      // A pattern may ask for more characters than minLength does.
+      found = short.length > 0 ? short : matching
       if (found.length === 0) throw new Error(`no string was found for the pattern ${pattern}`)
       this.#matching.set(key, found)
     }
