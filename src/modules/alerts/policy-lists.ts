@@ -10,40 +10,6 @@ const ALERT_SETTINGS = 'alert-settings'
 const QUALITY_SAMPLES = 'quality-samples'
 const REASON_CODES = 'reason-codes'
 
-interface ListInForce<E> {
-  readonly version: number
-  readonly entries: readonly E[]
-}
-
-/** Null where no version is in force. One statement while the pointer is cached. */
-async function loadPolicyList<E>(
-  kernel: Capabilities<'caches'>,
-  tx: Tx,
-  list_key: string,
-): Promise<ListInForce<E> | null> {
-  const wanted = [{ family: 'list' as const, key: list_key }]
-  let pointer = (await resolver.getCachedPointers(kernel, tx, wanted))?.[0]
-  if (!pointer) {
-    const rows = await resolver.listPointers(tx, [list_key], { valid_at: null, known_at: null })
-    resolver.cachePointers(kernel, tx, rows)
-    const row = rows[0]
-    if (!row || row.via === null) return null
-    pointer = row as resolver.VersionPointer
-  }
-  return { version: pointer.version, entries: await readEntries<E>(kernel, tx, pointer) }
-}
-
-/** Lists of policy are small: one that is too large to be cached is refused where it is read. */
-export async function readEntries<E>(
-  kernel: Capabilities<'caches'>,
-  tx: Tx,
-  pointer: resolver.ContentPointer,
-): Promise<readonly E[]> {
-  const list = await resolver.loadList(kernel, tx, pointer)
-  if (!list) return fail('conflict', `The list ${pointer.list_key} is larger than 1 MiB.`)
-  return [...list.entries.values()].map(({ entry }) => entry as unknown as E)
-}
-
 export interface AlertSettings {
   readonly priority: Priority
   readonly second_person: boolean
@@ -60,7 +26,7 @@ export async function loadAlertSettings(
   kernel: Capabilities<'caches'>,
   tx: Tx,
 ): Promise<(priority: Priority) => AlertSettings> {
-  const list = await loadPolicyList<AlertSettings>(kernel, tx, ALERT_SETTINGS)
+  const list = await resolver.loadPolicyList<AlertSettings>(kernel, tx, ALERT_SETTINGS)
   return (priority) => list?.entries.find((entry) => entry.priority === priority) ?? { priority, ...STRICTEST }
 }
 
@@ -73,11 +39,11 @@ export interface QualitySample {
 }
 
 export const loadQualitySamples = (kernel: Capabilities<'caches'>, tx: Tx) =>
-  loadPolicyList<QualitySample>(kernel, tx, QUALITY_SAMPLES)
+  resolver.loadPolicyList<QualitySample>(kernel, tx, QUALITY_SAMPLES)
 
 /** Fails with 409 for a code that the list in force does not have for alerts. */
 export async function assertAlertReason(kernel: Capabilities<'caches'>, tx: Tx, code: string): Promise<void> {
-  const list = await loadPolicyList<{ code: string; area: string }>(kernel, tx, REASON_CODES)
+  const list = await resolver.loadPolicyList<{ code: string; area: string }>(kernel, tx, REASON_CODES)
   if (list?.entries.some((entry) => entry.code === code && entry.area === 'alert')) return
   fail('conflict', {
     detail: `The list ${REASON_CODES} has no code ${code} of the area alert.`,

@@ -31,10 +31,9 @@ export async function findDocumentType(
 ): Promise<DocumentType> {
   const extension = /\.([a-z0-9]{1,20})$/i.exec(file_name)?.[1]?.toLowerCase()
   if (extension === undefined) return refuse('upload_id', 'The name of the file has no ending that says what it is.')
-  const list = (await resolver.findPointersInForce(tx, [DOCUMENT_TYPES], {})).get(DOCUMENT_TYPES)
-  const entries = list ? await resolver.lookUpEntries(kernel, tx, list, [extension]) : undefined
-  const entry = entries?.get(extension) as DocumentType | undefined
-  return entry ?? refuse('upload_id', `Files with the ending ${extension} are not accepted.`)
+  const list = await resolver.loadPolicyList<DocumentType>(kernel, tx, DOCUMENT_TYPES)
+  const type = list?.entries.find((entry) => entry.extension === extension)
+  return type ?? refuse('upload_id', `Files with the ending ${extension} are not accepted.`)
 }
 
 /** Checks the first chunk of a file by its signature. */

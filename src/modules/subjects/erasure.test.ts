@@ -155,7 +155,7 @@ describe('what is kept', () => {
 
   test('a retention period of the jurisdiction, and of the group it belongs to, comes before the request', async () => {
     const elsewhere = await w.makeTenant()
-    const admin = await w.person(elsewhere, ['tenant_admin'])
+    const admin = await w.person(elsewhere, ['tenant_admin', 'policy_editor', 'compliance_officer'])
     await call(admin, 'PATCH /tenant', { jurisdictions: ['DE'] })
     const token = await w.token({ tenant_id: elsewhere, roles: ['analyst'] })
     const body = { subject_type: 'person', name: 'Grace Hopper' }
@@ -181,6 +181,12 @@ describe('what is kept', () => {
     ])
     await superuser.query('set session_replication_role = origin')
     expect(await look()).toMatchObject({ can_erase: true, retention_clocks: { version: 1 } })
+    // The tenant keeps records longer than the shared list asks for.
+    const entries = [{ key: 'EU|due-diligence', op: 'merge', value: { keep_months: 96 } }]
+    const at = '/reference-data/datasets/retention-clocks/overlay'
+    const overlay = await w.call(`PUT ${at}`, { token: admin.token, body: { entries, reason: 'House rule' } })
+    expect(overlay.status, JSON.stringify(overlay.json)).toBe(200)
+    expect(await look()).toMatchObject({ can_erase: false })
   })
 })
 

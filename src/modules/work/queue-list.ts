@@ -31,10 +31,8 @@ export interface WorkQueue {
 }
 
 export async function loadQueues(kernel: Capabilities<'caches'>, tx: Tx): Promise<WorkQueue[]> {
-  const pointer = (await resolver.findPointersInForce(tx, [QUEUE_LIST], {})).get(QUEUE_LIST)
-  const content = pointer && (await resolver.loadList(kernel, tx, pointer))
-  const queues = [...(content?.entries.values() ?? [])].map(({ entry }) => entry as unknown as WorkQueue)
-  return queues.sort((a, b) => a.position - b.position || (a.queue < b.queue ? -1 : 1))
+  const list = await resolver.loadPolicyList<WorkQueue>(kernel, tx, QUEUE_LIST)
+  return (list?.entries ?? []).toSorted((a, b) => a.position - b.position || (a.queue < b.queue ? -1 : 1))
 }
 
 export interface RoutingFacts {

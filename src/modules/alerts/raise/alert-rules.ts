@@ -7,7 +7,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import type { Priority } from '../model.ts'
-import { ALERT_RULES, readEntries } from '../policy-lists.ts'
+import { ALERT_RULES } from '../policy-lists.ts'
 
 export const findingKinds = [
   'rule_hit',
@@ -83,7 +83,8 @@ export async function loadAlertRules(
   if (known && current && isCurrent(known, current)) return createMatcher(known.rules)
   const [row] = await resolver.listPointers(tx, [ALERT_RULES], { valid_at: null, known_at: null })
   if (!row) return () => undefined
-  const entries = row.via === null ? [] : await readEntries<AlertRule>(kernel, tx, row as resolver.VersionPointer)
+  const entries =
+    row.via === null ? [] : await resolver.readPolicyEntries<AlertRule>(kernel, tx, row as resolver.VersionPointer)
   const rules = new Map(entries.map((rule) => [toKey(rule), rule]))
   const { own_epoch, shared_epoch, now, until } = row
   cache.set(tx.tenant_id, { own_epoch, shared_epoch, now, until, rules })

@@ -42,7 +42,7 @@ export async function addSecondLook(kernel: Capabilities<'caches'>, tx: Tx, aler
   const bucket = computeBucket(seed, alert.alert_id)
   if (bucket >= rate_bps) return
   const { alert_id, dismissed_by, revision } = alert
-  const chosen = { sample_code: code, sample_version: list.version, seed, rate_bps, bucket }
+  const chosen = { sample_code: code, sample_version: list.pointer.version, seed, rate_bps, bucket }
   const look_id = uuidv7()
   await insertSecondLook(tx, { look_id, alert_id, revision, dismissed_by, ...chosen })
   const { priority, source, restriction_id } = alert

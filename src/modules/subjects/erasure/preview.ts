@@ -3,7 +3,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { resolver, versionStore } from '#modules/definitions/index.ts'
+import { resolver } from '#modules/definitions/index.ts'
 import { findSubject, type SubjectRow } from '../records/queries.ts'
 import { countSubjectCopies, findJurisdictions, isHeld } from './queries.ts'
 import { collectMarks, listErasureClasses } from './run-erasure.ts'
@@ -11,7 +11,6 @@ import type { ErasurePreviewView } from './schema.ts'
 
 const CLOCK_LIST = 'retention-clocks'
 const GROUP_LIST = 'jurisdiction-groups'
-const MAX_ENTRIES = 1000
 /** What subjects, their ratings and decisions are. */
 const DUE_DILIGENCE = 'due-diligence'
 
@@ -29,23 +28,15 @@ interface Group {
   readonly country: string
 }
 
-async function readList<T>(tx: Tx, list_key: string) {
-  const pointer = (await resolver.findPointersInForce(tx, [list_key], {})).get(list_key)
-  if (!pointer) return null
-  const of = { tenant_id: pointer.dataset_tenant_id, dataset_id: pointer.dataset_id, version: pointer.version }
-  const rows = await versionStore.listEntries(tx, of, null, MAX_ENTRIES)
-  return { pointer, entries: rows.map((row) => versionStore.parseEntry(row) as T) }
-}
-
 /** The clocks of the tenant's jurisdictions, and of the groups that these belong to. */
-async function listClocks(tx: Tx) {
+async function listClocks(kernel: Capabilities<'caches'>, tx: Tx) {
   const own = await findJurisdictions(tx)
-  const groups = await readList<Group>(tx, GROUP_LIST)
+  const groups = await resolver.loadPolicyList<Group>(kernel, tx, GROUP_LIST)
   const places = new Set([
     ...own,
     ...(groups?.entries ?? []).filter(({ country }) => own.includes(country)).map(({ group }) => group),
   ])
-  const list = await readList<Clock>(tx, CLOCK_LIST)
+  const list = await resolver.loadPolicyList<Clock>(kernel, tx, CLOCK_LIST)
   const clocks = (list?.entries ?? []).filter(({ jurisdiction }) => places.has(jurisdiction))
   const version = list && { version: list.pointer.version, content_hash: list.pointer.content_hash }
   return { clocks, version }
@@ -91,13 +82,13 @@ export async function assertNothingHeld(
 }
 
 export async function previewErasure(
-  kernel: Capabilities<'modules' | 'encryption'>,
+  kernel: Capabilities<'caches' | 'modules' | 'encryption'>,
   tx: Tx,
   subject_id: string,
 ): Promise<ErasurePreviewView> {
   const subject = assertFound(await findSubject(tx, subject_id))
   const is_held = await isHeld(tx, subject_id)
-  const { clocks, version } = await listClocks(tx)
+  const { clocks, version } = await listClocks(kernel, tx)
   const marked = await collectMarks(kernel, tx, subject_id)
   const decide = (record: string | null, isKept = is_held) => (isKept ? held : decideByClocks(subject, clocks, record))
   const classes = [

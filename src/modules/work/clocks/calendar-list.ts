@@ -27,12 +27,9 @@ export async function loadCalendar(
   tx: Tx,
   calendar_key: string,
 ): Promise<CalendarVersion> {
-  const pointer = (await resolver.findPointersInForce(tx, [CALENDAR_LIST], {})).get(CALENDAR_LIST)
-  const entry = pointer && (await resolver.lookUpEntries(kernel, tx, pointer, [calendar_key])).get(calendar_key)
-  if (!pointer || !entry) return { calendar: toPlainWeek(calendar_key, await findTimeZone(tx)), version: null }
-  const { version, content_hash } = pointer
-  return {
-    calendar: entry as unknown as Calendar,
-    version: { list_key: CALENDAR_LIST, version, content_hash },
-  }
+  const list = await resolver.loadPolicyList<Calendar>(kernel, tx, CALENDAR_LIST)
+  const calendar = list?.entries.find((entry) => entry.calendar === calendar_key)
+  if (!list || !calendar) return { calendar: toPlainWeek(calendar_key, await findTimeZone(tx)), version: null }
+  const { version, content_hash } = list.pointer
+  return { calendar, version: { list_key: CALENDAR_LIST, version, content_hash } }
 }
