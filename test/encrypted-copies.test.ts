@@ -66,9 +66,9 @@ async function dump(): Promise<string> {
 }
 
 async function runJob(): Promise<Record<string, number>> {
-  const job = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: 'encrypt-copies', payload: {} }))
-  await t.runToEnd(job as never)
-  return (await t.make(`GET /jobs/${job.job_id}`)).result
+  const { job_id, state } = await t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: 'encrypt-copies', payload: {} }))
+  await t.runToEnd({ job_id, state })
+  return (await t.make(`GET /jobs/${job_id}`)).result
 }
 
 /** As an earlier release would have stored the person. */

@@ -4,7 +4,15 @@ import { unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { decryptCopies, encryptCopies, encryptCopy, packText, toCopyOwner, unpackText } from './copies.ts'
+import {
+  decryptCopies,
+  type EncryptedCopy,
+  encryptCopies,
+  encryptCopy,
+  packText,
+  toCopyOwner,
+  unpackText,
+} from './copies.ts'
 import { DecryptionFailed, OwnerKeyDestroyed } from './failures.ts'
 
 describe('the compressed form', () => {
@@ -68,13 +76,12 @@ describe('encrypted copies', () => {
 
   test('cannot be moved to another row or owner', async () => {
     const [one, two] = [newCopy('one'), newCopy('two')]
-    const stored = (await write((tx) => encryptCopies(w.kernel, tx, [one, two]))) as Buffer[]
-    const moved = (copy: object) => write((tx) => decryptCopies(w.kernel, tx, [copy as never]))
-    await expect(moved({ ...one, stored: stored[1] })).rejects.toThrow(DecryptionFailed)
-    await expect(moved({ ...one, owner: two.owner, stored: stored[0] })).rejects.toThrow(DecryptionFailed)
-    await expect(moved({ ...one, owner: toCopyOwner(null, uuidv7()), stored: stored[0] })).rejects.toThrow(
-      'no such key',
-    )
+    const encrypted = await write((tx) => encryptCopies(w.kernel, tx, [one, two]))
+    const [stored, other] = encrypted as [Buffer, Buffer]
+    const read = (copy: EncryptedCopy) => write((tx) => decryptCopies(w.kernel, tx, [copy]))
+    await expect(read({ ...one, stored: other })).rejects.toThrow(DecryptionFailed)
+    await expect(read({ ...one, owner: two.owner, stored })).rejects.toThrow(DecryptionFailed)
+    await expect(read({ ...one, owner: toCopyOwner(null, uuidv7()), stored })).rejects.toThrow('no such key')
   })
 
   test('of an erased owner are gone, and it gets no others', async () => {

@@ -1,67 +1,20 @@
-/** Alerts: each match once, who closes them and how, second looks, suppressions, snoozing and bulk acts. */
-import { createHash } from 'node:crypto'
-import fs from 'node:fs'
+/** Alerts: each match once, who claims and closes them, snoozing, comments and restrictions. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope, requestScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { projectRoot } from '#test/support/database.ts'
-import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { createAlertTeam, inDays, type Person, toReport } from '#test/support/alert-team.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { type AlertReport, raiseAlert } from './index.ts'
+import { raiseAlert } from './index.ts'
 
 let w: TestApp
-type Person = Awaited<ReturnType<TestApp['person']>>
 
 beforeAll(async () => {
   w = await startTestApp({ pool_size: 12 })
 })
 afterAll(() => w.close())
 
-const DAY_MS = 86_400_000
-const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString()
-
-async function createTeam() {
-  const t = await ExampleTenant.create(w)
-  const [analyst, other, officer, second] = (await Promise.all([
-    w.person(t.tenant_id, ['analyst']),
-    w.person(t.tenant_id, ['analyst']),
-    w.person(t.tenant_id, ['compliance_officer', 'auditor']),
-    w.person(t.tenant_id, ['compliance_officer']),
-  ])) as [Person, Person, Person, Person]
-  const send = (who: Person, at: string, body?: unknown) =>
-    w.call(at, { token: who.token, ...(body === undefined ? {} : { body }) })
-  const report = (dedup_key: string, facts: Record<string, string> = {}, more: object = {}) =>
-    send(analyst, 'POST /alerts', {
-      source: 'feed',
-      dedup_key,
-      title: 'A listed name',
-      priority: 'medium',
-      facts: Object.entries(facts).map(([name, value]) => ({ name, value })),
-      ...more,
-    })
-  const read = async (alert_id: string) => (await send(officer, `GET /alerts/${alert_id}`)).json
-  const history = async (alert_id: string): Promise<string[]> =>
-    (await send(officer, `GET /alerts/${alert_id}/history`)).json.items.map(({ event }: { event: string }) => event)
-  /** In one transaction. */
-  const raiseMany = (name: string, count: number) =>
-    t.write(async (tx) => {
-      const alert_ids: string[] = []
-      for (let index = 0; index < count; index++)
-        alert_ids.push((await raiseAlert(w.kernel, tx, toReport(`${name} ${index}`))).alert_id as string)
-      return alert_ids
-    })
-  return { t, analyst, other, officer, second, send, report, read, history, raiseMany }
-}
-
-const toReport = (dedup_key: string, facts: AlertReport['facts'] = {}): AlertReport => ({
-  source: 'feed',
-  dedup_key,
-  title: 'A listed name',
-  facts,
-  explanation: { sentence: 'A listed name', fields: [], references: [] },
-  priority: 'medium',
-})
+const createTeam = () => createAlertTeam(w)
 
 describe('reports', () => {
   test('forty of one match from four processes are one alert with forty occurrences', async () => {
@@ -278,98 +231,6 @@ test('the database refuses what breaks the life of an alert', async () => {
   await expect(t.write((tx) => tx.run('delete from app.alert where tenant_id = $1', [tx.tenant_id]))).rejects.toThrow()
 })
 
-describe('second looks', () => {
-  test('are chosen by a hash that anybody can compute again', async () => {
-    const { raiseMany, send, analyst, officer } = await createTeam()
-    const alert_ids = await raiseMany('sample', 60)
-    const done = await send(analyst, 'POST /alerts/bulk', { alert_ids, action: 'dismiss', reason_code: 'ALR_TEST' })
-    expect(done.json.done).toBe(60)
-    const { items } = (await send(officer, 'GET /alerts/second-looks?limit=200')).json
-    const [version] = JSON.parse(fs.readFileSync(`${projectRoot}/db/seed/lists/quality-samples.json`, 'utf8')).versions
-    const { rate_bps, seed } = version.entries.find(({ priority }: { priority: string }) => priority === '*')
-    const expected = alert_ids.filter(
-      (alert_id) => createHash('sha256').update(`${seed}:${alert_id}`).digest().readUInt32BE(0) % 10_000 < rate_bps,
-    )
-    expect(items.map(({ alert_id }: { alert_id: string }) => alert_id).toSorted()).toEqual(expected.toSorted())
-    for (const { sample } of items) expect(sample).toMatchObject({ version: 1, seed, rate_bps })
-  })
-
-  test('are decided by somebody else, give the rate of agreement, and open a wrongly dismissed alert', async () => {
-    const { report, send, officer, second, analyst, read, history } = await createTeam()
-    const looks: { look_id: string; alert_id: string }[] = []
-    // Enough of the critical ones, of which every second is chosen.
-    for (let index = 0; looks.length < 2; index++) {
-      const { alert_id } = (await report(`look ${index}`, {}, { priority: 'critical' })).json
-      await send(analyst, `POST /alerts/${alert_id}/dismiss`, { reason_code: 'ALR_FALSE_MATCH' })
-      await send(officer, `POST /alerts/${alert_id}/confirm-dismissal`, {})
-      const { items } = (await send(officer, 'GET /alerts/second-looks')).json
-      looks.splice(0, looks.length, ...items)
-    }
-    const [wrong, right] = looks as [(typeof looks)[0], (typeof looks)[0]]
-    const decide = (who: Person, look_id: string, agrees: boolean) =>
-      send(who, `POST /alerts/second-looks/${look_id}/decide`, { agrees, note: 'Looked again' })
-    expect((await decide(officer, wrong.look_id, false)).json.code).toBe('approval_own_request')
-    expect((await decide(second, wrong.look_id, false)).json.state).toBe('disagreed')
-    expect((await decide(second, right.look_id, true)).json.state).toBe('agreed')
-    expect((await decide(second, right.look_id, true)).json.code).toBe('transition_not_allowed')
-    expect(await read(wrong.alert_id)).toMatchObject({ state: 'new', dismissal: null })
-    expect((await history(wrong.alert_id))[0]).toBe('reopened')
-    expect((await send(officer, 'GET /alerts/second-looks/agreement')).json).toMatchObject({
-      agreed: 1,
-      disagreed: 1,
-      agreement_bps: 5000,
-    })
-    expect((await report('look', {})).status).toBe(201)
-  })
-})
-
-describe('suppressions', () => {
-  test('count reports on themselves from their confirmation to their end, up to a priority', async () => {
-    const { report, send, officer, second } = await createTeam()
-    const body = {
-      source: 'feed',
-      dedup_key: 'noise',
-      up_to_priority: 'medium',
-      reason_code: 'ALR_DATA_FAULT',
-      reason: 'The feed repeats old payments',
-      expires_at: inDays(20),
-    }
-    expect((await send(officer, 'POST /alerts/suppressions', { ...body, expires_at: inDays(200) })).json.code).toBe(
-      'conflict',
-    )
-    const { suppression_id } = (await send(officer, 'POST /alerts/suppressions', body)).json
-    const confirm = (who: Person) => send(who, `POST /alerts/suppressions/${suppression_id}/confirm`)
-    expect((await confirm(officer)).json.code).toBe('approval_own_request')
-    expect((await confirm(second)).json.state).toBe('active')
-    const suppressed = await report('noise')
-    expect([suppressed.status, suppressed.json.outcome, suppressed.json.suppression_id]).toEqual([
-      200,
-      'suppressed',
-      suppression_id,
-    ])
-    expect((await report('noise')).json.occurrences).toBe(2)
-    expect((await report('other noise')).json.outcome).toBe('opened')
-    expect((await report('noise', {}, { priority: 'high' })).json.outcome).toBe('opened')
-    await send(officer, `POST /alerts/suppressions/${suppression_id}/end`, { reason: 'Repaired' })
-    expect((await report('noise')).json.outcome).toBe('joined')
-    const [shown] = (await send(officer, 'GET /alerts/suppressions')).json.items
-    expect(shown).toMatchObject({ state: 'ended', occurrences: 2 })
-  })
-
-  test('by one person are refused by the database itself', async () => {
-    const { t } = await createTeam()
-    const insert = t.write((tx) =>
-      tx.run(
-        `insert into app.alert_suppression (tenant_id, suppression_id, source, dedup_key, up_to_priority, reason_code, reason, state, expires_at,
-           proposed_by, confirmed_by, confirmed_at)
-         values ($1, $2, 'feed', 'x', 'low', 'X', 'x', 'active', now() + interval '1 day', 'user:a', 'user:a', now())`,
-        [tx.tenant_id, uuidv7()],
-      ),
-    )
-    await expect(insert).rejects.toMatchObject({ code: 'approval_own_request' })
-  })
-})
-
 test('a snoozed alert wakes when its time has come, and its clocks stand still until then', async () => {
   const { t, report, send, analyst, read, history } = await createTeam()
   const { alert_id } = (await report('snooze', {}, { priority: 'critical' })).json
@@ -391,48 +252,6 @@ test('a snoozed alert wakes when its time has come, and its clocks stand still u
   expect(await read(alert_id)).toMatchObject({ state: 'new', snoozed_until: null })
   expect(await clocks()).toEqual(new Set(['running']))
   expect((await history(alert_id))[0]).toBe('woken')
-})
-
-describe('bulk', () => {
-  test('does or refuses each alert for itself and says which rule is broken', async () => {
-    const { report, send, analyst, other, read } = await createTeam()
-    const [low, high, done] = await Promise.all([
-      report('bulk 1', {}, { priority: 'low' }),
-      report('bulk 2', {}, { priority: 'high' }),
-      report('bulk 3'),
-    ])
-    await send(analyst, `POST /alerts/${done.json.alert_id}/escalate`, { note: 'Needs an investigation' })
-    const missing = uuidv7()
-    const alert_ids = [low.json.alert_id, high.json.alert_id, done.json.alert_id, missing]
-    const body = { alert_ids, action: 'dismiss', reason_code: 'ALR_TEST' }
-    const tried = (await send(other, 'POST /alerts/bulk', { ...body, dry_run: true })).json
-    expect([tried.done, tried.refused]).toEqual([2, 2])
-    expect((await read(low.json.alert_id)).state).toBe('new')
-    const { json, status } = await send(other, 'POST /alerts/bulk', body)
-    expect([status, json.done, json.refused]).toEqual([200, 2, 2])
-    const of = (alert_id: string) => json.items.find((item: { alert_id: string }) => item.alert_id === alert_id)
-    expect(of(low.json.alert_id)).toMatchObject({ done: true, state: 'dismissed' })
-    // Proposed: a second person confirms it.
-    expect(of(high.json.alert_id)).toMatchObject({ done: true, state: 'new' })
-    expect(of(done.json.alert_id)).toMatchObject({ code: 'transition_not_allowed', detail: 'The alert is escalated.' })
-    expect(of(missing)).toMatchObject({ code: 'not_found' })
-    expect((await send(other, 'POST /alerts/bulk', { alert_ids, action: 'snooze' })).json.code).toBe('conflict')
-  })
-
-  test('above 200 is done by a job, which lists what was refused', async () => {
-    const { t, report, send, analyst, read } = await createTeam()
-    const { alert_id } = (await report('bulk job')).json
-    const alert_ids = [alert_id, ...Array.from({ length: 200 }, () => uuidv7())]
-    const { status, json, headers } = await send(analyst, 'POST /alerts/bulk', {
-      alert_ids,
-      action: 'escalate',
-      note: 'Same payer in all of them',
-    })
-    expect([status, headers['location']]).toEqual([202, `/api/jobs/${json.job_id}`])
-    const ended = await t.runToEnd({ job_id: json.job_id, state: 'queued' })
-    expect(ended).toMatchObject({ state: 'succeeded', result: { done: 1, refused: 200 } })
-    expect(await read(alert_id)).toMatchObject({ state: 'escalated', escalated_by: analyst.principal })
-  })
 })
 
 test('comments and notes are in the history, and no key works on alerts', async () => {

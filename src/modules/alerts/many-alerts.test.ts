@@ -1,0 +1,151 @@
+/** What concerns more than one alert: second looks, suppressions and bulk acts. */
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { createAlertTeam, inDays, type Person } from '#test/support/alert-team.ts'
+import { projectRoot } from '#test/support/database.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+
+let w: TestApp
+
+beforeAll(async () => {
+  w = await startTestApp({ pool_size: 12 })
+})
+afterAll(() => w.close())
+
+const createTeam = () => createAlertTeam(w)
+
+describe('second looks', () => {
+  test('are chosen by a hash that anybody can compute again', async () => {
+    const { raiseMany, send, analyst, officer } = await createTeam()
+    const alert_ids = await raiseMany('sample', 60)
+    const done = await send(analyst, 'POST /alerts/bulk', { alert_ids, action: 'dismiss', reason_code: 'ALR_TEST' })
+    expect(done.json.done).toBe(60)
+    const { items } = (await send(officer, 'GET /alerts/second-looks?limit=200')).json
+    const [version] = JSON.parse(fs.readFileSync(`${projectRoot}/db/seed/lists/quality-samples.json`, 'utf8')).versions
+    const { rate_bps, seed } = version.entries.find(({ priority }: { priority: string }) => priority === '*')
+    const expected = alert_ids.filter(
+      (alert_id) => createHash('sha256').update(`${seed}:${alert_id}`).digest().readUInt32BE(0) % 10_000 < rate_bps,
+    )
+    expect(items.map(({ alert_id }: { alert_id: string }) => alert_id).toSorted()).toEqual(expected.toSorted())
+    for (const { sample } of items) expect(sample).toMatchObject({ version: 1, seed, rate_bps })
+  })
+
+  test('are decided by somebody else, give the rate of agreement, and open a wrongly dismissed alert', async () => {
+    const { report, send, officer, second, analyst, read, history } = await createTeam()
+    const looks: { look_id: string; alert_id: string }[] = []
+    // Enough of the critical ones, of which every second is chosen.
+    for (let index = 0; looks.length < 2; index++) {
+      const { alert_id } = (await report(`look ${index}`, {}, { priority: 'critical' })).json
+      await send(analyst, `POST /alerts/${alert_id}/dismiss`, { reason_code: 'ALR_FALSE_MATCH' })
+      await send(officer, `POST /alerts/${alert_id}/confirm-dismissal`, {})
+      const { items } = (await send(officer, 'GET /alerts/second-looks')).json
+      looks.splice(0, looks.length, ...items)
+    }
+    const [wrong, right] = looks as [(typeof looks)[0], (typeof looks)[0]]
+    const decide = (who: Person, look_id: string, agrees: boolean) =>
+      send(who, `POST /alerts/second-looks/${look_id}/decide`, { agrees, note: 'Looked again' })
+    expect((await decide(officer, wrong.look_id, false)).json.code).toBe('approval_own_request')
+    expect((await decide(second, wrong.look_id, false)).json.state).toBe('disagreed')
+    expect((await decide(second, right.look_id, true)).json.state).toBe('agreed')
+    expect((await decide(second, right.look_id, true)).json.code).toBe('transition_not_allowed')
+    expect(await read(wrong.alert_id)).toMatchObject({ state: 'new', dismissal: null })
+    expect((await history(wrong.alert_id))[0]).toBe('reopened')
+    expect((await send(officer, 'GET /alerts/second-looks/agreement')).json).toMatchObject({
+      agreed: 1,
+      disagreed: 1,
+      agreement_bps: 5000,
+    })
+    expect((await report('look', {})).status).toBe(201)
+  })
+})
+
+describe('suppressions', () => {
+  test('count reports on themselves from their confirmation to their end, up to a priority', async () => {
+    const { report, send, officer, second } = await createTeam()
+    const body = {
+      source: 'feed',
+      dedup_key: 'noise',
+      up_to_priority: 'medium',
+      reason_code: 'ALR_DATA_FAULT',
+      reason: 'The feed repeats old payments',
+      expires_at: inDays(20),
+    }
+    expect((await send(officer, 'POST /alerts/suppressions', { ...body, expires_at: inDays(200) })).json.code).toBe(
+      'conflict',
+    )
+    const { suppression_id } = (await send(officer, 'POST /alerts/suppressions', body)).json
+    const confirm = (who: Person) => send(who, `POST /alerts/suppressions/${suppression_id}/confirm`)
+    expect((await confirm(officer)).json.code).toBe('approval_own_request')
+    expect((await confirm(second)).json.state).toBe('active')
+    const suppressed = await report('noise')
+    expect([suppressed.status, suppressed.json.outcome, suppressed.json.suppression_id]).toEqual([
+      200,
+      'suppressed',
+      suppression_id,
+    ])
+    expect((await report('noise')).json.occurrences).toBe(2)
+    expect((await report('other noise')).json.outcome).toBe('opened')
+    expect((await report('noise', {}, { priority: 'high' })).json.outcome).toBe('opened')
+    await send(officer, `POST /alerts/suppressions/${suppression_id}/end`, { reason: 'Repaired' })
+    expect((await report('noise')).json.outcome).toBe('joined')
+    const [shown] = (await send(officer, 'GET /alerts/suppressions')).json.items
+    expect(shown).toMatchObject({ state: 'ended', occurrences: 2 })
+  })
+
+  test('by one person are refused by the database itself', async () => {
+    const { t } = await createTeam()
+    const insert = t.write((tx) =>
+      tx.run(
+        `insert into app.alert_suppression (tenant_id, suppression_id, source, dedup_key, up_to_priority, reason_code, reason, state, expires_at,
+           proposed_by, confirmed_by, confirmed_at)
+         values ($1, $2, 'feed', 'x', 'low', 'X', 'x', 'active', now() + interval '1 day', 'user:a', 'user:a', now())`,
+        [tx.tenant_id, uuidv7()],
+      ),
+    )
+    await expect(insert).rejects.toMatchObject({ code: 'approval_own_request' })
+  })
+})
+
+describe('bulk', () => {
+  test('does or refuses each alert for itself and says which rule is broken', async () => {
+    const { report, send, analyst, other, read } = await createTeam()
+    const [low, high, done] = await Promise.all([
+      report('bulk 1', {}, { priority: 'low' }),
+      report('bulk 2', {}, { priority: 'high' }),
+      report('bulk 3'),
+    ])
+    await send(analyst, `POST /alerts/${done.json.alert_id}/escalate`, { note: 'Needs an investigation' })
+    const missing = uuidv7()
+    const alert_ids = [low.json.alert_id, high.json.alert_id, done.json.alert_id, missing]
+    const body = { alert_ids, action: 'dismiss', reason_code: 'ALR_TEST' }
+    const tried = (await send(other, 'POST /alerts/bulk', { ...body, dry_run: true })).json
+    expect([tried.done, tried.refused]).toEqual([2, 2])
+    expect((await read(low.json.alert_id)).state).toBe('new')
+    const { json, status } = await send(other, 'POST /alerts/bulk', body)
+    expect([status, json.done, json.refused]).toEqual([200, 2, 2])
+    const of = (alert_id: string) => json.items.find((item: { alert_id: string }) => item.alert_id === alert_id)
+    expect(of(low.json.alert_id)).toMatchObject({ done: true, state: 'dismissed' })
+    // Proposed: a second person confirms it.
+    expect(of(high.json.alert_id)).toMatchObject({ done: true, state: 'new' })
+    expect(of(done.json.alert_id)).toMatchObject({ code: 'transition_not_allowed', detail: 'The alert is escalated.' })
+    expect(of(missing)).toMatchObject({ code: 'not_found' })
+    expect((await send(other, 'POST /alerts/bulk', { alert_ids, action: 'snooze' })).json.code).toBe('conflict')
+  })
+
+  test('above 200 is done by a job, which lists what was refused', async () => {
+    const { t, report, send, analyst, read } = await createTeam()
+    const { alert_id } = (await report('bulk job')).json
+    const alert_ids = [alert_id, ...Array.from({ length: 200 }, () => uuidv7())]
+    const { status, json, headers } = await send(analyst, 'POST /alerts/bulk', {
+      alert_ids,
+      action: 'escalate',
+      note: 'Same payer in all of them',
+    })
+    expect([status, headers['location']]).toEqual([202, `/api/jobs/${json.job_id}`])
+    const ended = await t.runToEnd({ job_id: json.job_id, state: 'queued' })
+    expect(ended).toMatchObject({ state: 'succeeded', result: { done: 1, refused: 200 } })
+    expect(await read(alert_id)).toMatchObject({ state: 'escalated', escalated_by: analyst.principal })
+  })
+})
