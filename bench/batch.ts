@@ -1,9 +1,11 @@
 /**
  * A batch of decisions end to end, from the order to the last item with its rating, beside a plain COPY of the same result
- * rows. Upload, worker and PostgreSQL are the product's own; only the upload of the file is not counted.
+ * rows; and an impact run over the decisions of a batch. Upload, worker and PostgreSQL are the product's own; only the upload
+ * of the file is not counted.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
+import { to } from 'pg-copy-streams'
 import type { Runtime } from '#app/runtime.ts'
 import { roles } from '#kernel/auth/roles.ts'
 import { copyIn } from '#kernel/database/copy.ts'
@@ -24,6 +26,7 @@ interface Bench {
   readonly plain: pg.Client
   readonly tenant_id: string
   readonly matrix_key: string
+  readonly country_list: string
   make(at: string, options?: { body?: object; payload?: string }): Promise<Record<string, never>>
 }
 
@@ -70,8 +73,8 @@ export async function measureBatches(
     await databases.runAsAdmin(`create schema bench_batch; create table ${PLAIN} (like app.batch_item including defaults);
       alter table ${PLAIN} add primary key (tenant_id, batch_id, seq);
       grant usage on schema bench_batch to app; grant insert on ${PLAIN} to app`)
-    const { matrix_key } = await newPolicy({ make } as unknown as ExampleTenant)
-    const bench: Bench = { runtime, plain, tenant_id, matrix_key, make }
+    const { matrix_key, country_list } = await newPolicy({ make } as unknown as ExampleTenant)
+    const bench: Bench = { runtime, plain, tenant_id, matrix_key, country_list, make }
     await waitForJob(
       bench,
       await make('POST /subjects/bulk', { body: await buildBulkRequest(bench, Math.max(...sizes)) }),
@@ -81,6 +84,8 @@ export async function measureBatches(
       log(`batch: ${items} items`)
       comparisons.push(...(await measureBatch(bench, databases, items)))
     }
+    log(`impact: ${Math.max(...sizes)} subjects`)
+    comparisons.push(...(await measureImpact(bench, databases, Math.max(...sizes))))
     return comparisons
   } finally {
     await runner.stop(5000)
@@ -94,10 +99,7 @@ const upload = async ({ make }: Bench, payload: string) =>
   (await make('POST /uploads?file_name=bench.csv', { payload }))['upload_id']
 
 async function buildBulkRequest(bench: Bench, items: number) {
-  const lines = Array.from(
-    { length: Math.ceil(items / KNOWN_EVERY) },
-    (_, n) => `person,bench-${n * KNOWN_EVERY},Person ${n},branch`,
-  )
+  const lines = Array.from({ length: items }, (_, n) => `person,bench-${n},Person ${n},branch`)
   const text = `subject_type,external_id,name,attributes.channel\n${lines.join('\n')}\n`
   return { format: 'csv', upload_id: await upload(bench, text) }
 }
@@ -110,10 +112,39 @@ async function waitForJob({ make }: Bench, job: Record<string, unknown>): Promis
   }
 }
 
-async function measureBatch(bench: Bench, databases: BenchDatabases, items: number): Promise<Comparison[]> {
+async function uploadItems(bench: Bench, items: number, known_every: number) {
   const countries = ['CH', 'DE', 'IR']
-  const lines = Array.from({ length: items }, (_, n) => `bench-${n},${countries[n % 3]},${n % 7 === 0}`)
-  const upload_id = await upload(bench, `external_id,country,pep\n${lines.join('\n')}\n`)
+  const ids = Array.from({ length: items }, (_, n) => (n % known_every === 0 ? `bench-${n}` : `unknown-${n}`))
+  const lines = ids.map((id, n) => `${id},${countries[n % 3]},${n % 7 === 0}`)
+  return upload(bench, `external_id,country,pep\n${lines.join('\n')}\n`)
+}
+
+/** Every subject decided by a batch first; then both versions are decided again for each. */
+async function measureImpact(bench: Bench, databases: BenchDatabases, subjects: number): Promise<Comparison[]> {
+  const upload_id = await uploadItems(bench, subjects, 1)
+  await waitForJob(
+    bench,
+    await bench.make('POST /batch-evaluations', { body: { matrix_key: bench.matrix_key, upload_id } }),
+  )
+  await databases.runAsAdmin('checkpoint')
+  const before = process.cpuUsage()
+  const from_ms = performance.now()
+  const job = await bench.make(`POST /reference-data/datasets/${bench.country_list}/versions/1/impact`, {
+    body: { max_subjects: subjects },
+  })
+  await waitForJob(bench, job)
+  const per_s = (subjects / (performance.now() - from_ms)) * 1000
+  const { user, system } = process.cpuUsage(before)
+  const cost = `${formatInteger((user + system) / subjects)} µs`
+  const line = { entries: subjects, baseline: '', ratio: null }
+  return [
+    { ...line, label: 'impact run, from the order to the result', ours: `${formatInteger(per_s)} subjects/s` },
+    { ...line, label: 'processor time of the service for a subject', ours: cost },
+  ]
+}
+
+async function measureBatch(bench: Bench, databases: BenchDatabases, items: number): Promise<Comparison[]> {
+  const upload_id = await uploadItems(bench, items, KNOWN_EVERY)
   await databases.runAsAdmin('checkpoint')
   const before = process.cpuUsage()
   const from_ms = performance.now()
@@ -157,24 +188,11 @@ async function measureCopy(
   batch_id: string,
   items: number,
 ): Promise<number> {
-  const { rows } = await plain.query<{ line: string }>(
-    `select concat_ws(chr(9), tenant_id, batch_id, seq, coalesce(line::text, '\\N'), coalesce(subject_id::text, '\\N'), external_id, state,
-       inputs, coalesce(band, '\\N'), coalesce(score_bps::text, '\\N'), coalesce(hit::text, '\\N'), reason_codes, coalesce(document_hash, '\\N'),
-       coalesce(previous_band, '\\N'), coalesce(change, '\\N'), coalesce(failure_code, '\\N'), findings, coalesce(document_salt, '\\N')) as line
-       from app.batch_item where batch_id = $1 order by seq`,
-    [batch_id],
+  const rows = plain.query(
+    to(`copy (select * from app.batch_item where batch_id = '${batch_id}' order by seq) to stdout`),
   )
   const pieces: Buffer[] = []
-  for (let from = 0; from < rows.length; from += 1000) {
-    pieces.push(
-      Buffer.from(
-        rows
-          .slice(from, from + 1000)
-          .map(({ line }) => `${line}\n`)
-          .join(''),
-      ),
-    )
-  }
+  for await (const piece of rows) pieces.push(piece)
   await databases.runAsAdmin('checkpoint')
   const from_ms = performance.now()
   const copied = await copyIn(plain, `copy ${PLAIN} from stdin`, toAsyncIterable(pieces))

@@ -1,6 +1,4 @@
 /** One decision over HTTP, and what is compared with it: a bare insert of as many bytes as the decision keeps. */
-import pg from 'pg'
-
 const MATRIX = 'customer-risk-person'
 
 /** A resident with a salary: every factor of the seeded matrix is met, none by its default. */
@@ -26,22 +24,18 @@ export const createDocumentTableSql = `
   grant usage on schema bench to app;
   grant select, insert on bench.document to app`
 
-/** Decides once on the running product and gives the document that it kept. */
-export async function fetchSampleDocument(port: number, token: string, database: pg.PoolConfig): Promise<string> {
-  const reply = await fetch(`http://127.0.0.1:${port}/api/evaluations`, {
+/** Decides once on the running product and gives the document that it kept, as it is before compression and encryption. */
+export async function fetchSampleDocument(port: number, token: string): Promise<string> {
+  const authorization = `Bearer ${token}`
+  const evaluations = `http://127.0.0.1:${port}/api/evaluations`
+  const reply = await fetch(evaluations, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: { authorization, 'content-type': 'application/json' },
     body: evaluationRequestBody,
   })
   if (reply.status !== 201) throw new Error(`the product answered ${reply.status}: ${await reply.text()}`)
-  const client = new pg.Client(database)
-  await client.connect()
-  try {
-    const { rows } = await client.query<{ document: string }>(
-      'select document from app.evaluation order by decided_at desc limit 1',
-    )
-    return rows[0]?.document as string
-  } finally {
-    await client.end()
-  }
+  const { evaluation_id } = (await reply.json()) as { evaluation_id: string }
+  const stored = await fetch(`${evaluations}/${evaluation_id}`, { headers: { authorization } })
+  if (stored.status !== 200) throw new Error(`the product answered ${stored.status}: ${await stored.text()}`)
+  return stored.text()
 }

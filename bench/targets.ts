@@ -98,11 +98,7 @@ export async function startTargets(
   const unrecorded = await servers.start<ProductServerInfo>('unrecorded', 'kernel-unrecorded', order('isolated'))
   const answer = await fetchSampleResponse(isolated)
   await databases.runAsAdmin(createDocumentTableSql)
-  const document = await fetchSampleDocument(
-    isolated.facts.port,
-    isolated.facts.tokens[0] as string,
-    databases.superuser,
-  )
+  const document = await fetchSampleDocument(isolated.facts.port, isolated.facts.tokens[0] as string)
   const bare = (server: BareServerOptions['server']) =>
     servers.start<{ port: number }>(server, 'bare', {
       server,

@@ -332,16 +332,16 @@ end $function$
 ;
 CREATE OR REPLACE FUNCTION app.granted_restrictions(sight text)
  RETURNS uuid[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE PARALLEL SAFE
 AS $function$
-    select case when sight like 'restriction:%' then array[substr(sight, 13)::uuid]
-                when sight like 'principal:%' then (
-                  select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
-                   where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'grant'
-                     and (p.until is null or p.until > now()))
-                else '{}' end
-  $function$
+begin
+  if sight like 'restriction:%' then return array[substr(sight, 13)::uuid]; end if;
+  if sight is null or sight not like 'principal:%' then return '{}'; end if;
+  return (select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
+           where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'grant'
+             and (p.until is null or p.until > now()));
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.has_actor()
  RETURNS boolean
@@ -984,6 +984,17 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_sight()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_trigger_depth() < 2 and not app.restoring() and not app.is_deleting_tenant() then
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
+  return case when tg_op = 'DELETE' then old else new end;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_subject()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1260,14 +1271,18 @@ end $function$
 ;
 CREATE OR REPLACE FUNCTION app.officer_exclusions(sight text)
  RETURNS uuid[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE PARALLEL SAFE
 AS $function$
-    select case when exists (select 1 from app.user_account u where u.tenant_id = app.tenant_id() and u.is_mlro and u.state <> 'inactive'
-                                and 'principal:user:' || u.user_id = sight)
-                then (select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
-                       where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude') end
-  $function$
+begin
+  if sight is null or sight not like 'principal:user:%' then return null; end if;
+  if not exists (select 1 from app.user_account u where u.tenant_id = app.tenant_id() and u.user_id::text = substr(sight, 16)
+                    and u.is_mlro and u.state <> 'inactive') then
+    return null;
+  end if;
+  return (select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
+           where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude');
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.record_alert()
  RETURNS trigger
@@ -4486,6 +4501,7 @@ create table app.restriction_force (
 create policy open on app.restriction_force as permissive for all using (true) with check (true);
 create policy wall on app.restriction_force as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_force_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_force FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_force_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_force FOR EACH ROW EXECUTE FUNCTION app.keep_sight();
 grant delete, insert, select, update on app.restriction_force to app;
 
 -- restriction_person: tenant
@@ -4502,6 +4518,7 @@ CREATE INDEX restriction_person_principal_idx ON app.restriction_person USING bt
 create policy open on app.restriction_person as permissive for all using (true) with check (true);
 create policy wall on app.restriction_person as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_person_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_person FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_person_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_person FOR EACH ROW EXECUTE FUNCTION app.keep_sight();
 grant delete, insert, select, update on app.restriction_person to app;
 
 -- retention_policy: tenant

@@ -52,12 +52,13 @@ const functions: readonly (readonly [name: string, body: string])[] = [
 
 /** Functions that decide about sight, with a digest of their bodies. */
 const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
-  ['granted_restrictions', '36347e30608f35c918253718016bb200'],
-  ['officer_exclusions', '458e7f5d7869bd9b2cb9bb33b600c35e'],
+  ['granted_restrictions', '2851bde09e3ba412883e7e149035fcbb'],
+  ['officer_exclusions', '83911df4ed07a8820921644ca6c164f5'],
   ['is_in_force', 'eabd1133b951342314f434c2cc944796'],
   ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
   ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
+  ['keep_sight', 'b00f8f8ef7ea5a8d83bdc2e7d89ebbfe'],
 ]
 
 /** The one change that a copy allows, with a digest of its body. */
@@ -76,6 +77,8 @@ const historyFunctions: readonly (readonly [name: string, digest: string])[] = [
 const sightTriggers: readonly (readonly [table: string, trigger_function: string, condition: string])[] = [
   ['restriction', 'copy_restriction', ''],
   ['restriction_access', 'copy_restriction_access', ''],
+  ['restriction_force', 'keep_sight', ''],
+  ['restriction_person', 'keep_sight', ''],
   ['change_approval', 'inherit_restriction', ''],
   ['provider_attempt', 'inherit_restriction', ''],
   ['provider_page', 'inherit_restriction', ''],
@@ -255,7 +258,7 @@ const schemaRules: readonly string[] = [
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgattr = ''
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
-      and g.tgtype = case w.function when 'inherit_restriction' then 7 else 21 end)`,
+      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'keep_sight' then 31 else 21 end)`,
   // The rows that decide about sight go with the access that they copy.
   `select 'a revoked access would remain in sight', 'restriction_person' where not exists (
      select 1 from pg_constraint k where k.conrelid = to_regclass('app.restriction_person') and k.contype = 'f'

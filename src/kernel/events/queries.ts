@@ -29,7 +29,10 @@ export const insertEvent = (tx: Tx, event: NewEvent) =>
 /** How many events one statement numbers. */
 export const NUMBERED_AT_ONCE = 10_000
 
+const MAX_STEP = 1000
+
 /**
+ * Numbers grow by random steps: when an event is hidden later, no gap tells it from those that were always there.
  * Gives the next numbers to events of transactions below the horizon, which have all ended, and to restored ones with numbers that this
  * cluster has not reached. Only one transaction does this at a time: the caller holds the lock of the tenant's audit chain.
  */
@@ -39,8 +42,8 @@ export const numberEvents = async (tx: Tx, horizon: number): Promise<number> =>
       `with head as (
          select coalesce((select seq from app.event_head where tenant_id = $1), 0) as seq
        ), next as (
-         select event_id, row_number() over (order by txid, event_id) as place from (
-           select txid, event_id from app.event
+         select event_id, sum(step) over (order by txid, event_id)::bigint as place from (
+           select txid, event_id, 1 + floor(random() * ${MAX_STEP}) as step from app.event
             where tenant_id = $1 and seq is null and (txid < $2 or txid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
             order by txid, event_id limit ${NUMBERED_AT_ONCE}) unnumbered
        ), numbered as (

@@ -215,3 +215,51 @@ describe('access', () => {
     ])
   })
 })
+
+describe('the rows that decide about sight', () => {
+  test('are written by triggers only', async () => {
+    await create()
+    const app = new pg.Client(w.clone.app)
+    await app.connect()
+    await app.query(`select set_config('app.tenant_id', $1, false), set_config('app.actor', 'user:test', false)`, [
+      tenant_id,
+    ])
+    for (const table of ['restriction_force', 'restriction_person']) {
+      expect((await app.query(`select 1 from app.${table}`)).rowCount).toBeGreaterThan(0)
+      await expect(app.query(`delete from app.${table}`)).rejects.toMatchObject({ code: 'PB002' })
+    }
+    await app.end()
+  })
+
+  test('are not asked for those who see everything, also when a row was changed meanwhile', async () => {
+    const restriction_id = await create()
+    const { job_id } = (await call(auditor, 'POST /audit/verify', {})).json
+    const superuser = new pg.Client(w.clone.postgres)
+    await superuser.connect()
+    await superuser.query(`select set_config('app.actor', 'operator:test', false)`)
+    await superuser.query('update app.job set restriction_id = $1 where job_id = $2', [restriction_id, job_id])
+    await superuser.end()
+    const [app, worker] = [new pg.Client(w.clone.app), new pg.Client(w.clone.worker)]
+    await Promise.all([app.connect(), worker.connect()])
+    for (const client of [app, worker])
+      await client.query(
+        `select set_config('app.tenant_id', $1, false), set_config('app.actor', 'job:test', false), set_config('app.sight', 'all', false)`,
+        [tenant_id],
+      )
+    const touch = (client: pg.Client) =>
+      client.query(
+        'update app.job set lease_until = lease_until, revision = revision + 1 where tenant_id = $1 and job_id = $2',
+        [tenant_id, job_id],
+      )
+    await app.query('begin')
+    await touch(app)
+    const waiting = touch(worker)
+    await waitUntil('the other one waits', async () => {
+      const { rows } = await app.query(`select 1 from pg_locks where not granted`)
+      return rows.length > 0
+    })
+    await app.query('commit')
+    expect((await waiting).rowCount).toBe(1)
+    await Promise.all([app.end(), worker.end()])
+  })
+})
