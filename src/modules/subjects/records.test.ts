@@ -1,5 +1,6 @@
 /** Subject records: create, change, history, offboarding and search. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Role } from '#kernel/auth/roles.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -196,6 +197,20 @@ describe('offboarding', () => {
     expect(refused.map(({ json }) => json.code)).toEqual(Array(3).fill('transition_not_allowed'))
     expect(await t.make(`GET /subjects/${subject_id}`)).toEqual(ended)
   })
+})
+
+test('the text of an offboarding is for roles that work on cases', async () => {
+  const { subject_id } = await newSubject()
+  await t.make(`POST /subjects/${subject_id}/offboard`, { body: { reason: 'Refuses to explain' } })
+  const seen = async (role: Role) => {
+    const token = await t.token([role])
+    const one = await w.call(`GET /subjects/${subject_id}`, { token })
+    const { items } = (await w.call('GET /subjects?state=offboarded', { token })).json
+    const listed = items.find((item: { subject_id: string }) => item.subject_id === subject_id)
+    return [one.json.offboard_reason, listed.offboard_reason]
+  }
+  for (const role of ['viewer', 'service', 'policy_editor'] as const) expect(await seen(role)).toEqual([null, null])
+  expect(await seen('analyst')).toEqual(['Refuses to explain', 'Refuses to explain'])
 })
 
 describe('searching', () => {

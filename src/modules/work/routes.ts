@@ -214,7 +214,10 @@ export const workRoutes = [
     const before = toSettingsView(await lockSetting(tx))
     assertRevision(before.revision, input)
     const { version } = await loadCalendar(kernel, tx, body.calendar)
-    assertReferenced(version ?? undefined, 'calendar with this key in the list business-calendars')
+    assertReferenced(
+      version ?? undefined,
+      'calendar with this key and a known time zone in the list business-calendars',
+    )
     const after = toSettingsView(await upsertSetting(tx, body.calendar))
     audit.recordDiff({ calendar: before.calendar }, { calendar: after.calendar })
     return after

@@ -1,4 +1,5 @@
 /** Subject records: search, create, change, offboard, and read earlier versions. */
+import { canReadCases } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
@@ -42,6 +43,10 @@ export const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_office
 export const historyReaders = ['analyst', 'compliance_officer', 'auditor'] as const
 const writers = ['analyst', 'service'] as const
 
+/** Why a subject was offboarded is written by analysts, for roles that work on cases. */
+const withoutReason = <S extends { readonly offboard_reason: string | null }>(subject: S): S =>
+  subject.offboard_reason === null ? subject : { ...subject, offboard_reason: null }
+
 export const recordRoutes = [
   tenantRoute('GET /subjects', {
     id: 'listSubjects',
@@ -59,6 +64,7 @@ export const recordRoutes = [
     uses: ['cursors'],
     query: SubjectQuery,
     reply: [200, SubjectPage],
+    redact: (page, { actor }) => (canReadCases(actor.roles) ? page : { ...page, items: page.items.map(withoutReason) }),
   }).handle(async (input) => {
     const { limit: _, cursor: __, ...filter } = input.query
     return paginate(input, 'listSubjects', ['subject_id'], (after, count) =>
@@ -133,6 +139,7 @@ export const recordRoutes = [
     tx: 'one',
     params: SubjectParams,
     reply: [200, Subject],
+    redact: (subject, { actor }) => (canReadCases(actor.roles) ? subject : withoutReason(subject)),
     revisioned: true,
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => assertFound(await findSubject(tx, params.subject_id))),

@@ -2,14 +2,14 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { resolver } from '#modules/definitions/index.ts'
-import type { Calendar } from './calendar.ts'
+import { type Calendar, isTimeZone } from './calendar.ts'
 import { findTimeZone } from './queries.ts'
 
 export const CALENDAR_LIST = 'business-calendars'
 
 export interface CalendarVersion {
   readonly calendar: Calendar
-  /** Null: the list has no such calendar, and Saturday and Sunday are the weekend. */
+  /** Null: the list has no such calendar in a known time zone, and Saturday and Sunday are the weekend. */
   readonly version: { readonly list_key: string; readonly version: number; readonly content_hash: string } | null
 }
 
@@ -31,5 +31,8 @@ export async function loadCalendar(
   const calendar = list?.entries.find((entry) => entry.calendar === calendar_key)
   if (!list || !calendar) return { calendar: toPlainWeek(calendar_key, await findTimeZone(tx)), version: null }
   const { version, content_hash } = list.pointer
+  // A list cannot check zones, and a clock must start whatever it says.
+  if (!isTimeZone(calendar.time_zone))
+    return { calendar: toPlainWeek(calendar_key, await findTimeZone(tx)), version: null }
   return { calendar, version: { list_key: CALENDAR_LIST, version, content_hash } }
 }

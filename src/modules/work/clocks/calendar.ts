@@ -40,6 +40,14 @@ function getFormatter(time_zone: string): Intl.DateTimeFormat {
   return created
 }
 
+export function isTimeZone(name: string): boolean {
+  try {
+    return getFormatter(name) !== undefined
+  } catch {
+    return false
+  }
+}
+
 /** The local date at that instant. */
 export const findLocalDay = (instant_ms: number, time_zone: string): DayNumber =>
   parseDay(getFormatter(time_zone).format(instant_ms))

@@ -54,6 +54,32 @@ describe('a clock', () => {
     expect(unknown.status).toBe(409)
   })
 
+  test('of a calendar in an unknown time zone starts too, and the calendar cannot be chosen', async () => {
+    const other = await ExampleTenant.create(w)
+    const value = {
+      title: 'Mars',
+      source: 'A test',
+      source_on: '2026-01-01',
+      checked: false,
+      time_zone: 'Mars/Olympus',
+      weekend_days: [6, 7],
+      holidays: [],
+      covers_until: '2030-12-31',
+    }
+    await other.make('PUT /reference-data/datasets/business-calendars/overlay', {
+      body: { entries: [{ key: 'mars', op: 'put', value: { calendar: 'mars', ...value } }], reason: 'A test' },
+    })
+    const body = { calendar: 'mars' }
+    expect((await w.call('PUT /work/settings', { token: await other.token(), body })).status).toBe(409)
+    const { receipt } = await start(
+      newRef(),
+      { ...service, calendar: 'mars', started_at: '2026-12-23T12:00:00Z' },
+      null,
+      other,
+    )
+    expect(receipt).toMatchObject({ calendar: 'mars', list: null, is_covered: false })
+  })
+
   test('without its calendar is counted without holidays, and says so', async () => {
     const object = newRef()
     const { receipt } = await start(object, { ...service, calendar: 'gone', started_at: '2026-12-23T12:00:00Z' })
