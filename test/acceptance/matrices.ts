@@ -10,7 +10,7 @@ import { runVitest } from './support/vitest-run.ts'
 
 const { values } = parseArgs({ options: { only: { type: 'string' } } })
 const { root } = readProject()
-const sampling = /from '[^']*support\/sampling\.ts'/
+const sampling = /from '[^']*(support\/sampling|\/stories)\.ts'/
 
 /** The file itself, or one of the files that hold its tests. */
 function hasSampledMatrix(file: string): boolean {

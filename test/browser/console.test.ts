@@ -1,16 +1,24 @@
 /**
  * The console in a real browser. One test file, so that server and browser start once; the tests are in the folder
- * beside it and run in this order.
+ * beside it and run in this order, a sample of them on each commit.
  */
-import './console/sign-in.ts'
-import './console/people.ts'
-import './console/audit.ts'
-import './console/changes.ts'
-import './console/tools.ts'
-import './console/restrictions.ts'
-import './console/documents.ts'
-import './console/holds.ts'
-import './console/inbox.ts'
-import './console/failures.ts'
-import './console/screens.ts'
-import './console/guide.ts'
+import { importStories } from './stories.ts'
+
+await importStories(
+  'stories of the console',
+  {
+    'sign-in': () => import('./console/sign-in.ts'),
+    people: () => import('./console/people.ts'),
+    audit: () => import('./console/audit.ts'),
+    changes: () => import('./console/changes.ts'),
+    tools: () => import('./console/tools.ts'),
+    restrictions: () => import('./console/restrictions.ts'),
+    documents: () => import('./console/documents.ts'),
+    holds: () => import('./console/holds.ts'),
+    inbox: () => import('./console/inbox.ts'),
+    failures: () => import('./console/failures.ts'),
+    screens: () => import('./console/screens.ts'),
+    guide: () => import('./console/guide.ts'),
+  },
+  8,
+)
