@@ -9,7 +9,7 @@ describe('a playbook', () => {
     await page.getByRole('link', { name: 'Enhanced due diligence, person' }).click()
     const steps = page.getByRole('table', { name: 'Steps' })
     const row = steps.getByRole('row').filter({ hasText: 'Risk rating' })
-    await row.getByText('Prohibited country, Sanctions and exposure, Adverse media').first().waitFor()
+    await row.getByText('Prohibited country, Sanctions and exposure, Adverse media', { exact: true }).waitFor()
     await page.getByRole('table', { name: 'Outcomes' }).getByText('INV_EXIT').waitFor()
     await expectFitsScreens(page, 'decisions-playbook')
     await page.getByRole('button', { name: 'Copy to own playbook' }).click()
