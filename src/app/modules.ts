@@ -16,6 +16,7 @@ import { holds } from '#modules/holds/index.ts'
 import { impact } from '#modules/impact/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
 import { mcp } from '#modules/mcp/index.ts'
+import { playbooks } from '#modules/playbooks/index.ts'
 import { plugins } from '#modules/plugins/index.ts'
 import { providerCredentials } from '#modules/provider-credentials/index.ts'
 import { providers } from '#modules/providers/index.ts'
@@ -63,6 +64,7 @@ export const modules: readonly Module[] = [
   batchEvaluations,
   impact,
   documents,
+  playbooks,
 
   // views
   analytics,

@@ -13,6 +13,7 @@ import type { PluginPolicy } from './plugin-policy.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
 import type { PluginUser, Route } from './route.ts'
 import type { ModuleSearch } from './search/source.ts'
+import type { AnyStepKind } from './step-kind.ts'
 import type { TenantScan } from './tenant-scan.ts'
 import type { WorkKind } from './work-kind.ts'
 import type { WorkerThreads } from './worker-threads.ts'
@@ -124,6 +125,8 @@ export interface Module {
   readonly evidence_owners?: readonly EvidenceOwner[]
   /** The kinds of object of this module that a legal hold can name. */
   readonly holdable?: readonly HoldableKind[]
+  /** Kinds of steps that a playbook may have. */
+  readonly step_kinds?: readonly AnyStepKind[]
   /** What an erasure of a subject overwrites or removes of this module. */
   readonly erases?: readonly ErasureClass[]
   /** The kinds of object that search finds; required of a module that reads objects by id. */

@@ -16,6 +16,7 @@ await importStories(
     home: () => import('./decisions/home.ts'),
     'own-under-shared-key': () => import('./decisions/own-under-shared-key.ts'),
     providers: () => import('./decisions/providers.ts'),
+    playbooks: () => import('./decisions/playbooks.ts'),
     plugins: () => import('./decisions/plugins.ts'),
     batches: () => import('./decisions/batches.ts'),
     subjects: () => import('./decisions/subjects.ts'),

@@ -83,4 +83,7 @@ export const describedElsewhere = [
   'exploreEvaluation body/inputs',
   'estimateBatchEvaluation body/items/*/inputs',
   'startBatchEvaluation body/items/*/inputs',
+  'createPlaybook body/definition',
+  'createPlaybookDraft body/definition',
+  'updatePlaybookDraft body/definition',
 ]

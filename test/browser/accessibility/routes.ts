@@ -7,7 +7,8 @@ import { fixtures } from '#test/support/fixtures.ts'
 
 /** Read as text, because the pages it imports need the build of the console. */
 export function readPagePaths(): string[] {
-  const text = fs.readFileSync(path.join(projectRoot, 'console/src/areas.ts'), 'utf8')
+  const read = (file: string) => fs.readFileSync(path.join(projectRoot, 'console/src', file), 'utf8')
+  const text = read('areas.ts') + read('policy-areas.ts')
   return [...text.matchAll(/'(\/[^']*)': \(\) => import\(/g)].map(([, page = '']) => page)
 }
 
@@ -36,6 +37,8 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/^\/providers\/\$key\/draft/, 'updateProviderDraft'],
   [/^\/providers\/\$key/, 'getProvider'],
   [/^\/plugins\/\$key/, 'getPlugin'],
+  [/^\/playbooks\/\$key\/draft/, 'updatePlaybookDraft'],
+  [/^\/playbooks\/\$key/, 'getPlaybook'],
   [/^\/tools\/approvals/, 'listToolApprovals'],
   [/^\/tools\/calls\/\$call_id/, 'getToolCall'],
   [/\$tool_name/, 'getServerTool'],
@@ -79,6 +82,7 @@ export async function toAddress(tenant: ExampleTenant, page: string): Promise<st
         params['contract_key'] ??
         params['provider_key'] ??
         params['plugin_key'] ??
+        params['playbook_key'] ??
         '',
     ),
   )
