@@ -13,6 +13,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import {
   countOtherAdministrators,
   findApiKey,
+  findApiKeyName,
   findUser,
   insertApiKey,
   insertUser,
@@ -32,6 +33,7 @@ import {
 import { assertKeyHolder, needsApproval, ROLES_ACTION } from './role-approval.ts'
 import { findRoleConflicts } from './role-conflicts.ts'
 import {
+  ApiKeyName,
   ApiKeyPage,
   ApiKeyParams,
   ApiKeyQuery,
@@ -141,8 +143,7 @@ export const accessRoutes = [
 
   tenantRoute('GET /users/:user_id/name', {
     id: 'getUserName',
-    summary: 'The name of a user, and nothing else',
-    description: 'For everybody who reads records that name a person as their author or approver.',
+    summary: 'The name of a user, for readers of what they did',
     roles: ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'one',
     params: UserParams,
@@ -317,6 +318,16 @@ export const accessRoutes = [
       listApiKeys(input.tx, input.query.state ?? null, after, count),
     ),
   ),
+
+  tenantRoute('GET /api-keys/:key_id/name', {
+    id: 'getApiKeyName',
+    summary: 'The name of an API key, for readers of what it recorded',
+    roles: ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
+    tx: 'one',
+    params: ApiKeyParams,
+    reply: [200, ApiKeyName],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params: { key_id } }) => assertFound(await findApiKeyName(tx, key_id))),
 
   tenantRoute('POST /api-keys', {
     id: 'createApiKey',

@@ -107,6 +107,11 @@ export const fixtures: Fixtures = {
     )
     return { params: { alert_id: claim.alert_id }, body: { note: 'On leave from tomorrow' } }
   },
+  wakeAlert: async (t) => {
+    const { alert_id } = await fresh(t)
+    await t.make(`POST /alerts/${alert_id}/snooze`, { body: { until: inDays(3) } })
+    return { params: { alert_id }, body: { note: 'The documents have arrived' } }
+  },
   snoozeAlert: async (t) => ({ params: await fresh(t), body: { until: inDays(3), note: 'Waiting for documents' } }),
   dismissAlert: async (t) => ({
     params: await fresh(t),

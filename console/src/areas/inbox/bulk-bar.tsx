@@ -3,13 +3,13 @@ import { Button, Group, Text, TextInput } from '@mantine/core'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { useMe, usePermission } from '#console/session/queries.ts'
+import { useMe } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { toInstant } from '#console/ui/local-time.ts'
-import { PersonSelect } from '#console/ui/person-select.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { WorkerSelect } from '#console/ui/work/worker-select.tsx'
 import { ReasonSelect } from './alert-dialogs.tsx'
 import { type Alert, touched } from './alert-queries.ts'
 import { groupRefusals } from './group-refusals.ts'
@@ -17,11 +17,11 @@ import { groupRefusals } from './group-refusals.ts'
 type Action = 'assign' | 'release' | 'snooze' | 'dismiss' | 'confirm_dismissal' | 'escalate'
 
 const names: Readonly<Record<Action, string>> = {
-  assign: 'Claim',
+  assign: 'Assign',
   dismiss: 'Dismiss',
   confirm_dismissal: 'Confirm dismissals',
   escalate: 'Escalate',
-  snooze: 'Put off',
+  snooze: 'Snooze',
   release: 'Return to queue',
 }
 const actions = Object.keys(names) as Action[]
@@ -69,7 +69,6 @@ interface BulkDialogProps extends BulkBarProps {
 
 function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
   const { principal } = useMe()
-  const may = usePermission()
   const [user_id, setUser] = useState<string | null>(principal.replace(/^user:/, ''))
   const [reason_code, setReason] = useState<string | null>(null)
   const [until, setUntil] = useState('')
@@ -103,9 +102,7 @@ function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
       submit={names[action]}
       change={change}
     >
-      {action === 'assign' && may('listUsers') && (
-        <PersonSelect label="Person" user_id={user_id} onChange={setUser} roles={['analyst', 'compliance_officer']} />
-      )}
+      {action === 'assign' && <WorkerSelect user_id={user_id} onChange={setUser} />}
       {action === 'dismiss' && <ReasonSelect value={reason_code} onChange={setReason} />}
       {action === 'snooze' && (
         <TextInput
