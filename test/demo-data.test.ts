@@ -191,7 +191,8 @@ test('the second demo tenant stays empty', async () => {
 test('the bands, and the numbers of ratings of a customer, are as stated', async () => {
   const { rows: bands } = await reader.query(
     `select coalesce(case when r.override_until > now() then r.override_band end, r.rated_band) as band, count(*)::int as n
-       from app.subject s left join app.subject_risk r using (tenant_id, subject_id) where s.tenant_id = $1 group by 1`,
+       from app.subject s left join app.subject_risk r using (tenant_id, subject_id)
+      where s.tenant_id = $1 and s.erased_at is null group by 1`,
     [demo.tenant_id],
   )
   expect(Object.fromEntries(bands.map(({ band, n }) => [band, n]))).toEqual({

@@ -416,12 +416,16 @@ test('a snooze is ended before its time', async () => {
 })
 
 test('many alerts are reassigned at once, with the reason in the history of each', async () => {
-  const { t, raiseMany, send, officer, other, read } = await createTeam()
+  const { t, raiseMany, send, analyst, officer, other, read } = await createTeam()
   const alert_ids = await raiseMany('handed over', 3)
   const items = alert_ids.map((object_id) => ({ object_kind: 'alert', object_id }))
   const people = (await send(other, 'GET /work/people')).json.items
   expect(people).toContainEqual({ user_id: other.user_id, name: expect.any(String), is_away: false })
   const auditor = await w.person(t.tenant_id, ['auditor'])
+  const taken = await send(other, `POST /alerts/${alert_ids[0]}/assign`, { user_id: other.user_id })
+  expect(taken.status).toBe(200)
+  const robbed = await send(analyst, `POST /alerts/${alert_ids[0]}/assign`, { user_id: analyst.user_id })
+  expect(robbed.json.code).toBe('transition_not_allowed')
   const refused = await send(officer, 'POST /work/reassign', { items, user_id: auditor.user_id, reason: 'Ill' })
   expect(refused.json.detail).toBe('The person has none of the roles analyst, compliance_officer.')
   const reply = await send(officer, 'POST /work/reassign', {

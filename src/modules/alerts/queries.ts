@@ -228,7 +228,8 @@ export const insertComment = (
 export const countOpenAlerts = (tx: Tx) =>
   tx.query<{ priority: Priority; open: number; oldest_s: number }>(
     `select priority, count(*) as open, extract(epoch from now() - min(first_seen_at))::float8 as oldest_s
-       from app.alert where state in ('new', 'snoozed') group by priority`,
+       from app.alert a join app.tenant t on t.tenant_id = a.tenant_id and t.state = 'active'
+      where a.state in ('new', 'snoozed') group by priority`,
   )
 
 export const listAlertTitles = (tx: Tx, alert_ids: readonly string[]) =>

@@ -22,6 +22,8 @@ function toClock({ clock_kind, clock_state, clock_started_at, clock_due_at }: Al
   return { kind: clock_kind, state: clock_state, started_at: clock_started_at, due_at: clock_due_at }
 }
 
+const NO_EXPLANATION = { sentence: 'erased', fields: [], references: [] }
+
 export const toAlertView = (row: AlertRow) => ({
   alert_id: row.alert_id,
   source: row.source,
@@ -34,7 +36,8 @@ export const toAlertView = (row: AlertRow) => ({
   fingerprint: row.fingerprint,
   changes: row.changes,
   previous_alert_id: row.previous_alert_id,
-  explanation: row.explanation,
+  // Erased: nothing of it is left.
+  explanation: { ...NO_EXPLANATION, ...row.explanation },
   priority: row.priority,
   highest_priority: row.highest_priority,
   state: row.state,

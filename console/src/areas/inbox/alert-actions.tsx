@@ -57,11 +57,12 @@ function OpenActions({ alert, onAct }: AlertActionsProps) {
     { invalidates: touched, successMessage: 'The alert is open again' },
   )
   const isMine = assignee === me.principal
+  const canGiveAway = isMine || assignee === null || may('decideAlertSecondLook')
   const canRelease = isMine || (assignee !== null && may('decideAlertSecondLook'))
   return (
     <Stack gap={6}>
       <Group gap={6}>
-        {!isMine && (
+        {canGiveAway && !isMine && (
           <Button size="xs" loading={claim.isRunning} onClick={() => claim.run(alert)}>
             Claim
           </Button>
@@ -81,9 +82,11 @@ function OpenActions({ alert, onAct }: AlertActionsProps) {
             Snooze
           </Button>
         )}
-        <Button size="xs" variant="default" onClick={() => onAct('assign')}>
-          Assign
-        </Button>
+        {canGiveAway && (
+          <Button size="xs" variant="default" onClick={() => onAct('assign')}>
+            Assign
+          </Button>
+        )}
         {canRelease && (
           <Button size="xs" variant="default" loading={release.isRunning} onClick={() => release.run(undefined)}>
             Return to queue

@@ -1,5 +1,6 @@
 /** Acts on several alerts. Before anything is done, the server says which of them it would refuse, and by which rule. */
 import { Button, Group, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -14,6 +15,7 @@ import { ReasonSelect } from './alert-dialogs.tsx'
 import { type Alert, touched } from './alert-queries.ts'
 import { groupRefusals } from './group-refusals.ts'
 
+type BulkResult = Schemas['AlertBulkResult']
 type Action = 'assign' | 'release' | 'snooze' | 'dismiss' | 'confirm_dismissal' | 'escalate'
 
 const names: Readonly<Record<Action, string>> = {
@@ -89,8 +91,7 @@ function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
     (action !== 'assign' || user_id !== null)
   const change = useApiMutation(() => probity.POST('/api/alerts/bulk', { body }), {
     invalidates: touched,
-    successMessage: ({ done, refused, job_id }) =>
-      job_id !== null ? 'A job does it' : `${done} done${refused > 0 ? `, ${refused} refused` : ''}`,
+    successMessage: (result) => (result.job_id !== null ? 'A job does it' : describeResult(action, result)),
     onDone,
   })
   return (
@@ -117,6 +118,18 @@ function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
       {isComplete && <Rules body={body} />}
     </FormDialog>
   )
+}
+
+/** A proposed dismissal is not done: it waits for a second person. */
+function describeResult(action: Action, { refused, items }: Pick<BulkResult, 'refused' | 'items'>): string {
+  const done = items.filter((item) => item.done)
+  const waiting = action === 'dismiss' ? done.filter(({ state }) => state !== 'dismissed').length : 0
+  const parts = [
+    `${done.length - waiting} done`,
+    waiting > 0 && `${waiting} waiting for a second person`,
+    refused > 0 && `${refused} refused`,
+  ]
+  return parts.filter((part) => part !== false).join(', ')
 }
 
 interface BulkBody {

@@ -22,7 +22,7 @@ import { KeyboardHelp } from './keyboard-help.tsx'
 import { QueueRail } from './queue-rail.tsx'
 import { type InboxKey, useInboxKeys } from './use-inbox-keys.ts'
 
-const views = ['mine', 'second-person'] as const
+const views = ['mine', 'second-person', 'dismissed', 'escalated'] as const
 /** Below this width the panel is under the whole list, so an alert is opened on its own page. */
 const BESIDE = '(min-width: 1200px)'
 
@@ -37,7 +37,7 @@ function useAlerts() {
         params: {
           query: {
             ...cursor,
-            sort: 'urgent',
+            ...(view === 'dismissed' || view === 'escalated' ? { state: view } : { sort: 'urgent' as const }),
             limit: 50,
             ...(queue !== undefined && { queue_key: queue }),
             ...(view === 'mine' && { assignee: principal.replace(/^user:/, '') }),

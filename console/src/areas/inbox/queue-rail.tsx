@@ -10,7 +10,7 @@ import { queuesQuery, type WorkQueue } from '#console/ui/work/work-queries.ts'
 
 interface QueueRailProps {
   readonly queue: string | undefined
-  readonly view: 'mine' | 'second-person' | undefined
+  readonly view: 'mine' | 'second-person' | 'dismissed' | 'escalated' | undefined
 }
 
 export function QueueRail({ queue, view }: QueueRailProps) {
@@ -46,6 +46,14 @@ export function QueueRail({ queue, view }: QueueRailProps) {
           detail={<QueueDetail queue={one} />}
           isOpen={queue === one.queue_key}
           onClick={() => set({ queue: one.queue_key, view: undefined })}
+        />
+      ))}
+      {(['dismissed', 'escalated'] as const).map((state) => (
+        <QueueButton
+          key={state}
+          title={state === 'dismissed' ? 'Dismissed' : 'Escalated'}
+          isOpen={view === state}
+          onClick={() => set({ queue: undefined, view: state })}
         />
       ))}
     </nav>

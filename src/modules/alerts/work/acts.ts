@@ -69,11 +69,16 @@ export async function recordClaim(context: ActContext, alert: AlertRow): Promise
   await announce(context, alert, alertClaimed, { priority: alert.priority, assignee: context.principal })
 }
 
-export const assign: Act<{ user_id: string; note?: Note }> = async (context, alert, { user_id, note }) => {
+export const assign: Act<{ user_id: string; note?: Note; may_release_others: boolean }> = async (
+  context,
+  alert,
+  { user_id, note, may_release_others },
+) => {
   const { tx } = context
   const { alert_id, restriction_id, priority } = alert
   expectWorker(context.principal)
   assertOpen(alert)
+  assertMayGiveAway(alert, context.principal, may_release_others)
   await workItems.assertAssignable(tx, user_id, restriction_id, alertWorkers)
   const assignee = `user:${user_id}`
   if (alert.proposed_by === assignee)
@@ -105,6 +110,11 @@ export async function recordReassignment(
   else await emit(tx, alertClaimed, { object_id: alert_id, restriction_id, data: { priority, assignee } })
 }
 
+function assertMayGiveAway({ assignee }: AlertRow, principal: string, may_release_others: boolean): void {
+  if (assignee !== null && assignee !== principal && !may_release_others)
+    fail('transition_not_allowed', 'Somebody else works on it; they or a compliance officer give it away.')
+}
+
 export const release: Act<{ note?: Note; may_release_others: boolean }> = async (
   context,
   alert,
@@ -112,8 +122,7 @@ export const release: Act<{ note?: Note; may_release_others: boolean }> = async 
 ) => {
   assertOpen(alert)
   if (alert.assignee === null) fail('transition_not_allowed', 'Nobody works on the alert.')
-  if (alert.assignee !== context.principal && !may_release_others)
-    fail('transition_not_allowed', 'Somebody else works on it; they or a compliance officer release it.')
+  assertMayGiveAway(alert, context.principal, may_release_others)
   return async () => {
     await workItems.releaseWork(context.tx, toWorkItem(alert.alert_id))
     await change(context, alert, { assignee: null }, note)

@@ -134,10 +134,16 @@ export const workRoutes = [
     ...common,
     id: 'assignAlert',
     summary: 'Give an alert to a person',
+    description: 'One that somebody works on is given away by them, or by a compliance officer.',
     roles: workers,
     body: AssignRequest,
     problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required'],
-  }).handle((input) => perform(input, assign, input.body)),
+  }).handle((input) =>
+    perform(input, assign, {
+      ...input.body,
+      may_release_others: input.actor.roles.includes('compliance_officer'),
+    }),
+  ),
 
   tenantRoute('POST /alerts/:alert_id/release', {
     ...common,
