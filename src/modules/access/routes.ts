@@ -15,6 +15,7 @@ import {
   findApiKey,
   findApiKeyName,
   findUser,
+  findUserName,
   insertApiKey,
   insertUser,
   listApiKeys,
@@ -149,10 +150,7 @@ export const accessRoutes = [
     params: UserParams,
     reply: [200, UserName],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => {
-    const { user_id, name } = assertFound(await findUser(tx, params.user_id))
-    return { user_id, name }
-  }),
+  }).handle(async ({ tx, params: { user_id } }) => assertFound(await findUserName(tx, user_id))),
 
   tenantRoute('PATCH /users/:user_id', {
     id: 'updateUser',

@@ -1,5 +1,6 @@
 /** Work: queues, own work, clocks, reassignment, and the calendar by which days are counted. */
 import { recordEvent } from '#kernel/audit/record.ts'
+import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -172,8 +173,9 @@ export const workRoutes = [
     uses: ['auditKeys', 'modules'],
     body: ReassignRequest,
     reply: [200, Reassigned],
-    problems: ['not_found', 'conflict', 'transition_not_allowed'],
-  }).handle(async ({ tx, body, audit, kernel, request }) => {
+    problems: ['not_found', 'conflict', 'transition_not_allowed', 'person_required'],
+  }).handle(async ({ tx, body, audit, kernel, request, actor }) => {
+    expectPerson(actor.principal, 'Only a person reassigns work, not an API key.')
     const items = await lockWork(tx, body.items)
     if (items.length < body.items.length) fail('not_found', 'Not all of these are open work items.')
     assertSameSight(items)
