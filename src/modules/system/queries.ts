@@ -81,10 +81,11 @@ export const lockUpload = (tx: Tx, upload_id: string) =>
 export const removeUpload = (tx: Tx, upload_id: string) =>
   tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id])
 
-/** The number of chunks and the hash of a completed upload. */
+/** The number of chunks and the hash of a completed upload, also of an export that a job wrote. */
 export const findUploadContent = (tx: Tx, upload_id: string) =>
   tx.find<{ chunks: number; sha256: string }>(
-    `select chunks, sha256 from app.upload where tenant_id = $1 and upload_id = $2 and state = 'stored' and ${OWN}`,
+    `select chunks, sha256 from app.upload
+      where tenant_id = $1 and upload_id = $2 and state = 'stored' and (${OWN} or created_by like 'job:%')`,
     [tx.tenant_id, upload_id, tx.actor],
   )
 
