@@ -80,6 +80,13 @@ const countAll = async () => ({
   answers: await count('provider_answer'),
   quarantined: await count('quarantine_item', `state = 'open'`),
   credential_versions: await count('provider_credential_version'),
+  alerts: await count('alert'),
+  reports: await count('alert_occurrence'),
+  documents: await count('document', `state = 'stored'`),
+  evidence: await count('evidence_item'),
+  holds: await count('hold', `state = 'active'`),
+  restrictions: await count('restriction', 'is_in_force'),
+  erasures: await count('erasure', `state = 'done'`),
 })
 
 /** An administrator sets an approval policy before the data is complete: every later start stops and adds nothing. */
@@ -136,7 +143,8 @@ test('an interrupted run and two processes at once leave the data of one run', a
   expect(results.toSorted()).toEqual(['added', 'kept'])
   const counts = await countAll()
   expect(counts).toEqual({
-    subjects: 510,
+    // One of them was erased.
+    subjects: 511,
     decisions: 180,
     batches: 10,
     items: 889,
@@ -153,9 +161,26 @@ test('an interrupted run and two processes at once leave the data of one run', a
     answers: 6,
     quarantined: 1,
     credential_versions: 1,
+    alerts: 8,
+    reports: 10,
+    documents: 1,
+    evidence: 1,
+    holds: 1,
+    restrictions: 1,
+    erasures: 1,
   })
   expect(await addData(new AbortController().signal)).toBe('kept')
   expect(await countAll()).toEqual(counts)
+})
+
+test('the inbox has alerts of every priority, one waits for a second person, and one is known to named people only', async () => {
+  const list = async (role: Role, query = '') => (await callAs(role, `GET /api/alerts?limit=50${query}`)).json.items
+  const seen = await list('compliance_officer')
+  expect(new Set(seen.map(({ priority }: { priority: string }) => priority)).size).toBe(4)
+  expect(await list('compliance_officer', '&dismissal=waiting_for_me')).toMatchObject([{ source: 'screening' }])
+  expect([seen.length, (await list('auditor')).length]).toEqual([8, 7])
+  const [erasure] = (await callAs('auditor', 'GET /api/erasures')).json.items
+  expect((await callAs('auditor', `GET /api/erasures/${erasure.erasure_id}/certificate`)).status).toBe(200)
 })
 
 test('the second demo tenant stays empty', async () => {
@@ -166,7 +191,8 @@ test('the second demo tenant stays empty', async () => {
 test('the bands, and the numbers of ratings of a customer, are as stated', async () => {
   const { rows: bands } = await reader.query(
     `select coalesce(case when r.override_until > now() then r.override_band end, r.rated_band) as band, count(*)::int as n
-       from app.subject s left join app.subject_risk r using (tenant_id, subject_id) where s.tenant_id = $1 group by 1`,
+       from app.subject s left join app.subject_risk r using (tenant_id, subject_id)
+      where s.tenant_id = $1 and s.erased_at is null group by 1`,
     [demo.tenant_id],
   )
   expect(Object.fromEntries(bands.map(({ band, n }) => [band, n]))).toEqual({

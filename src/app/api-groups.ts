@@ -115,14 +115,12 @@ export const apiGroups: readonly TagGroup[] = [
       {
         module: 'alerts',
         title: 'Alerts',
-        description:
-          'What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.',
+        description: `What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.${recipes('alerts')}`,
       },
       {
         module: 'work',
         title: 'Queues and clocks',
-        description:
-          'Who works on what: queues as data, assignment, absence, and the service and statutory clocks by which it is due.',
+        description: `Who works on what: queues as data, assignment, absence, and the service and statutory clocks by which it is due.${recipes('alerts')}`,
       },
     ],
   },
@@ -153,20 +151,17 @@ export const apiGroups: readonly TagGroup[] = [
       {
         module: 'documents',
         title: 'Documents and evidence',
-        description:
-          'Files about subjects and cases: stored encrypted, recognised by content, scanned, checked against their hashes, with their chain of custody; and evidence items that name what a finding rests on.',
+        description: `Files about subjects and cases: stored encrypted, recognised by content, scanned, checked against their hashes, with their chain of custody; and evidence items that name what a finding rests on.${recipes('documents')}`,
       },
       {
         module: 'restrictions',
         title: 'Restricted access',
-        description:
-          'Who may see a confidential object and all that belongs to it: access lists, exclusions, the designated MLRO, access for auditors that ends by itself, and who read what.',
+        description: `Who may see a confidential object and all that belongs to it: access lists, exclusions, the designated MLRO, access for auditors that ends by itself, and who read what.${recipes('documents')}`,
       },
       {
         module: 'holds',
         title: 'Legal holds',
-        description:
-          'What must be kept whatever a retention policy or a request says: nothing that belongs to the object can be deleted or erased until another person releases the hold.',
+        description: `What must be kept whatever a retention policy or a request says: nothing that belongs to the object can be deleted or erased until another person releases the hold.${recipes('documents')}`,
       },
     ],
   },
@@ -202,8 +197,7 @@ export const apiGroups: readonly TagGroup[] = [
       {
         module: 'events',
         title: 'Events',
-        description:
-          'What happened, as ids in CloudEvents 1.0, for systems that follow changes without asking for each object.',
+        description: `What happened, as ids in CloudEvents 1.0, for systems that follow changes without asking for each object.${recipes('alerts')}`,
       },
       {
         module: 'jobs',

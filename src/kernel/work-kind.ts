@@ -10,6 +10,12 @@ export interface WorkKind {
   readonly operation: string | null
   /** Who may be assigned one. */
   readonly roles: readonly Role[]
+  /** Keeps the history of an object whose work was given to somebody else, or returned: `assignee` is null then. */
+  readonly recordReassignment?: (
+    tx: Tx,
+    object_id: string,
+    to: { readonly assignee: string | null; readonly reason: string },
+  ) => Promise<void>
   /** One line about each object that the transaction sees, in one statement; used by lists of work of several kinds. */
   readonly describe: (tx: Tx, object_ids: readonly string[]) => Promise<ReadonlyMap<string, string>>
 }

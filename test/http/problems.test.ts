@@ -236,14 +236,15 @@ const provocations: ProblemTriggers = {
   },
   upload_incomplete: async () => {
     const upload_id = uuidv7()
+    const principal = `user:${uuidv7()}` as const
     await w.runtime.database.write(fullScope(await w.tenant(), 'operator:test'), (tx) =>
       tx.run(
         `insert into app.upload (tenant_id, upload_id, state, media_type, created_by, expires_at)
          values ($1, $2, 'receiving', 'application/octet-stream', $3, now() + interval '1 hour')`,
-        [tx.tenant_id, upload_id, tx.actor],
+        [tx.tenant_id, upload_id, principal],
       ),
     )
-    return call(`POST /rehearsal/uses/${upload_id}`, { token: worker })
+    return call(`POST /rehearsal/uses/${upload_id}`, { token: await w.token({ principal, roles: ['analyst'] }) })
   },
   precondition_failed: () =>
     call(`PATCH /users/${user_id}`, { token: admin, headers: { 'if-match': '"99"' }, body: { team: 'x' } }),

@@ -145,6 +145,8 @@ describe('forged tokens', () => {
     const token = await w.token()
     expect((await w.call('GET /auth/me', { headers: { authorization: `bEARER  ${token}` } })).status).toBe(200)
     expect((await w.call(`GET /auth/me?access_token=${token}`)).json.code).toBe('token_missing')
+    const key = await w.call('GET /auth/me', { token: 'pk_0123' })
+    expect([key.json.code, key.json.detail]).toEqual(['token_invalid', expect.stringContaining('POST /api/auth/token')])
     expect((await w.call('GET /auth/me', { headers: { cookie: `token=${token}` } })).json.code).toBe('token_missing')
   })
 

@@ -82,9 +82,9 @@ export class ExampleTenant {
   }
 
   readonly user = once(() => this.newUser())
-  async newUser(): Promise<string> {
+  async newUser(roles: readonly Role[] = ['viewer']): Promise<string> {
     const email = `${uuidv7()}@example.com`
-    return (await this.make('POST /users', { body: { name: 'Ada Lovelace', email, roles: ['viewer'] } })).user_id
+    return (await this.make('POST /users', { body: { name: 'Ada Lovelace', email, roles } })).user_id
   }
 
   /** Has been used, so that its usage has something to show. */

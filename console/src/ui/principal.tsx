@@ -1,4 +1,4 @@
-/** The name of a person, with a link where the viewer may open the account. Keys and jobs are shown by their recorded id. */
+/** The name of a person, with a link where the viewer may open the account. Keys have names too; jobs are shown by their recorded id. */
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
@@ -19,16 +19,20 @@ export function Principal({ of, isAlwaysNamed = false }: PrincipalProps) {
   const [kind = '', id = ''] = of.split(/:(.*)/)
   const isMe = of === me.principal
   const { data: name, isLoading } = useQuery({
-    queryKey: ['users', 'name', id],
+    queryKey: ['users', 'name', kind, id],
     queryFn: async ({ signal }) =>
-      (await probity.GET('/api/users/{user_id}/name', { params: { path: { user_id: id } }, signal })).name,
-    enabled: kind === 'user' && !isMe && may('getUserName'),
+      kind === 'key'
+        ? (await probity.GET('/api/api-keys/{key_id}/name', { params: { path: { key_id: id } }, signal })).name
+        : (await probity.GET('/api/users/{user_id}/name', { params: { path: { user_id: id } }, signal })).name,
+    enabled:
+      UUID.test(id) && !isMe && ((kind === 'user' && may('getUserName')) || (kind === 'key' && may('getApiKeyName'))),
     staleTime: 300_000,
     throwOnError: false,
   })
   if (isMe) return <span title={of}>{isAlwaysNamed && me.name !== null ? `${me.name} (you)` : 'you'}</span>
   // No id is shown first: it would be replaced by the name at once.
   if (isLoading) return <span className="quiet">…</span>
+  if (name !== undefined && kind === 'key') return <span title={of}>API key {name}</span>
   if (name !== undefined) {
     return may('getUser') ? (
       <PageLink to={`/users/${id}`} inherit>

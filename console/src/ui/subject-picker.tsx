@@ -1,9 +1,10 @@
 /** Chooses a subject by its name. */
-import { Select } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { isSubjectId, subjectQuery } from './subject-queries.ts'
 
 const WAIT_MS = 200
@@ -28,7 +29,30 @@ const toChoice = ({ subject_id, name, external_id }: Named) => ({
   label: external_id === null ? name : `${name} · ${external_id}`,
 })
 
+/** By name where the user may list subjects, otherwise by id. */
 export function SubjectPicker(props: SubjectPickerProps) {
+  const may = usePermission()
+  return may('listSubjects') ? <NamedPicker {...props} /> : <IdField {...props} />
+}
+
+function IdField({ label, subject_id, onChange, size = 'sm', width }: SubjectPickerProps) {
+  const [typed, setTyped] = useState(subject_id ?? '')
+  return (
+    <TextInput
+      label={`${label}, by its id`}
+      description="You may not list subjects; ask somebody who may for the id."
+      size={size}
+      {...(width !== undefined && { w: width })}
+      value={typed}
+      onChange={({ currentTarget: { value } }) => {
+        setTyped(value)
+        onChange(isSubjectId(value.trim()) ? value.trim() : null)
+      }}
+    />
+  )
+}
+
+function NamedPicker(props: SubjectPickerProps) {
   const { label, description, subject_id, onChange, size = 'sm', width } = props
   const [typed, setTyped] = useState('')
   const [name] = useDebouncedValue(typed.split(' · ')[0]?.trim() ?? '', WAIT_MS)

@@ -84,6 +84,11 @@ export class DemoCaller {
     return this.#sendChange<T>(who, 'PUT', path, { type: 'application/json', content: JSON.stringify(body) })
   }
 
+  /** A step of something that exists, without content. */
+  act<T>(who: Role, path: string): Promise<T> {
+    return this.#sendChange<T>(who, 'POST', path)
+  }
+
   delete(who: Role, path: string): Promise<unknown> {
     return this.#sendChange(who, 'DELETE', path)
   }

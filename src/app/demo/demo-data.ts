@@ -36,6 +36,7 @@ import {
   seedOverrides,
   seedSubjects,
 } from './demo-ratings.ts'
+import { seedAlerts, seedErasure, seedHeldDocument, seedRestriction } from './demo-work.ts'
 import { buildPortfolio } from './portfolio.ts'
 import { findDemoDataOutcome, insertDemoDataBegun, tryLockDemoData, updateDemoDataComplete } from './queries.ts'
 
@@ -98,7 +99,13 @@ async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {
     refusal: 'demo plugins not added: the approval policy of the tenant was changed',
     run: () => runPluginSteps(caller, options),
   })
-  return [first, second, third].includes('added') ? 'added' : 'kept'
+  const fourth = await addPart([second, third].includes('added') ? { ...options, onBegin: undefined } : begun, {
+    name: `${tenant.slug}/work`,
+    canBegin: () => hasOwnPolicy(caller, readDemoFiles(options.project_root).policy),
+    refusal: 'demo alerts not added: the approval policy of the tenant was changed',
+    run: () => runWorkSteps(caller, options),
+  })
+  return [first, second, third, fourth].includes('added') ? 'added' : 'kept'
 }
 
 interface DemoPart {
@@ -172,6 +179,15 @@ async function runPluginSteps(caller: DemoCaller, options: DemoDataOptions): Pro
   const { plugins, policy } = readDemoFiles(options.project_root)
   const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
   await step('plugins', () => seedDemoPlugins(caller, plugins))
+}
+
+async function runWorkSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
+  const { work, policy } = readDemoFiles(options.project_root)
+  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
+  await step('alerts', () => seedAlerts(caller, work))
+  await step('document with evidence and a hold', () => seedHeldDocument(caller, work))
+  await step('restriction', () => seedRestriction(caller, work))
+  await step('erasure', () => seedErasure(caller, work))
 }
 
 /** When the youngest of the shared lists came into force: decisions cannot be made for an earlier instant. */

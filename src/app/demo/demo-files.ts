@@ -167,12 +167,49 @@ export interface PluginsFile {
   }[]
 }
 
+export interface DemoAlert {
+  readonly source: string
+  readonly dedup_key: string
+  readonly title: string
+  readonly priority: string
+  readonly facts: readonly { readonly name: string; readonly value: string }[]
+  /** Of the subject; absent: it is about none. */
+  readonly external_id?: string
+  /** Reported so many times more. */
+  readonly repeated?: number
+  readonly snoozed_days?: number
+  /** The analyst has proposed to dismiss it, which waits for a second person. */
+  readonly proposed?: { readonly reason_code: string; readonly note: string }
+}
+
+export interface WorkFile {
+  readonly alerts: readonly DemoAlert[]
+  readonly document: {
+    readonly external_id: string
+    readonly file_name: string
+    readonly content: string
+    readonly title: string
+    readonly category: string
+    readonly evidence_title: string
+    readonly hold_reason: string
+    readonly authority_reference: string
+  }
+  readonly restriction: { readonly purpose: string; readonly alert: DemoAlert }
+  readonly erasure: {
+    readonly external_id: string
+    readonly subject_type: string
+    readonly name: string
+    readonly reason: string
+  }
+}
+
 export interface DemoFiles {
   readonly portfolio: PortfolioFile
   readonly magic: MagicFile
   readonly policy: PolicyFile
   readonly providers: ProvidersFile
   readonly plugins: PluginsFile
+  readonly work: WorkFile
 }
 
 export function readDemoFiles(project_root: string): DemoFiles {
@@ -184,5 +221,6 @@ export function readDemoFiles(project_root: string): DemoFiles {
     policy: read<PolicyFile>('policy.json'),
     providers: read<ProvidersFile>('providers.json'),
     plugins: read<PluginsFile>('plugins.json'),
+    work: read<WorkFile>('work.json'),
   }
 }

@@ -87,6 +87,15 @@ export class Authenticator {
     const text = SCHEME.exec(header)?.[1]
     if (text === undefined) return this.#rejectAnonymous(address, new Problem('token_invalid'))
     this.#limits.assertAnonymousAllowed(address)
+    // Not a guess about a wrong token: no token of ours begins so.
+    if (text.startsWith('pk_'))
+      return this.#rejectAnonymous(
+        address,
+        new Problem(
+          'token_invalid',
+          'This is an API key. Exchange it for a token with POST /api/auth/token, and send the token.',
+        ),
+      )
     try {
       return await this.#verifier.verify(text)
     } catch (error) {

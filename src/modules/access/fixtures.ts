@@ -29,6 +29,7 @@ export const fixtures: Fixtures = {
     await t.key()
     return {}
   },
+  getApiKeyName: async (t) => ({ params: { key_id: (await t.key()).key_id } }),
   createApiKey: () => ({ body: { name: 'Core banking', roles: ['service'] } }),
   rotateApiKey: async (t) => ({ params: await createKeyParams(t), body: { overlap_minutes: 0 } }),
   deleteApiKey: async (t) => ({ params: await createKeyParams(t) }),

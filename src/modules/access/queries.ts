@@ -198,6 +198,18 @@ export interface ApiKeyRow {
 
 const keyColumns = `key_id, name, roles, state, expires_at, last_used_at, previous_valid_until, created_at, created_by, revoked_at, revision`
 
+export const findUserName = (tx: Tx, user_id: string) =>
+  tx.find<{ user_id: string; name: string }>(
+    'select user_id, name from app.user_account where tenant_id = $1 and user_id = $2',
+    [tx.tenant_id, user_id],
+  )
+
+export const findApiKeyName = (tx: Tx, key_id: string) =>
+  tx.find<{ key_id: string; name: string }>(
+    'select key_id, name from app.api_key where tenant_id = $1 and key_id = $2',
+    [tx.tenant_id, key_id],
+  )
+
 export const listApiKeys = (tx: Tx, state: string | null, after: PagePosition, count: number) =>
   tx.query<ApiKeyRow>(
     `select ${keyColumns} from app.api_key

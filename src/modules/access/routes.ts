@@ -13,7 +13,9 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import {
   countOtherAdministrators,
   findApiKey,
+  findApiKeyName,
   findUser,
+  findUserName,
   insertApiKey,
   insertUser,
   listApiKeys,
@@ -32,6 +34,7 @@ import {
 import { assertKeyHolder, needsApproval, ROLES_ACTION } from './role-approval.ts'
 import { findRoleConflicts } from './role-conflicts.ts'
 import {
+  ApiKeyName,
   ApiKeyPage,
   ApiKeyParams,
   ApiKeyQuery,
@@ -141,17 +144,13 @@ export const accessRoutes = [
 
   tenantRoute('GET /users/:user_id/name', {
     id: 'getUserName',
-    summary: 'The name of a user, and nothing else',
-    description: 'For everybody who reads records that name a person as their author or approver.',
+    summary: 'The name of a user, for readers of what they did',
     roles: ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'one',
     params: UserParams,
     reply: [200, UserName],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => {
-    const { user_id, name } = assertFound(await findUser(tx, params.user_id))
-    return { user_id, name }
-  }),
+  }).handle(async ({ tx, params: { user_id } }) => assertFound(await findUserName(tx, user_id))),
 
   tenantRoute('PATCH /users/:user_id', {
     id: 'updateUser',
@@ -317,6 +316,16 @@ export const accessRoutes = [
       listApiKeys(input.tx, input.query.state ?? null, after, count),
     ),
   ),
+
+  tenantRoute('GET /api-keys/:key_id/name', {
+    id: 'getApiKeyName',
+    summary: 'The name of an API key, for readers of what it recorded',
+    roles: ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
+    tx: 'one',
+    params: ApiKeyParams,
+    reply: [200, ApiKeyName],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params: { key_id } }) => assertFound(await findApiKeyName(tx, key_id))),
 
   tenantRoute('POST /api-keys', {
     id: 'createApiKey',

@@ -59,6 +59,7 @@ export const User = closed(
   { title: 'User' },
 )
 export const UserName = closed({ user_id: Id(), name: text(200) }, { title: 'UserName' })
+export const ApiKeyName = closed({ key_id: Id(), name: text(200) }, { title: 'ApiKeyName' })
 export const UserPage = pageOf(User)
 export const UserParams = closed({ user_id: Id() })
 export const UserQuery = closed({

@@ -65,8 +65,12 @@ describe('reports', () => {
       changes: changed.json.changes,
       occurrences: 1,
     })
-    // Back to the first facts: they differ from the open alert, which takes them.
+    // Back to the facts that were dismissed: one more occurrence, and the alert still says why it was opened.
     expect((await report('match 2', { entry: '7', band: 'high' })).json.outcome).toBe('joined')
+    const kept = await read(changed.json.alert_id)
+    expect([kept.occurrences, kept.changes]).toEqual([2, changed.json.changes])
+    await report('match 2', { entry: '9', band: 'high' })
+    expect((await read(changed.json.alert_id)).changes).toEqual([{ name: 'entry', before: '7', after: '9' }])
   })
 
   test('with other facts wake a snoozed alert, raise its priority and return a proposed dismissal', async () => {
@@ -332,4 +336,115 @@ describe('a restricted alert', () => {
     expect(hidden.json.items[0]).toMatchObject({ done: false, code: 'not_found' })
     expect((await send(analyst, 'POST /alerts/claim', {})).json.alert).toBeNull()
   })
+})
+
+describe('a dismissal that waits for a second person', () => {
+  const body = { reason_code: 'ALR_FALSE_MATCH' }
+
+  test('is never offered to whoever proposed it, and is found by a filter', async () => {
+    const { report, send, analyst, other, read, history } = await createTeam()
+    const { alert_id } = (await report('proposal 1', {}, { priority: 'critical' })).json
+    const claim = async (who: Person) => (await send(who, 'POST /alerts/claim', {})).json.alert?.alert_id ?? null
+    expect(await claim(analyst)).toBe(alert_id)
+    await send(analyst, `POST /alerts/${alert_id}/snooze`, { until: inDays(0.5) })
+    await send(analyst, `POST /alerts/${alert_id}/dismiss`, body)
+    expect((await history(alert_id))[0]).toBe('dismissal_proposed')
+    const lists = (who: Person, dismissal: string) =>
+      send(who, `GET /alerts?dismissal=${dismissal}`).then(({ json }) => json.items.length)
+    expect([await lists(analyst, 'proposed'), await lists(analyst, 'waiting_for_me')]).toEqual([1, 0])
+    expect(await lists(other, 'waiting_for_me')).toBe(1)
+    expect(await claim(analyst)).toBeNull()
+    const own = await send(other, `POST /alerts/${alert_id}/assign`, { user_id: analyst.user_id })
+    expect(own.json.code).toBe('transition_not_allowed')
+    expect(await claim(other)).toBe(alert_id)
+    expect((await read(alert_id)).dismissal.state).toBe('proposed')
+  })
+
+  test('is needed for the highest priority that an alert ever had', async () => {
+    const { report, send, analyst, read } = await createTeam()
+    const { alert_id } = (await report('proposal 2', {}, { priority: 'critical' })).json
+    expect((await send(analyst, `PATCH /alerts/${alert_id}`, { priority: 'low' })).status).toBe(200)
+    expect((await send(analyst, `POST /alerts/${alert_id}/dismiss`, body)).json.dismissal.state).toBe('proposed')
+    expect(await read(alert_id)).toMatchObject({ priority: 'low', highest_priority: 'critical', state: 'new' })
+  })
+})
+
+describe('a report with the key of an open alert', () => {
+  test('raises its priority, with the queue and the clock of that', async () => {
+    const { report, read, send, analyst } = await createTeam()
+    const { alert_id } = (await report('priority 1', { entry: '7' }, { priority: 'low' })).json
+    const before = await read(alert_id)
+    await send(analyst, `POST /alerts/${alert_id}/snooze`, { until: inDays(1) })
+    await report('priority 1', { entry: '7' }, { priority: 'critical' })
+    const after = await read(alert_id)
+    expect(after).toMatchObject({ priority: 'critical', queue_key: 'urgent', state: 'new', occurrences: 2 })
+    expect(Date.parse(after.clock.due_at)).toBeLessThan(Date.parse(before.clock.due_at))
+    await send(analyst, 'POST /alerts/claim', {})
+    // That of the queue is left.
+    expect(Date.parse((await read(alert_id)).clock.due_at)).toBeGreaterThan(Date.parse(after.clock.due_at))
+  })
+
+  test('is refused from another source, and does not tell a service what people wrote', async () => {
+    const { t, report } = await createTeam()
+    await report('source 1', { opinion: 'what an analyst thinks' })
+    const service = await w.token({ tenant_id: t.tenant_id, roles: ['service'] })
+    const send = (source: string) =>
+      w.call('POST /alerts', {
+        token: service,
+        body: {
+          source,
+          dedup_key: 'source 1',
+          title: 'Again',
+          priority: 'low',
+          facts: [{ name: 'opinion', value: 'x' }],
+        },
+      })
+    expect((await send('other-feed')).json.code).toBe('conflict')
+    const joined = await send('feed')
+    expect([joined.json.outcome, joined.json.changes]).toEqual(['joined', null])
+  })
+})
+
+test('a snooze is ended before its time', async () => {
+  const { report, send, analyst, history } = await createTeam()
+  const { alert_id } = (await report('wake 1')).json
+  expect((await send(analyst, `POST /alerts/${alert_id}/wake`, {})).json.code).toBe('transition_not_allowed')
+  await send(analyst, `POST /alerts/${alert_id}/snooze`, { until: inDays(1) })
+  const woken = await send(analyst, `POST /alerts/${alert_id}/wake`, {})
+  expect([woken.json.state, woken.json.snoozed_until]).toEqual(['new', null])
+  expect((await history(alert_id))[0]).toBe('woken')
+})
+
+test('many alerts are reassigned at once, with the reason in the history of each', async () => {
+  const { t, raiseMany, send, analyst, officer, other, read } = await createTeam()
+  const alert_ids = await raiseMany('handed over', 3)
+  const items = alert_ids.map((object_id) => ({ object_kind: 'alert', object_id }))
+  const people = (await send(other, 'GET /work/people')).json.items
+  expect(people).toContainEqual({ user_id: other.user_id, name: expect.any(String), is_away: false })
+  const auditor = await w.person(t.tenant_id, ['auditor'])
+  const taken = await send(other, `POST /alerts/${alert_ids[0]}/assign`, { user_id: other.user_id })
+  expect(taken.status).toBe(200)
+  const robbed = await send(analyst, `POST /alerts/${alert_ids[0]}/assign`, { user_id: analyst.user_id })
+  expect(robbed.json.code).toBe('transition_not_allowed')
+  const refused = await send(officer, 'POST /work/reassign', { items, user_id: auditor.user_id, reason: 'Ill' })
+  expect(refused.json.detail).toBe('The person has none of the roles analyst, compliance_officer.')
+  const reply = await send(officer, 'POST /work/reassign', {
+    items,
+    user_id: other.user_id,
+    reason: 'Ms Sample is ill',
+  })
+  expect(reply.status).toBe(200)
+  for (const alert_id of alert_ids) {
+    expect((await read(alert_id)).assignee).toBe(`user:${other.user_id}`)
+    const { json } = await send(officer, `GET /alerts/${alert_id}/history`)
+    expect(json.items[0]).toMatchObject({ event: 'assigned', note: 'Ms Sample is ill' })
+  }
+  const recorded = await t.write((tx) =>
+    tx.query<{ detail: string; restriction_id: string | null }>(
+      `select detail::text, restriction_id from app.audit_event where tenant_id = $1 and operation = 'reassignWork'`,
+      [tx.tenant_id],
+    ),
+  )
+  expect(recorded.filter(({ detail }) => detail.includes('Sample'))).toEqual([])
+  expect(new Set(recorded.map(({ restriction_id }) => restriction_id)).size).toBe(4)
 })

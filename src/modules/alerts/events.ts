@@ -23,7 +23,7 @@ export const alertReleased = declareEvent({
 })
 export const alertSnoozed = declareEvent({
   type: 'alert.snoozed',
-  summary: 'The alert was put off.',
+  summary: 'The alert was snoozed.',
   object_kind: 'alert',
   data: { ...data, until: 'Until when.' },
 })

@@ -31,7 +31,7 @@ const fresh = async (t: ExampleTenant) => ({ alert_id: await newAlert(t) })
 
 const claimed = async (t: ExampleTenant): Promise<{ alert_id: string }> => {
   const alert_id = await newAlert(t)
-  const user_id = await t.newUser()
+  const user_id = await t.newUser(['analyst'])
   await t.make(`POST /alerts/${alert_id}/assign`, { body: { user_id } })
   return { alert_id }
 }
@@ -94,7 +94,7 @@ export const fixtures: Fixtures = {
     return { body: {} }
   },
   updateAlert: async (t) => ({ params: await fresh(t), body: { priority: 'high', note: 'The amount is large' } }),
-  assignAlert: async (t) => ({ params: await fresh(t), body: { user_id: await t.newUser() } }),
+  assignAlert: async (t) => ({ params: await fresh(t), body: { user_id: await t.newUser(['analyst']) } }),
   releaseAlert: async (t, role) => {
     if (role === 'compliance_officer') return { params: await claimed(t), body: { note: 'On leave from tomorrow' } }
     // An analyst releases what they have themselves.
@@ -106,6 +106,11 @@ export const fixtures: Fixtures = {
       ),
     )
     return { params: { alert_id: claim.alert_id }, body: { note: 'On leave from tomorrow' } }
+  },
+  wakeAlert: async (t) => {
+    const { alert_id } = await fresh(t)
+    await t.make(`POST /alerts/${alert_id}/snooze`, { body: { until: inDays(3) } })
+    return { params: { alert_id }, body: { note: 'The documents have arrived' } }
   },
   snoozeAlert: async (t) => ({ params: await fresh(t), body: { until: inDays(3), note: 'Waiting for documents' } }),
   dismissAlert: async (t) => ({

@@ -6,6 +6,9 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 export const priorities = ['low', 'medium', 'high', 'critical'] as const
 export type Priority = (typeof priorities)[number]
 
+/** Who works on alerts. */
+export const alertWorkers = ['analyst', 'compliance_officer'] as const
+
 /** A new alert that somebody works on is claimed. */
 export const alertStates = ['new', 'claimed', 'snoozed', 'dismissed', 'escalated'] as const
 export type AlertState = (typeof alertStates)[number]

@@ -20,9 +20,18 @@ export interface AlertRow {
   readonly explanation: Explanation
   readonly priority: Priority
   readonly priority_rank: number
+  /** The highest that it ever had: lowering it takes nothing away from what a dismissal needs. */
+  readonly highest_priority: Priority
   readonly state: AlertState
   readonly queue_key: string | null
   readonly assignee: string | null
+  /** Whom the history names; the work may have returned to its queue since. */
+  readonly worked_by: string | null
+  /** Of the clock that ends first; null where none runs. */
+  readonly clock_kind: 'service' | 'statutory' | null
+  readonly clock_state: 'running' | 'paused' | 'missed' | null
+  readonly clock_started_at: string | null
+  readonly clock_due_at: string | null
   readonly occurrences: number
   readonly first_seen_at: string
   readonly last_seen_at: string
@@ -47,20 +56,31 @@ export interface AlertRow {
 /** Whoever has the work now; once it is done, whoever had it. */
 const STATE = `case when a.state = 'new' and w.assignee is not null then 'claimed' else a.state end`
 
+const HIGHEST = `coalesce((
+    select (array['low', 'medium', 'high', 'critical'])[max(array_position(array['low', 'medium', 'high', 'critical'], p.value))]
+      from app.alert_history h cross join lateral jsonb_array_elements(h.changes) c
+      cross join lateral (values (c ->> 'before'), (c ->> 'after')) p (value)
+     where h.tenant_id = a.tenant_id and h.alert_id = a.alert_id and c ->> 'member' = 'priority'), a.priority)`
+
 /**
  * The alert before it may have been restricted since: then neither its id nor what changed since is shown. The join sees what the
  * caller may see.
  */
 const columns = `a.alert_id, a.source, a.rule_code, a.subject_id, s.name as subject_name, a.title, a.dedup_key, a.facts, a.fingerprint,
   case when a.changes_since = 'previous_report' or p.alert_id is not null then a.changes end as changes,
-  p.alert_id as previous_alert_id, a.explanation, a.priority, a.priority_rank, ${STATE} as state, w.queue_key, w.assignee, a.occurrences,
+  p.alert_id as previous_alert_id, a.explanation, a.priority, a.priority_rank, ${HIGHEST} as highest_priority, ${STATE} as state, w.queue_key, w.assignee,
+  a.worked_by, c.kind as clock_kind, c.state as clock_state, c.started_at as clock_started_at, c.due_at as clock_due_at, a.occurrences,
   a.first_seen_at, a.last_seen_at, a.snoozed_until, a.second_person, a.reason_code, a.proposed_by, a.proposed_at, a.dismissed_by,
   a.dismissed_at, a.escalated_by, a.escalated_at, a.investigation_id, a.restriction_id, app.is_in_force(a.restriction_id) as is_in_force,
   a.created_at, a.created_by, a.updated_at, a.revision`
 
 const joins = `left join app.subject s on s.tenant_id = a.tenant_id and s.subject_id = a.subject_id
   left join app.alert p on p.tenant_id = a.tenant_id and p.alert_id = a.previous_alert_id
-  left join app.work_item w on w.tenant_id = a.tenant_id and w.object_kind = 'alert' and w.object_id = a.alert_id`
+  left join app.work_item w on w.tenant_id = a.tenant_id and w.object_kind = 'alert' and w.object_id = a.alert_id
+  left join lateral (
+    select k.kind, k.state, k.started_at, k.due_at from app.work_clock k
+     where k.tenant_id = a.tenant_id and k.object_kind = 'alert' and k.object_id = a.alert_id and k.ended_at is null
+     order by k.due_at limit 1) c on true`
 
 export interface AlertFilter {
   readonly state?: AlertState | 'open' | undefined
@@ -69,29 +89,34 @@ export interface AlertFilter {
   readonly subject_id?: string | undefined
   readonly queue_key?: string | undefined
   readonly assignee?: string | undefined
+  /** `waiting_for_me`: proposed by somebody else. */
+  readonly dismissal?: 'proposed' | 'waiting_for_me' | undefined
 }
 
 const OPEN = `a.state in ('new', 'snoozed')`
 
 const matches = `($2::text is null or ${STATE} = $2 or ($2 = 'open' and ${OPEN})) and ($3::text is null or a.priority = $3)
   and ($4::text is null or a.source = $4) and ($5::uuid is null or a.subject_id = $5) and ($6::text is null or w.queue_key = $6)
-  and ($7::text is null or w.assignee = $7)`
+  and ($7::text is null or w.assignee = $7)
+  and ($8::text is null or (${OPEN} and a.proposed_by is not null and ($8 = 'proposed' or a.proposed_by <> $9::text)))`
 
-const toValues = ({ state, priority, source, subject_id, queue_key, assignee }: AlertFilter) => [
+const toValues = (tx: Tx, { state, priority, source, subject_id, queue_key, assignee, dismissal }: AlertFilter) => [
   state ?? null,
   priority ?? null,
   source ?? null,
   subject_id ?? null,
   queue_key ?? null,
   assignee === undefined ? null : `user:${assignee}`,
+  dismissal ?? null,
+  tx.actor,
 ]
 
 /** Newest first: ids are in order of time. */
 export const listAlerts = (tx: Tx, filter: AlertFilter, after: PagePosition, count: number) =>
   tx.query<AlertRow>(
     `select ${columns} from app.alert a ${joins}
-      where a.tenant_id = $1 and ${matches} and ($8::uuid is null or a.alert_id < $8) order by a.alert_id desc limit $9`,
-    [tx.tenant_id, ...toValues(filter), after?.[0] ?? null, count],
+      where a.tenant_id = $1 and ${matches} and ($10::uuid is null or a.alert_id < $10) order by a.alert_id desc limit $11`,
+    [tx.tenant_id, ...toValues(tx, filter), after?.[0] ?? null, count],
   )
 
 /** Open alerts, highest priority first. */
@@ -99,9 +124,9 @@ export const listUrgentAlerts = (tx: Tx, filter: AlertFilter, after: PagePositio
   tx.query<AlertRow>(
     `select ${columns} from app.alert a ${joins}
       where a.tenant_id = $1 and ${OPEN} and ${matches}
-        and ($8::int is null or (a.priority_rank, a.alert_id) < ($8, $9::uuid))
-      order by a.priority_rank desc, a.alert_id desc limit $10`,
-    [tx.tenant_id, ...toValues(filter), after?.[0] ?? null, after?.[1] ?? null, count],
+        and ($10::int is null or (a.priority_rank, a.alert_id) < ($10, $11::uuid))
+      order by a.priority_rank desc, a.alert_id desc limit $12`,
+    [tx.tenant_id, ...toValues(tx, filter), after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
 export const findAlert = (tx: Tx, alert_id: string) =>
@@ -203,7 +228,8 @@ export const insertComment = (
 export const countOpenAlerts = (tx: Tx) =>
   tx.query<{ priority: Priority; open: number; oldest_s: number }>(
     `select priority, count(*) as open, extract(epoch from now() - min(first_seen_at))::float8 as oldest_s
-       from app.alert where state in ('new', 'snoozed') group by priority`,
+       from app.alert a join app.tenant t on t.tenant_id = a.tenant_id and t.state = 'active'
+      where a.state in ('new', 'snoozed') group by priority`,
   )
 
 export const listAlertTitles = (tx: Tx, alert_ids: readonly string[]) =>

@@ -26,6 +26,7 @@ import {
 import { assertAlert, toAlertHeaders, toAlertView } from './view.ts'
 
 const readers = ['analyst', 'compliance_officer', 'auditor'] as const
+const mayReadAlerts: ReadonlySet<string> = new Set(readers)
 
 export const alertRoutes = [
   tenantRoute('GET /alerts', {
@@ -54,7 +55,8 @@ export const alertRoutes = [
     summary: 'Report a match: it opens an alert, or is one more occurrence of one',
     description:
       '201 when an alert was opened; 200 when the report joined an open one, was counted on one that was closed with the same ' +
-      'facts, or on a suppression. No report is dropped: each is an occurrence.',
+      'facts, or on a suppression. No report is dropped: each is an occurrence. The priority of an open alert rises to the highest that ' +
+      'was reported. A dedup_key belongs to the source that used it first (409 for another).',
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
     uses: ['caches'],
@@ -66,7 +68,7 @@ export const alertRoutes = [
     links: { getAlert: { alert_id: 'alert_id' } },
     // not_found: a repeated request, after the alert was restricted.
     problems: ['not_found', 'conflict', 'erased', 'overloaded'],
-  }).handle(async ({ tx, body, kernel, audit }) => {
+  }).handle(async ({ tx, body, kernel, audit, actor }) => {
     const { facts = [], explanation, subject_id = null, restriction_id = null, ...report } = body
     const names = facts.map(({ name }) => name)
     if (new Set(names).size !== names.length) fail('conflict', 'A fact is named twice.')
@@ -79,13 +81,15 @@ export const alertRoutes = [
       ...report,
       subject_id,
       restriction_id,
+      is_external: true,
       facts: Object.fromEntries(facts.map(({ name, value }) => [name, value])),
       explanation: explanation ?? { sentence: report.title, fields: [], references: [] },
     })
     audit.belongsTo({ restriction_id: raised.restriction_id, is_in_force: restriction?.is_in_force ?? false })
     audit.recordHashes(null, { source: report.source, dedup_key: report.dedup_key, outcome: raised.outcome })
-    const { restriction_id: _, ...shown } = raised
-    return shown
+    const { restriction_id: _, changes, ...shown } = raised
+    // What changed quotes the facts before, which people may have written.
+    return { ...shown, changes: actor.roles.some((role) => mayReadAlerts.has(role)) ? changes : null }
   }),
 
   tenantRoute('GET /alerts/:alert_id', {

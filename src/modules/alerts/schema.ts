@@ -49,7 +49,6 @@ const FactChange = closed(
   },
   { title: 'AlertFactChange' },
 )
-const Changes = Type.Array(FactChange)
 const explanationMembers = {
   sentence: text(1000),
   fields: listOf(
@@ -97,9 +96,23 @@ export const Alert = closed(
     previous_alert_id: nullable(Id({ description: 'The closed alert of the same match.' })),
     explanation: ExplanationView,
     priority: PriorityName,
+    highest_priority: oneOf(priorities, {
+      description: 'The highest that it ever had: decides whether a dismissal needs a second person.',
+    }),
     state: oneOf(alertStates),
     queue_key: nullable(text(100)),
     assignee: nullable(Principal),
+    clock: nullable(
+      closed(
+        {
+          kind: oneOf(['service', 'statutory']),
+          state: oneOf(['running', 'paused', 'missed']),
+          started_at: Timestamp(),
+          due_at: Timestamp(),
+        },
+        { title: 'AlertClock', description: 'The clock that ends first; null: none runs.' },
+      ),
+    ),
     occurrences: Count,
     first_seen_at: Timestamp(),
     last_seen_at: Timestamp(),
@@ -140,6 +153,12 @@ export const AlertQuery = closed({
   subject_id: Type.Optional(Id()),
   queue_key: Type.Optional(Slug()),
   assignee: Type.Optional(Id({ description: 'Id of a person.' })),
+  dismissal: Type.Optional(
+    oneOf(['proposed', 'waiting_for_me'], {
+      description:
+        'proposed: a second person has to confirm. waiting_for_me: of these, what somebody else has proposed.',
+    }),
+  ),
   sort: Type.Optional(
     oneOf(['newest', 'urgent'], {
       default: 'newest',
@@ -184,7 +203,7 @@ export const RaisedAlert = closed(
     suppression_id: nullable(Id()),
     occurrences: Count,
     previous_alert_id: nullable(Id()),
-    changes: nullable(Changes),
+    changes: nullable(Type.Array(FactChange, { description: 'null for callers who may not read alerts.' })),
   },
   { title: 'RaisedAlert' },
 )
@@ -204,6 +223,7 @@ export const AssignRequest = closed({
   expected_revision: ExpectedRevision,
 })
 export const ReleaseRequest = closed({ note: Type.Optional(nullable(Note)), expected_revision: ExpectedRevision })
+export const WakeRequest = closed({ note: Type.Optional(nullable(Note)), expected_revision: ExpectedRevision })
 export const SnoozeRequest = closed({
   until: Timestamp({ description: 'Opens again then, or earlier when its facts change.' }),
   note: Type.Optional(nullable(Note)),

@@ -17,6 +17,13 @@ function toDismissal(row: AlertRow) {
   }
 }
 
+function toClock({ clock_kind, clock_state, clock_started_at, clock_due_at }: AlertRow) {
+  if (clock_kind === null || clock_state === null || clock_started_at === null || clock_due_at === null) return null
+  return { kind: clock_kind, state: clock_state, started_at: clock_started_at, due_at: clock_due_at }
+}
+
+const NO_EXPLANATION = { sentence: 'erased', fields: [], references: [] }
+
 export const toAlertView = (row: AlertRow) => ({
   alert_id: row.alert_id,
   source: row.source,
@@ -29,11 +36,14 @@ export const toAlertView = (row: AlertRow) => ({
   fingerprint: row.fingerprint,
   changes: row.changes,
   previous_alert_id: row.previous_alert_id,
-  explanation: row.explanation,
+  // Erased: nothing of it is left.
+  explanation: { ...NO_EXPLANATION, ...row.explanation },
   priority: row.priority,
+  highest_priority: row.highest_priority,
   state: row.state,
   queue_key: row.queue_key,
   assignee: row.assignee,
+  clock: toClock(row),
   occurrences: row.occurrences,
   first_seen_at: row.first_seen_at,
   last_seen_at: row.last_seen_at,

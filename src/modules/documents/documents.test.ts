@@ -306,3 +306,24 @@ describe('a stored document', () => {
     })
   })
 })
+
+test('an upload exists for whoever sent it: nobody else reads its name or takes its bytes', async () => {
+  const [owner, other] = [
+    await w.person(t.tenant_id, ['compliance_officer']),
+    await w.person(t.tenant_id, ['compliance_officer']),
+  ]
+  const sent = await w.call('POST /uploads?file_name=report.pdf', {
+    token: owner.token,
+    payload: PDF,
+    headers: { 'content-type': 'application/octet-stream' },
+  })
+  const { upload_id } = sent.json
+  const read = (token: string, id: string) => w.call(`GET /uploads/${id}`, { token })
+  const take = (token: string, id: string) =>
+    w.call('POST /documents', { token, body: { upload_id: id, title: 'A document' } })
+  expect((await read(other.token, upload_id)).status).toBe(404)
+  const [hidden, random] = [await take(other.token, upload_id), await take(other.token, uuidv7())]
+  expect([hidden.status, hidden.json.detail]).toEqual([random.status, random.json.detail])
+  expect((await read(owner.token, upload_id)).status).toBe(200)
+  expect((await take(owner.token, upload_id)).status).toBe(201)
+})

@@ -52,36 +52,41 @@ export const removeUnstoredUpload = (tx: Tx, upload_id: string) =>
     upload_id,
   ])
 
+/** Whatever an upload becomes may be restricted, so it exists for whoever sent it only. Jobs and operators see every upload. */
+const OWN = `(created_by = $3 or $3 !~ '^(user|key):')`
+
 export const findUpload = (tx: Tx, upload_id: string) =>
-  tx.find<UploadRow>(`select ${columns} from app.upload where tenant_id = $1 and upload_id = $2`, [
+  tx.find<UploadRow>(`select ${columns} from app.upload where tenant_id = $1 and upload_id = $2 and ${OWN}`, [
     tx.tenant_id,
     upload_id,
+    tx.actor,
   ])
 
 /** Keeps a used upload for 30 days, so that an interrupted job can start again from the stored bytes. */
 export const updateUploadUsed = (tx: Tx, upload_id: string) =>
   tx.find<UploadRow>(
     `update app.upload set used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '30 days')
-      where tenant_id = $1 and upload_id = $2 and state = 'stored' returning ${columns}`,
-    [tx.tenant_id, upload_id],
+      where tenant_id = $1 and upload_id = $2 and state = 'stored' and ${OWN} returning ${columns}`,
+    [tx.tenant_id, upload_id, tx.actor],
   )
 
 /** Locked, so that only one request takes its bytes over. */
 export const lockUpload = (tx: Tx, upload_id: string) =>
   tx.find<UploadRow & { readonly chunks: number }>(
-    `select ${columns}, coalesce(chunks, 0) as chunks from app.upload where tenant_id = $1 and upload_id = $2 for update`,
-    [tx.tenant_id, upload_id],
+    `select ${columns}, coalesce(chunks, 0) as chunks from app.upload where tenant_id = $1 and upload_id = $2 and ${OWN} for update`,
+    [tx.tenant_id, upload_id, tx.actor],
   )
 
 /** With its chunks. */
 export const removeUpload = (tx: Tx, upload_id: string) =>
   tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id])
 
-/** The number of chunks and the hash of a completed upload. */
+/** The number of chunks and the hash of a completed upload, also of an export that a job wrote. */
 export const findUploadContent = (tx: Tx, upload_id: string) =>
   tx.find<{ chunks: number; sha256: string }>(
-    `select chunks, sha256 from app.upload where tenant_id = $1 and upload_id = $2 and state = 'stored'`,
-    [tx.tenant_id, upload_id],
+    `select chunks, sha256 from app.upload
+      where tenant_id = $1 and upload_id = $2 and state = 'stored' and (${OWN} or created_by like 'job:%')`,
+    [tx.tenant_id, upload_id, tx.actor],
   )
 
 /** The driver copies long values several times, and hex doubles their length. */

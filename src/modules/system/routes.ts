@@ -110,7 +110,8 @@ export const systemRoutes = [
     id: 'createUpload',
     summary: 'Store bytes for a later import, batch, plugin or document',
     description:
-      'Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads are kept for 24 hours, used ones for 30 days.',
+      'Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads are kept for 24 hours, used ones for 30 days. ' +
+      'Only the person or key that sent the bytes can read or use the upload.',
     roles: uploaders,
     tx: 'self',
     uses: ['upload_max_bytes'],

@@ -193,15 +193,18 @@ describe('an incomplete upload', () => {
   })
 
   test('cannot be used and is shown as receiving', async () => {
+    const owner = await w.person(tenant, ['analyst'])
     const upload_id = await inTenant(async (tx) => {
       const row = await tx.find<{ upload_id: string }>(
         `insert into app.upload (tenant_id, upload_id, state, media_type, created_by, expires_at)
          values ($1, gen_random_uuid(), 'receiving', 'application/octet-stream', $2, now()) returning upload_id`,
-        [tenant, tx.actor],
+        [tenant, owner.principal],
       )
       return row?.upload_id ?? ''
     })
-    expect((await w.call(`GET /uploads/${upload_id}`, { token })).json).toMatchObject({ state: 'receiving' })
+    expect((await w.call(`GET /uploads/${upload_id}`, { token: owner.token })).json).toMatchObject({
+      state: 'receiving',
+    })
     await expect(inTenant((tx) => claimUpload(tx, upload_id))).rejects.toMatchObject({ code: 'upload_incomplete' })
     await expect(readBytes(upload_id)).rejects.toMatchObject({ code: 'not_found' })
   })

@@ -39,6 +39,10 @@ export const fixtures: Fixtures = {
   reassignWork: async (t) => ({
     body: { items: [await newWorkItem(t)], user_id: null, reason: 'The analyst left the team' },
   }),
+  listWorkers: async (t) => {
+    await t.newUser()
+    return {}
+  },
   getWorkSettings: noInput,
   updateWorkSettings: () => ({ body: { calendar: 'eu-target' } }),
 }

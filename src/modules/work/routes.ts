@@ -1,4 +1,6 @@
 /** Work: queues, own work, clocks, reassignment, and the calendar by which days are counted. */
+import { recordEvent } from '#kernel/audit/record.ts'
+import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -11,6 +13,7 @@ import { findSetting, listClocks, lockSetting, upsertSetting, type WorkSettingRo
 import {
   countQueues,
   type LockedWorkItem,
+  listWorkers,
   listWorkOf,
   lockWork,
   type OwnWorkRow,
@@ -23,6 +26,7 @@ import {
   ReassignRequest,
   WorkClockPage,
   WorkClockQuery,
+  WorkerPage,
   WorkItemPage,
   WorkItemQuery,
   WorkQueueList,
@@ -62,12 +66,14 @@ const toSettingsView = (row: WorkSettingRow | undefined) => ({
   revision: (row?.revision ?? 0) + 1,
 })
 
-/** The record of a request belongs to one restriction at most. */
-function assertOneRestriction(items: readonly LockedWorkItem[]): LockedWorkItem | undefined {
-  const restrictions = new Set(items.map(({ restriction_id }) => restriction_id))
-  if (restrictions.size > 1)
-    fail('conflict', 'Items with a restriction are reassigned in requests of their own, one for each restriction.')
-  return items[0]
+/** What everybody sees of a request must not name a hidden item: those of one restriction in force go together, apart from others. */
+function assertSameSight(items: readonly LockedWorkItem[]): void {
+  const hidden = new Set(items.map(({ restriction_id, is_in_force }) => (is_in_force ? restriction_id : null)))
+  if (hidden.size > 1)
+    fail(
+      'conflict',
+      'Items under a restriction in force are reassigned in requests of their own, one for each restriction.',
+    )
 }
 
 export const workRoutes = [
@@ -160,33 +166,59 @@ export const workRoutes = [
     id: 'reassignWork',
     summary: 'Give open items to another person, or return them to their queues',
     description:
-      'All of them or none. The person must be active, not away, and able to see them. Items with a restriction need a request for each ' +
-      'restriction.',
+      'All of them or none. The person must be active, not away, and able to see them. Items under a restriction in force need a request ' +
+      'for each restriction. Each item is recorded for itself; alerts keep the reason in their history.',
     roles: ['compliance_officer'],
     tx: 'write',
+    uses: ['auditKeys', 'modules'],
     body: ReassignRequest,
     reply: [200, Reassigned],
-    problems: ['not_found', 'conflict', 'transition_not_allowed'],
-  }).handle(async ({ tx, body, audit }) => {
+    problems: ['not_found', 'conflict', 'transition_not_allowed', 'person_required'],
+  }).handle(async ({ tx, body, audit, kernel, request, actor }) => {
+    expectPerson(actor.principal, 'Only a person reassigns work, not an API key.')
     const items = await lockWork(tx, body.items)
     if (items.length < body.items.length) fail('not_found', 'Not all of these are open work items.')
-    const first = assertOneRestriction(items)
-    if (first) audit.belongsTo(first)
-    if (body.user_id !== null) await assertAssignable(tx, body.user_id, first?.restriction_id ?? null)
+    assertSameSight(items)
+    const [first] = items
+    if (first && items.every(({ restriction_id }) => restriction_id === first.restriction_id)) audit.belongsTo(first)
     const assignee = body.user_id === null ? null : `user:${body.user_id}`
     const moved = []
+    const kinds = new Map(kernel.modules.flatMap(({ work = [] }) => work).map((kind) => [kind.kind, kind]))
     for (const item of items) {
+      const { object_kind, object_id, queue_key, restriction_id } = item
+      if (body.user_id !== null) await assertAssignable(tx, body.user_id, restriction_id, kinds.get(object_kind)?.roles)
       await updateAssignee(tx, item, assignee)
-      const { object_kind, object_id, queue_key } = item
+      await kinds.get(object_kind)?.recordReassignment?.(tx, object_id, { assignee, reason: body.reason })
+      // One event each: restricting an item later hides what was done with it. The reason may name people and stays out.
+      recordEvent(tx, kernel.auditKeys, {
+        operation: 'reassignWork',
+        object_type: 'work',
+        object_id,
+        request_id: request.id,
+        detail: { diff: [{ member: 'assignee', before: item.assignee, after: assignee }] },
+        restriction_id,
+      })
       moved.push({ object_kind, object_id, queue_key, assignee })
     }
-    audit.recordDiff(
-      {
-        items: items.map(({ object_kind, object_id, assignee: from }) => ({ object_kind, object_id, assignee: from })),
-      },
-      { items: moved.map(({ queue_key: _, ...item }) => item), reason: body.reason },
-    )
+    audit.recordHashes(null, { reason: body.reason })
     return { items: moved }
+  }),
+
+  tenantRoute('GET /work/people', {
+    id: 'listWorkers',
+    summary: 'People whom work can be given to: id, name and whether they are away',
+    description:
+      'Everybody whose roles allow work of some kind, by name. Roles of people of another issuer are not known; they are listed.',
+    roles: ['analyst', 'compliance_officer'],
+    tx: 'one',
+    uses: ['cursors', 'modules'],
+    query: WorkItemQuery,
+    reply: [200, WorkerPage],
+  }).handle(async (input) => {
+    const roles = [...new Set(input.kernel.modules.flatMap(({ work = [] }) => work).flatMap((kind) => kind.roles))]
+    return paginate(input, 'listWorkers', ['name', 'user_id'], (after, count) =>
+      listWorkers(input.tx, roles, after, count),
+    )
   }),
 
   tenantRoute('GET /work/settings', {

@@ -65,6 +65,16 @@ const WorkItem = closed(
 export const WorkItemPage = pageOf(WorkItem)
 export const WorkItemQuery = closed(pageQuery)
 
+const Worker = closed(
+  {
+    user_id: Id(),
+    name: text(200),
+    is_away: Type.Boolean({ description: 'true: nothing can be given to the person now.' }),
+  },
+  { title: 'Worker' },
+)
+export const WorkerPage = pageOf(Worker)
+
 const WorkClock = closed(
   {
     object_kind: ObjectKind,

@@ -51,7 +51,10 @@ describe('the inbox', () => {
     await page.keyboard.press('k')
     await current(table).getByText('Match one of the watch list').waitFor()
     await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keys of the inbox' }).getByText('Dismiss with a reason').waitFor()
+    await page
+      .getByRole('dialog', { name: 'Keys of the inbox' })
+      .getByText('Claim the next that nobody works on')
+      .waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.keyboard.press('c')
@@ -60,6 +63,19 @@ describe('the inbox', () => {
     await page.setViewportSize({ width: 1600, height: 900 })
     await page.emulateMedia({ colorScheme: 'light' })
     await takeScreenshot(page, 'console-inbox-1600')
+
+    // Snoozed to a time that the priority allows, and brought back.
+    await page.keyboard.press('s')
+    const snooze = page.getByRole('dialog', { name: 'Snooze the alert' })
+    await snooze.getByText('Alerts of priority high: at most 7 days.').waitFor()
+    await snooze.getByRole('button', { name: 'Snooze' }).click()
+    await snooze.getByText('Choose a time.').waitFor()
+    await snooze.getByRole('button', { name: 'In 4 hours' }).click()
+    await takeScreenshot(page, 'console-inbox-snooze')
+    await snooze.getByRole('button', { name: 'Snooze' }).click()
+    await panel.getByText('Snoozed until').waitFor()
+    await panel.getByRole('button', { name: 'Bring back now' }).click()
+    await panel.getByRole('button', { name: 'Snooze' }).waitFor()
 
     // High priority: a second person confirms.
     await page.keyboard.press('d')
@@ -70,7 +86,8 @@ describe('the inbox', () => {
     await page.keyboard.press('Enter')
     await dismiss.getByLabel('Note').fill('Another date of birth in the passport')
     await takeScreenshot(page, 'console-inbox-dismiss')
-    await dismiss.getByRole('button', { name: 'Dismiss' }).click()
+    await dismiss.getByText('another person confirms the dismissal').waitFor()
+    await dismiss.getByRole('button', { name: 'Propose dismissal' }).click()
     await panel.getByText('You proposed to dismiss it, so another person must confirm.').waitFor()
     expect(await page.title()).toBe('Inbox · Probity')
 
@@ -86,7 +103,17 @@ describe('the inbox', () => {
     await escalate.getByRole('button', { name: 'Cancel' }).click()
     expect(seen).toEqual(noProblems)
 
+    const waiting = await at(beata, '/')
+    await waiting.page
+      .getByRole('region', { name: 'Waits for you as second person' })
+      .getByRole('link', { name: 'Dismiss: Match one of the watch list' })
+      .waitFor()
+    await takeScreenshot(waiting.page, 'console-second-person-home')
+    await waiting.close()
+
     const second = await at(beata, '/inbox')
+    await second.page.getByRole('button', { name: /^Second person/ }).click()
+    expect(await second.page.getByRole('table', { name: 'Alerts' }).getByRole('row').count()).toBeGreaterThan(0)
     const shown = second.page.getByRole('region', { name: 'Chosen alert' })
     await shown.getByText('Another date of birth in the passport').waitFor()
     await shown.getByRole('link', { name: 'Open' }).click()
@@ -102,6 +129,18 @@ describe('the inbox', () => {
       .waitFor()
     expect(second.seen).toEqual(noProblems)
     await second.close()
+
+    // On a telephone an alert opens on its own page.
+    await page.setViewportSize({ width: 390, height: 844 })
+    await table.getByRole('button', { name: 'Match two of the watch list' }).click()
+    await pageHeading(page, /^Alert [0-9a-f]{8}$/).waitFor()
+    await page.getByRole('button', { name: 'Assign' }).click()
+    const assign = page.getByRole('dialog', { name: 'Assign the alert' })
+    await assign.getByRole('combobox', { name: 'Person' }).fill('Beata')
+    await page.getByRole('option', { name: 'Beata Analyst' }).click()
+    await assign.getByRole('button', { name: 'Assign' }).click()
+    await page.getByText('Beata Analyst works on it').waitFor()
+    await takeScreenshot(page, 'console-alert-390')
     await close()
 
     const home = await at(anton, '/')

@@ -16,6 +16,7 @@ import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { SearchButton } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { StateBadge, scanTexts } from './document-badges.tsx'
 import { DocumentCustody } from './document-custody.tsx'
@@ -110,6 +111,11 @@ function DocumentActions({ document }: { readonly document: StoredDocument }) {
         <Button variant="default" loading={verify.isRunning} onClick={() => verify.run(undefined)}>
           Verify
         </Button>
+      )}
+      {hasBytes(document) && may('createHold') && (
+        <SearchButton to="/holds" search={{ object_kind: 'document', object_id: document_id }} variant="default">
+          Place a hold
+        </SearchButton>
       )}
       {isDeletable && may('deleteDocument') && (
         <Button variant="default" onClick={deleting.open}>

@@ -2,6 +2,7 @@
 import { Badge, Button, Group, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
+import { useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
@@ -21,7 +22,9 @@ const states = ['active', 'released'] as const
 
 export default function HoldsPage() {
   const may = usePermission()
-  const [isPlacing, placing] = useDisclosure(false)
+  const { object_kind, object_id } = useSearch({ strict: false }) as { object_kind?: string; object_id?: string }
+  // A link from the page of an object opens the dialog.
+  const [isPlacing, placing] = useDisclosure(object_id !== undefined)
   const state = useFilter('state', states)
   const list = usePages<Hold>(['holds', 'list', state], (cursor, signal) =>
     probity.GET('/api/holds', { params: { query: { ...cursor, ...omitUndefined({ state }), limit: 50 } }, signal }),
@@ -54,7 +57,7 @@ export default function HoldsPage() {
         ]}
         row={(hold) => <HoldRow key={hold.hold_id} hold={hold} />}
       />
-      {isPlacing && <PlaceHold onClose={placing.close} />}
+      {isPlacing && <PlaceHold object={omitUndefined({ object_kind, object_id })} onClose={placing.close} />}
     </Page>
   )
 }

@@ -8,16 +8,23 @@ import { FormDialog } from '#console/ui/dialog.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { RestrictionSelect } from '#console/ui/restriction/restriction-select.tsx'
 import { SubjectPicker } from '#console/ui/subject-picker.tsx'
+import { DocumentSelect } from './document-select.tsx'
 
 const kinds = [
   { value: 'subject', label: 'Subject' },
   { value: 'document', label: 'Document' },
 ]
 
-export function PlaceHold({ onClose }: { readonly onClose: () => void }) {
+interface PlaceHoldProps {
+  /** Chosen already where the dialog was opened from its page. */
+  readonly object: { readonly object_kind?: string; readonly object_id?: string }
+  readonly onClose: () => void
+}
+
+export function PlaceHold({ object, onClose }: PlaceHoldProps) {
   const navigate = useNavigate()
-  const [object_kind, setKind] = useState('subject')
-  const [object_id, setObject] = useState<string | null>(null)
+  const [object_kind, setKind] = useState(object.object_kind ?? 'subject')
+  const [object_id, setObject] = useState<string | null>(object.object_id ?? null)
   const [reason, setReason] = useState('')
   const [reference, setReference] = useState('')
   const [restriction_id, setRestriction] = useState<string | null>(null)
@@ -49,6 +56,7 @@ export function PlaceHold({ onClose }: { readonly onClose: () => void }) {
     >
       <Select
         label="Kind of object"
+        data-autofocus
         allowDeselect={false}
         data={kinds}
         value={object_kind}
@@ -60,12 +68,7 @@ export function PlaceHold({ onClose }: { readonly onClose: () => void }) {
       {object_kind === 'subject' ? (
         <SubjectPicker label="Subject" subject_id={object_id} onChange={setObject} />
       ) : (
-        <TextInput
-          label="Id of the object"
-          required
-          value={object_id ?? ''}
-          onChange={(event) => setObject(event.currentTarget.value)}
-        />
+        <DocumentSelect document_id={object_id} onChange={setObject} />
       )}
       <ReasonField value={reason} onChange={setReason} />
       <TextInput

@@ -19,6 +19,7 @@ import { DueDefinitions, EditorSections } from './editor-sections.tsx'
 import { InboxSection } from './inbox-section.tsx'
 import { Portfolio } from './portfolio.tsx'
 import { QuarantinedPayloads } from './quarantined-payloads.tsx'
+import { SecondPersonSection } from './second-person-section.tsx'
 import { StoppedPlugins } from './stopped-plugins.tsx'
 import { QuarantinedTools, WaitingToolCalls } from './tool-sections.tsx'
 import { UnknownOutcomes } from './unknown-outcomes.tsx'
@@ -72,6 +73,7 @@ function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
   return (
     <Stack gap="md">
       {may('listOwnWork') && <InboxSection />}
+      {may('confirmAlertDismissal') && <SecondPersonSection />}
       {approvals && <ApprovalInbox of={approvals} />}
       {may('approveToolCall') && <WaitingToolCalls />}
       {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}

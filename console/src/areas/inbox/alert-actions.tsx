@@ -6,7 +6,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { type Alert, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
 
-export type AlertAct = 'dismiss' | 'escalate' | 'snooze'
+export type AlertAct = 'dismiss' | 'escalate' | 'snooze' | 'assign' | 'suppress' | 'restrict'
 
 interface AlertActionsProps {
   readonly alert: Alert
@@ -16,7 +16,23 @@ interface AlertActionsProps {
 export function AlertActions({ alert, onAct }: AlertActionsProps) {
   const may = usePermission()
   if (!isOpen(alert) || !may('dismissAlert')) return null
-  return isProposed(alert) ? <ProposedActions alert={alert} /> : <OpenActions alert={alert} onAct={onAct} />
+  return (
+    <Stack gap={6}>
+      {isProposed(alert) ? <ProposedActions alert={alert} /> : <OpenActions alert={alert} onAct={onAct} />}
+      <Group gap={6}>
+        {may('createAlertSuppression') && !alert.is_restricted && (
+          <Button size="compact-xs" variant="subtle" onClick={() => onAct('suppress')}>
+            Suppress
+          </Button>
+        )}
+        {may('imposeRestriction') && !alert.is_restricted && (
+          <Button size="compact-xs" variant="subtle" onClick={() => onAct('restrict')}>
+            Restrict
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  )
 }
 
 function OpenActions({ alert, onAct }: AlertActionsProps) {
@@ -32,12 +48,21 @@ function OpenActions({ alert, onAct }: AlertActionsProps) {
       }),
     { invalidates: touched, successMessage: 'Returned to its queue' },
   )
+  const wake = useApiMutation(
+    () =>
+      probity.POST('/api/alerts/{alert_id}/wake', {
+        params: { path: { alert_id } },
+        body: { expected_revision: revision },
+      }),
+    { invalidates: touched, successMessage: 'The alert is open again' },
+  )
   const isMine = assignee === me.principal
+  const canGiveAway = isMine || assignee === null || may('decideAlertSecondLook')
   const canRelease = isMine || (assignee !== null && may('decideAlertSecondLook'))
   return (
     <Stack gap={6}>
       <Group gap={6}>
-        {!isMine && (
+        {canGiveAway && !isMine && (
           <Button size="xs" loading={claim.isRunning} onClick={() => claim.run(alert)}>
             Claim
           </Button>
@@ -48,9 +73,18 @@ function OpenActions({ alert, onAct }: AlertActionsProps) {
         <Button size="xs" variant="default" onClick={() => onAct('escalate')}>
           Escalate
         </Button>
-        {alert.state !== 'snoozed' && (
+        {alert.state === 'snoozed' ? (
+          <Button size="xs" variant="default" loading={wake.isRunning} onClick={() => wake.run(undefined)}>
+            Bring back now
+          </Button>
+        ) : (
           <Button size="xs" variant="default" onClick={() => onAct('snooze')}>
-            Put off
+            Snooze
+          </Button>
+        )}
+        {canGiveAway && (
+          <Button size="xs" variant="default" onClick={() => onAct('assign')}>
+            Assign
           </Button>
         )}
         {canRelease && (
@@ -59,7 +93,7 @@ function OpenActions({ alert, onAct }: AlertActionsProps) {
           </Button>
         )}
       </Group>
-      <ProblemNote problem={claim.problem ?? release.problem} />
+      <ProblemNote problem={claim.problem ?? release.problem ?? wake.problem} />
     </Stack>
   )
 }

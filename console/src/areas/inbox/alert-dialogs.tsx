@@ -1,5 +1,5 @@
-/** Dismissing, escalating and putting off one alert. */
-import { Select, Text, TextInput } from '@mantine/core'
+/** Dismissing, escalating and assigning one alert. */
+import { Select, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -7,9 +7,9 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 import { REASON_CODES } from '#console/ui/decision/reason-codes.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
-import { toInstant } from '#console/ui/local-time.ts'
 import { ReasonField } from '#console/ui/reason-field.tsx'
-import { type Alert, touched } from './alert-queries.ts'
+import { WorkerSelect } from '#console/ui/work/worker-select.tsx'
+import { type Alert, touched, useAlertSettings } from './alert-queries.ts'
 
 interface DialogProps {
   readonly alert: Alert
@@ -41,11 +41,12 @@ export function ReasonSelect({ value, onChange }: ReasonSelectProps) {
   )
 }
 
-const toNote = (text: string): string | null => (text.trim() === '' ? null : text)
+export const toNote = (text: string): string | null => (text.trim() === '' ? null : text)
 
 export function DismissDialog({ alert, onClose }: DialogProps) {
   const [reason_code, setReason] = useState<string | null>(null)
   const [note, setNote] = useState('')
+  const needsSecondPerson = useAlertSettings(alert.highest_priority)?.needsSecondPerson ?? false
   const dismiss = useApiMutation(
     (code: string) =>
       probity.POST('/api/alerts/{alert_id}/dismiss', {
@@ -65,9 +66,14 @@ export function DismissDialog({ alert, onClose }: DialogProps) {
       isOpen
       onClose={onClose}
       onSubmit={() => reason_code !== null && dismiss.run(reason_code)}
-      submit="Dismiss"
+      submit={needsSecondPerson ? 'Propose dismissal' : 'Dismiss'}
       change={dismiss}
     >
+      {needsSecondPerson && (
+        <Text size="sm">
+          Alerts that are or were {alert.highest_priority} need two people: another person confirms the dismissal.
+        </Text>
+      )}
       <ReasonSelect value={reason_code} onChange={setReason} />
       <ReasonField label="Note" isRequired={false} value={note} onChange={setNote} />
     </FormDialog>
@@ -99,38 +105,27 @@ export function EscalateDialog({ alert, onClose }: DialogProps) {
   )
 }
 
-export function SnoozeDialog({ alert, onClose }: DialogProps) {
-  const [until, setUntil] = useState('')
+export function AssignDialog({ alert, onClose }: DialogProps) {
+  const [user_id, setUser] = useState<string | null>(null)
   const [note, setNote] = useState('')
-  const snooze = useApiMutation(
-    (end: string) =>
-      probity.POST('/api/alerts/{alert_id}/snooze', {
+  const assign = useApiMutation(
+    (to: string) =>
+      probity.POST('/api/alerts/{alert_id}/assign', {
         params: { path: { alert_id: alert.alert_id } },
-        body: { until: end, note: toNote(note), expected_revision: alert.revision },
+        body: { user_id: to, note: toNote(note), expected_revision: alert.revision },
       }),
-    { invalidates: touched, successMessage: 'Put off', onDone: onClose },
+    { invalidates: touched, successMessage: 'Assigned', onDone: onClose },
   )
   return (
     <FormDialog
-      title="Put the alert off"
+      title="Assign the alert"
       isOpen
       onClose={onClose}
-      onSubmit={() => {
-        const end = toInstant(until)
-        if (end !== undefined) snooze.run(end)
-      }}
-      submit="Put off"
-      change={snooze}
+      onSubmit={() => user_id !== null && assign.run(user_id)}
+      submit="Assign"
+      change={assign}
     >
-      <Text size="sm">It comes back then, or earlier when its facts change.</Text>
-      <TextInput
-        type="datetime-local"
-        label="Until"
-        required
-        data-autofocus
-        value={until}
-        onChange={(event) => setUntil(event.currentTarget.value)}
-      />
+      <WorkerSelect user_id={user_id} onChange={setUser} />
       <ReasonField label="Note" isRequired={false} value={note} onChange={setNote} />
     </FormDialog>
   )

@@ -1,9 +1,13 @@
 /** Why an alert was raised: the subject beside what it was matched with, and what changed since last time. */
 import { Stack, Table, Text } from '@mantine/core'
+import { CopyValue } from '#console/ui/copy-value.tsx'
 import { formatCount, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { type Alert, getAlertName } from './alert-queries.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
+const shortenId = (id: string): string => (UUID.test(id) ? id.slice(-8) : id)
 
 export function AlertExplanation({ alert }: { readonly alert: Alert }) {
   const { explanation, facts, changes } = alert
@@ -36,7 +40,8 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
         <Text size="xs" c="dimmed" className="break">
           {explanation.references
             .map(
-              ({ kind, id, version }) => `${toSentence(kind)} ${id}${version === null ? '' : `, version ${version}`}`,
+              ({ kind, id, version }) =>
+                `${toSentence(kind)} ${shortenId(id)}${version === null ? '' : `, version ${version}`}`,
             )
             .join(' · ')}
         </Text>
@@ -66,6 +71,9 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
       <Text size="sm" c="dimmed">
         Reported {formatCount(alert.occurrences, 'time')} by {alert.source}
         {alert.rule_code !== null && `, rule ${alert.rule_code}`}.
+      </Text>
+      <Text size="xs" c="dimmed" component="div" className="break">
+        Key of the match: <CopyValue value={alert.dedup_key} name="the key of the match" />
       </Text>
       {alert.previous_alert_id !== null && (
         <PageLink to={`/inbox/alerts/${alert.previous_alert_id}`} size="sm">

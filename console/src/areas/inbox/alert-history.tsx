@@ -40,10 +40,13 @@ export function AlertHistory({ alert }: { readonly alert: Alert }) {
   )
 }
 
+/** Where the word of the model is not that of the console. */
+const eventTexts: Readonly<Record<string, string>> = { woken: 'Snooze ended', released: 'Returned to queue' }
+
 function HistoryLine({ entry }: { readonly entry: Entry }) {
   return (
     <Text size="sm" component="div">
-      <b>{toSentence(entry.event)}</b>{' '}
+      <b>{eventTexts[entry.event] ?? toSentence(entry.event)}</b>{' '}
       <Text span c="dimmed" size="sm">
         <RelativeTime at={entry.recorded_at} />, by <Principal of={entry.recorded_by} isAlwaysNamed />
       </Text>
@@ -65,7 +68,7 @@ function CommentForm({ alert_id }: { readonly alert_id: string }) {
   return (
     <form onSubmit={send}>
       <Stack gap={6} align="flex-start">
-        <div className="full-width">
+        <div className="full-width alert-comment">
           <ReasonField label="Comment" isRequired={false} value={text} onChange={setText} />
         </div>
         <Button type="submit" size="xs" variant="default" disabled={text.trim() === ''} loading={comment.isRunning}>

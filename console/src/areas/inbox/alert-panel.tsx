@@ -1,5 +1,6 @@
 /** One alert beside the list, or on its own page: explanation, earlier decisions, history and what to do. */
 import { Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import { usePermission } from '#console/session/queries.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
@@ -8,7 +9,9 @@ import { toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
+import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
+import { queuesQuery } from '#console/ui/work/work-queries.ts'
 import { type AlertAct, AlertActions } from './alert-actions.tsx'
 import { AlertExplanation } from './alert-explanation.tsx'
 import { AlertHistory, OtherAlerts } from './alert-history.tsx'
@@ -28,10 +31,15 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
       {!isPage && <RestrictionNote restriction_id={alert.is_restricted ? alert.restriction_id : null} />}
       <Stack gap={6}>
         {!isPage && (
-          <Group gap="xs" justify="space-between">
-            <Title order={2} size="h5">
-              {getAlertName(alert.alert_id)}
-            </Title>
+          <Group gap="xs" justify="space-between" align="flex-start" wrap="nowrap">
+            <div>
+              <Title order={2} size="h5">
+                {alert.title}
+              </Title>
+              <Text size="xs" c="dimmed">
+                {getAlertName(alert.alert_id)}
+              </Text>
+            </div>
             <PageLink to={`/inbox/alerts/${alert.alert_id}`} size="sm">
               Open
             </PageLink>
@@ -53,8 +61,13 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
               </Text>
             ))}
         </Group>
-        <Text fw={600}>{alert.title}</Text>
+        {isPage && (
+          <Text fw={600} size="lg">
+            {alert.title}
+          </Text>
+        )}
         <AlertState alert={alert} />
+        <WorkLine alert={alert} />
       </Stack>
       <AlertActions alert={alert} onAct={onAct} />
       <Part order={isPage ? 2 : 3} title="Why">
@@ -83,7 +96,7 @@ function AlertState({ alert: { assignee, snoozed_until, dismissal } }: { readonl
       {snoozed_until !== null && (
         <>
           {' '}
-          Put off until <DateTime at={snoozed_until} />.
+          Snoozed until <DateTime at={snoozed_until} />.
         </>
       )}
       {dismissal !== null && (
@@ -96,6 +109,31 @@ function AlertState({ alert: { assignee, snoozed_until, dismissal } }: { readonl
           : <ReasonCodes of={[dismissal.reason_code]} />
         </div>
       )}
+    </Text>
+  )
+}
+
+/** Its queue, when it is due, and when it was reported. */
+function WorkLine({ alert: { clock, queue_key, first_seen_at, last_seen_at } }: { readonly alert: Alert }) {
+  const may = usePermission()
+  const { data } = useQuery({ ...queuesQuery, enabled: may('listWorkQueues'), throwOnError: false })
+  const queue = data?.items.find((one) => one.queue_key === queue_key)?.title ?? queue_key
+  return (
+    <Text size="sm" c="dimmed" component="div">
+      {clock !== null && (
+        <div>
+          Due <DateTime at={clock.due_at} /> (<ClockMark clock={clock} />)
+        </div>
+      )}
+      {queue !== null && <div>Queue: {queue}</div>}
+      <div>
+        First reported <DateTime at={first_seen_at} />
+        {last_seen_at !== first_seen_at && (
+          <>
+            , last <DateTime at={last_seen_at} />
+          </>
+        )}
+      </div>
     </Text>
   )
 }

@@ -1,9 +1,10 @@
 /** Alerts as the inbox reads and changes them. */
 import type { Schemas } from '@probity/client'
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe } from '#console/session/queries.ts'
 import { type ApiMutation, useApiMutation } from '#console/ui/api-mutation.ts'
+import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 
 export type Alert = Schemas['Alert']
 
@@ -18,6 +19,26 @@ export const alertQuery = (alert_id: string) =>
 
 /** An alert is called by the end of its id: names stay out of titles and addresses. */
 export const getAlertName = (alert_id: string): string => `Alert ${alert_id.slice(-8)}`
+
+/** What a row or panel is headed by: whom it is about, otherwise what happened. */
+export const getAlertHeading = ({ subject_name, title }: Pick<Alert, 'subject_name' | 'title'>): string =>
+  subject_name ?? title
+
+interface AlertSettings {
+  readonly needsSecondPerson: boolean
+  readonly max_snooze_days: number
+}
+
+/** What the list `alert-settings` says about a priority; undefined while it is read. */
+export function useAlertSettings(priority: Alert['priority']): AlertSettings | undefined {
+  const { data } = useQuery(listContentQuery('alert-settings'))
+  const entry = data?.entries.find(({ key }) => key === priority)?.entry
+  if (entry === undefined) return undefined
+  return {
+    needsSecondPerson: entry['second_person'] === true,
+    max_snooze_days: Number(entry['max_snooze_days'] ?? 0),
+  }
+}
 
 export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => ['new', 'claimed', 'snoozed'].includes(state)
 

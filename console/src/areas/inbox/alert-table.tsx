@@ -7,13 +7,12 @@ import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { formatShortTime } from '#console/ui/time-left.tsx'
-import { ClockMark, type WorkClock } from '#console/ui/work/clock-mark.tsx'
+import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBar } from '#console/ui/work/priority.tsx'
-import { type Alert, getAlertName, isProposed } from './alert-queries.ts'
+import { type Alert, getAlertHeading, getAlertName, isProposed } from './alert-queries.ts'
 
 interface AlertTableProps {
   readonly list: ReturnType<typeof usePages<Alert>>
-  readonly clocks: ReadonlyMap<string, WorkClock>
   readonly current_id: string | undefined
   readonly onOpen: (alert: Alert) => void
   /** Null: the user may not act on several. */
@@ -22,7 +21,7 @@ interface AlertTableProps {
   readonly empty: EmptyContent
 }
 
-export function AlertTable({ list, clocks, current_id, onOpen, chosen, onChoose, empty }: AlertTableProps) {
+export function AlertTable({ list, current_id, onOpen, chosen, onChoose, empty }: AlertTableProps) {
   return (
     <ListTable
       label="Alerts"
@@ -40,7 +39,6 @@ export function AlertTable({ list, clocks, current_id, onOpen, chosen, onChoose,
         <AlertRow
           key={alert.alert_id}
           alert={alert}
-          clock={clocks.get(alert.alert_id)}
           isCurrent={alert.alert_id === current_id}
           isChosen={chosen?.has(alert.alert_id) ?? null}
           onOpen={() => onOpen(alert)}
@@ -53,14 +51,13 @@ export function AlertTable({ list, clocks, current_id, onOpen, chosen, onChoose,
 
 interface AlertRowProps {
   readonly alert: Alert
-  readonly clock: WorkClock | undefined
   readonly isCurrent: boolean
   readonly isChosen: boolean | null
   readonly onOpen: () => void
   readonly onChoose: (isChosen: boolean) => void
 }
 
-function AlertRow({ alert, clock, isCurrent, isChosen, onOpen, onChoose }: AlertRowProps) {
+function AlertRow({ alert, isCurrent, isChosen, onOpen, onChoose }: AlertRowProps) {
   const row = useRef<HTMLTableRowElement>(null)
   useEffect(() => {
     if (isCurrent) row.current?.scrollIntoView({ block: 'nearest' })
@@ -82,7 +79,7 @@ function AlertRow({ alert, clock, isCurrent, isChosen, onOpen, onChoose }: Alert
       </Table.Td>
       <Table.Td>
         <button type="button" className="alert-open" onClick={onOpen}>
-          {alert.subject_name ?? getAlertName(alert.alert_id)}
+          {getAlertHeading(alert)}
         </button>
         <RestrictionMark restriction_id={alert.is_restricted ? alert.restriction_id : null} />
         {alert.occurrences > 1 && (
@@ -90,20 +87,21 @@ function AlertRow({ alert, clock, isCurrent, isChosen, onOpen, onChoose }: Alert
             {alert.occurrences.toLocaleString('en')} times
           </Text>
         )}
-        <Text size="sm" lineClamp={2}>
-          {alert.title}
-        </Text>
-        {isProposed(alert) && (
-          <Text size="xs" c="dimmed">
-            dismissal waits for a second person
+        {alert.subject_name !== null && (
+          <Text size="sm" lineClamp={2}>
+            {alert.title}
           </Text>
         )}
+        <Text size="xs" c="dimmed">
+          {isProposed(alert) && <b>dismissal waits for a second person · </b>}
+          {alert.source} · {alert.alert_id.slice(-8)}
+        </Text>
       </Table.Td>
       <Table.Td visibleFrom="sm" className="nowrap">
         <Age at={alert.first_seen_at} />
       </Table.Td>
       <Table.Td className="nowrap">
-        <ClockMark clock={clock} />
+        <ClockMark clock={alert.clock ?? undefined} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
         {alert.assignee === null ? <span className="quiet">nobody</span> : <Principal of={alert.assignee} />}

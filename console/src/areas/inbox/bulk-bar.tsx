@@ -1,27 +1,29 @@
 /** Acts on several alerts. Before anything is done, the server says which of them it would refuse, and by which rule. */
 import { Button, Group, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { useMe, usePermission } from '#console/session/queries.ts'
+import { useMe } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { toInstant } from '#console/ui/local-time.ts'
-import { PersonSelect } from '#console/ui/person-select.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { WorkerSelect } from '#console/ui/work/worker-select.tsx'
 import { ReasonSelect } from './alert-dialogs.tsx'
 import { type Alert, touched } from './alert-queries.ts'
 import { groupRefusals } from './group-refusals.ts'
 
+type BulkResult = Schemas['AlertBulkResult']
 type Action = 'assign' | 'release' | 'snooze' | 'dismiss' | 'confirm_dismissal' | 'escalate'
 
 const names: Readonly<Record<Action, string>> = {
-  assign: 'Claim',
+  assign: 'Assign',
   dismiss: 'Dismiss',
   confirm_dismissal: 'Confirm dismissals',
   escalate: 'Escalate',
-  snooze: 'Put off',
+  snooze: 'Snooze',
   release: 'Return to queue',
 }
 const actions = Object.keys(names) as Action[]
@@ -69,7 +71,6 @@ interface BulkDialogProps extends BulkBarProps {
 
 function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
   const { principal } = useMe()
-  const may = usePermission()
   const [user_id, setUser] = useState<string | null>(principal.replace(/^user:/, ''))
   const [reason_code, setReason] = useState<string | null>(null)
   const [until, setUntil] = useState('')
@@ -90,8 +91,7 @@ function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
     (action !== 'assign' || user_id !== null)
   const change = useApiMutation(() => probity.POST('/api/alerts/bulk', { body }), {
     invalidates: touched,
-    successMessage: ({ done, refused, job_id }) =>
-      job_id !== null ? 'A job does it' : `${done} done${refused > 0 ? `, ${refused} refused` : ''}`,
+    successMessage: (result) => (result.job_id !== null ? 'A job does it' : describeResult(action, result)),
     onDone,
   })
   return (
@@ -103,9 +103,7 @@ function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
       submit={names[action]}
       change={change}
     >
-      {action === 'assign' && may('listUsers') && (
-        <PersonSelect label="Person" user_id={user_id} onChange={setUser} roles={['analyst', 'compliance_officer']} />
-      )}
+      {action === 'assign' && <WorkerSelect user_id={user_id} onChange={setUser} />}
       {action === 'dismiss' && <ReasonSelect value={reason_code} onChange={setReason} />}
       {action === 'snooze' && (
         <TextInput
@@ -120,6 +118,18 @@ function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
       {isComplete && <Rules body={body} />}
     </FormDialog>
   )
+}
+
+/** A proposed dismissal is not done: it waits for a second person. */
+function describeResult(action: Action, { refused, items }: Pick<BulkResult, 'refused' | 'items'>): string {
+  const done = items.filter((item) => item.done)
+  const waiting = action === 'dismiss' ? done.filter(({ state }) => state !== 'dismissed').length : 0
+  const parts = [
+    `${done.length - waiting} done`,
+    waiting > 0 && `${waiting} waiting for a second person`,
+    refused > 0 && `${refused} refused`,
+  ]
+  return parts.filter((part) => part !== false).join(', ')
 }
 
 interface BulkBody {

@@ -1,7 +1,8 @@
 /** The inbox: queues, alerts by urgency, and the chosen alert; worked with the keyboard. */
 import { Button, Card, Text } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
@@ -9,11 +10,11 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { useFilter } from '#console/ui/filters.tsx'
 import { usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { REFETCH_MS, useAlertClocks } from '#console/ui/work/work-queries.ts'
+import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { AlertActDialog } from './alert-act-dialog.tsx'
 import type { AlertAct } from './alert-actions.tsx'
 import { AlertPanel } from './alert-panel.tsx'
-import { type Alert, alertQuery, getAlertName, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
+import { type Alert, alertQuery, getAlertHeading, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
 import { AlertTable } from './alert-table.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { InboxFrame } from './inbox-frame.tsx'
@@ -21,30 +22,33 @@ import { KeyboardHelp } from './keyboard-help.tsx'
 import { QueueRail } from './queue-rail.tsx'
 import { type InboxKey, useInboxKeys } from './use-inbox-keys.ts'
 
-const views = ['mine'] as const
+const views = ['mine', 'second-person', 'dismissed', 'escalated'] as const
+/** Below this width the panel is under the whole list, so an alert is opened on its own page. */
+const BESIDE = '(min-width: 1200px)'
 
 function useAlerts() {
   const { principal } = useMe()
-  const isMine = useFilter('view', views) === 'mine'
+  const view = useFilter('view', views)
   const { queue } = useSearch({ strict: false }) as { queue?: string }
   const list = usePages<Alert>(
-    ['alerts', 'list', queue, isMine],
+    ['alerts', 'list', queue, view],
     (cursor, signal) =>
       probity.GET('/api/alerts', {
         params: {
           query: {
             ...cursor,
-            sort: 'urgent',
+            ...(view === 'dismissed' || view === 'escalated' ? { state: view } : { sort: 'urgent' as const }),
             limit: 50,
             ...(queue !== undefined && { queue_key: queue }),
-            ...(isMine && { assignee: principal.replace(/^user:/, '') }),
+            ...(view === 'mine' && { assignee: principal.replace(/^user:/, '') }),
+            ...(view === 'second-person' && { dismissal: 'proposed' as const }),
           },
         },
         signal,
       }),
     { refetch_ms: REFETCH_MS },
   )
-  return { list, alerts: list.data?.pages.flatMap(({ items }) => items) ?? [], isMine, queue }
+  return { list, alerts: list.data?.pages.flatMap(({ items }) => items) ?? [], view, queue }
 }
 
 /** The opened alert, even while it is not in the list; once it is closed, the one that took its place. */
@@ -70,8 +74,9 @@ function useCurrentAlert(alerts: readonly Alert[], opened_id: string | null) {
 
 export default function InboxPage() {
   const may = usePermission()
-  const { list, alerts, isMine, queue } = useAlerts()
-  const clocks = useAlertClocks()
+  const navigate = useNavigate()
+  const isBeside = useMediaQuery(BESIDE, true)
+  const { list, alerts, view, queue } = useAlerts()
   const [opened_id, setOpened] = useState<string | null>(null)
   const [act, setAct] = useState<AlertAct | null>(null)
   const [isHelping, setHelping] = useState(false)
@@ -79,6 +84,7 @@ export default function InboxPage() {
   const canAct = may('dismissAlert')
   const { alert, current_id, place } = useCurrentAlert(alerts, opened_id)
   const claim = useClaim()
+  const next = useClaimNext(queue, setOpened)
   function choose({ alert_id }: Alert, isChosen: boolean) {
     setChosen((now) => {
       const next = new Set(now)
@@ -87,6 +93,7 @@ export default function InboxPage() {
       return next
     })
   }
+  const openPage = (alert_id: string) => navigate({ to: `/inbox/alerts/${alert_id}` })
   function move(step: 1 | -1) {
     const from = place === -1 ? 0 : place
     const next = alerts[Math.min(alerts.length - 1, Math.max(0, from + step))]
@@ -96,11 +103,15 @@ export default function InboxPage() {
     if (key === 'j') return move(1)
     if (key === 'k') return move(-1)
     if (key === '?') return setHelping(true)
+    if (key === 'n' && may('claimAlert')) return next.run(undefined)
+    if (key === 'o' && alert) return void openPage(alert.alert_id)
     if (!canAct || alert === undefined) return
     if (key === 'x') return choose(alert, !chosen.has(alert.alert_id))
+    if (key === 'm') return document.querySelector<HTMLTextAreaElement>('.alert-comment textarea')?.focus()
     if (!isOpen(alert) || isProposed(alert)) return
     if (key === 'c') return claim.run(alert)
-    setAct(key === 'd' ? 'dismiss' : 'escalate')
+    if (key === 's') return alert.state !== 'snoozed' && setAct('snooze')
+    if (key === 'd' || key === 'e') setAct(key === 'd' ? 'dismiss' : 'escalate')
   }
   useInboxKeys(onKey)
   return (
@@ -112,13 +123,17 @@ export default function InboxPage() {
           <Button variant="default" onClick={() => setHelping(true)}>
             Keys
           </Button>
-          {may('claimAlert') && <ClaimNext queue={queue} onClaimed={setOpened} />}
+          {may('claimAlert') && (
+            <Button loading={next.isRunning} onClick={() => next.run(undefined)}>
+              Claim the next
+            </Button>
+          )}
         </>
       }
     >
-      <ProblemNote problem={claim.problem} />
+      <ProblemNote problem={claim.problem ?? next.problem} />
       <div className="inbox-columns">
-        <QueueRail queue={queue} isMine={isMine} />
+        <QueueRail queue={queue} view={view} />
         <div className="inbox-list">
           {canAct && (
             <BulkBar
@@ -128,9 +143,8 @@ export default function InboxPage() {
           )}
           <AlertTable
             list={list}
-            clocks={clocks}
             current_id={current_id}
-            onOpen={({ alert_id }) => setOpened(alert_id)}
+            onOpen={({ alert_id }) => (isBeside ? setOpened(alert_id) : openPage(alert_id))}
             chosen={canAct ? chosen : null}
             onChoose={choose}
             empty={{
@@ -141,14 +155,14 @@ export default function InboxPage() {
             }}
           />
         </div>
-        {alert && (
+        {alert && isBeside && (
           <Card component="section" aria-label="Chosen alert" className="inbox-panel" withBorder padding="md">
             <AlertPanel alert={alert} onAct={setAct} />
           </Card>
         )}
       </div>
       <Text className="sr-only" role="status">
-        {alert && place >= 0 && `${getAlertName(alert.alert_id)}, ${place + 1} of ${alerts.length}: ${alert.title}`}
+        {alert && place >= 0 && `${getAlertHeading(alert)}, ${place + 1} of ${alerts.length}: ${alert.title}`}
       </Text>
       {alert && <AlertActDialog alert={alert} act={act} onClose={() => setAct(null)} />}
       {isHelping && <KeyboardHelp onClose={() => setHelping(false)} />}
@@ -156,27 +170,10 @@ export default function InboxPage() {
   )
 }
 
-interface ClaimNextProps {
-  readonly queue: string | undefined
-  readonly onClaimed: (alert_id: string) => void
-}
-
 /** Takes the most urgent alert that nobody works on, so that two people never start with the same one. */
-function ClaimNext({ queue, onClaimed }: ClaimNextProps) {
-  const claim = useApiMutation(
-    () => probity.POST('/api/alerts/claim', { body: queue === undefined ? {} : { queue_key: queue } }),
-    {
-      invalidates: touched,
-      successMessage: ({ alert }) => (alert === null ? 'No alert waits to be claimed' : 'Claimed'),
-      onDone: ({ alert }) => alert !== null && onClaimed(alert.alert_id),
-    },
-  )
-  return (
-    <>
-      <Button loading={claim.isRunning} onClick={() => claim.run(undefined)}>
-        Claim the next
-      </Button>
-      <ProblemNote problem={claim.problem} />
-    </>
-  )
-}
+const useClaimNext = (queue: string | undefined, onClaimed: (alert_id: string) => void) =>
+  useApiMutation(() => probity.POST('/api/alerts/claim', { body: queue === undefined ? {} : { queue_key: queue } }), {
+    invalidates: touched,
+    successMessage: ({ alert }) => (alert === null ? 'No alert waits to be claimed' : 'Claimed'),
+    onDone: ({ alert }) => alert !== null && onClaimed(alert.alert_id),
+  })

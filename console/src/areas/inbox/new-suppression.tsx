@@ -9,14 +9,21 @@ import { ReasonField } from '#console/ui/reason-field.tsx'
 import { SubjectPicker } from '#console/ui/subject-picker.tsx'
 import type { Priority } from '#console/ui/work/priority.tsx'
 import { ReasonSelect } from './alert-dialogs.tsx'
+import type { Alert } from './alert-queries.ts'
 
 const priorities: Priority[] = ['low', 'medium', 'high', 'critical']
 
-export function NewSuppression({ onClose }: { readonly onClose: () => void }) {
-  const [source, setSource] = useState('')
-  const [dedup_key, setDedupKey] = useState('')
+interface NewSuppressionProps {
+  /** Whose source and match are suppressed; absent: the user names them. */
+  readonly alert?: Pick<Alert, 'source' | 'dedup_key' | 'priority'>
+  readonly onClose: () => void
+}
+
+export function NewSuppression({ alert, onClose }: NewSuppressionProps) {
+  const [source, setSource] = useState(alert?.source ?? '')
+  const [dedup_key, setDedupKey] = useState(alert?.dedup_key ?? '')
   const [subject_id, setSubject] = useState<string | null>(null)
-  const [up_to_priority, setPriority] = useState<Priority>('low')
+  const [up_to_priority, setPriority] = useState<Priority>(alert?.priority ?? 'low')
   const [reason_code, setReasonCode] = useState<string | null>(null)
   const [reason, setReason] = useState('')
   const [until, setUntil] = useState('')
@@ -64,7 +71,7 @@ export function NewSuppression({ onClose }: { readonly onClose: () => void }) {
       />
       <TextInput
         label="Key of the match"
-        description="dedup_key of an alert."
+        description="As shown by an alert of the match."
         value={dedup_key}
         onChange={(event) => setDedupKey(event.currentTarget.value)}
       />

@@ -10,10 +10,10 @@ import { queuesQuery, type WorkQueue } from '#console/ui/work/work-queries.ts'
 
 interface QueueRailProps {
   readonly queue: string | undefined
-  readonly isMine: boolean
+  readonly view: 'mine' | 'second-person' | 'dismissed' | 'escalated' | undefined
 }
 
-export function QueueRail({ queue, isMine }: QueueRailProps) {
+export function QueueRail({ queue, view }: QueueRailProps) {
   const may = usePermission()
   const set = useSetFilters()
   const { data } = useQuery({ ...queuesQuery, enabled: may('listWorkQueues'), throwOnError: false })
@@ -23,14 +23,20 @@ export function QueueRail({ queue, isMine }: QueueRailProps) {
     <nav aria-label="Queues" className="queue-rail">
       <QueueButton
         title="All open"
-        isOpen={queue === undefined && !isMine}
+        isOpen={queue === undefined && view === undefined}
         onClick={() => set({ queue: undefined, view: undefined })}
       />
       <QueueButton
         title="Mine"
         count={data && mine}
-        isOpen={isMine}
+        isOpen={view === 'mine'}
         onClick={() => set({ queue: undefined, view: 'mine' })}
+      />
+      <QueueButton
+        title="Second person"
+        detail="proposed dismissals"
+        isOpen={view === 'second-person'}
+        onClick={() => set({ queue: undefined, view: 'second-person' })}
       />
       {queues.map((one) => (
         <QueueButton
@@ -40,6 +46,14 @@ export function QueueRail({ queue, isMine }: QueueRailProps) {
           detail={<QueueDetail queue={one} />}
           isOpen={queue === one.queue_key}
           onClick={() => set({ queue: one.queue_key, view: undefined })}
+        />
+      ))}
+      {(['dismissed', 'escalated'] as const).map((state) => (
+        <QueueButton
+          key={state}
+          title={state === 'dismissed' ? 'Dismissed' : 'Escalated'}
+          isOpen={view === state}
+          onClick={() => set({ queue: undefined, view: state })}
         />
       ))}
     </nav>

@@ -4,9 +4,13 @@ import { useEffect, useRef } from 'react'
 export const keyTexts = [
   ['j', 'Next alert'],
   ['k', 'Previous alert'],
+  ['o', 'Open on a page of its own'],
   ['c', 'Claim'],
+  ['n', 'Claim the next that nobody works on'],
   ['d', 'Dismiss with a reason'],
   ['e', 'Escalate'],
+  ['s', 'Snooze'],
+  ['m', 'Write a comment'],
   ['x', 'Select, for several at once'],
   ['?', 'This help'],
 ] as const

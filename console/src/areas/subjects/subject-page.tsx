@@ -29,6 +29,7 @@ import { formatEntryValue } from '#console/ui/type-texts.ts'
 import { OffboardDialog } from './offboard.tsx'
 import { EndOverride, OverrideDialog } from './override.tsx'
 import { RatingReasons } from './rating-reasons.tsx'
+import { RelatedWork } from './related-work.tsx'
 import { RiskChart } from './risk-chart.tsx'
 import { SubjectDialog } from './subject-dialog.tsx'
 
@@ -82,6 +83,7 @@ export default function SubjectPage() {
             <Ratings subject_id={subject_id} />
           </Suspense>
         )}
+        <RelatedWork subject={subject} />
         {may('listSubjectEvents') && <Events subject_id={subject_id} />}
       </Stack>
       {isChanging && <SubjectDialog subject={subject} onClose={changing.close} />}

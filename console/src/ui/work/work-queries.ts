@@ -1,11 +1,9 @@
-/** Queues and clocks of the user's work. */
+/** Queues of the user's work. */
 import type { Schemas } from '@probity/client'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
-import { usePermission } from '#console/session/queries.ts'
 
 export type WorkQueue = Schemas['WorkQueue']
-type WorkClock = Schemas['WorkClock']
 
 export const REFETCH_MS = 15_000
 
@@ -14,28 +12,3 @@ export const queuesQuery = queryOptions({
   queryFn: ({ signal }) => probity.GET('/api/work/queues', { signal }),
   refetchInterval: REFETCH_MS,
 })
-
-const unfinished = ['missed', 'running', 'paused'] as const
-
-/** The clock that matters of each alert: a missed one, otherwise the one that ends first. */
-const alertClocksQuery = queryOptions({
-  queryKey: ['work', 'clocks', 'alert'],
-  queryFn: async ({ signal }) => {
-    const pages = await Promise.all(
-      unfinished.map((state) =>
-        probity.GET('/api/work/clocks', { params: { query: { object_kind: 'alert', state, limit: 200 } }, signal }),
-      ),
-    )
-    const clocks = pages.flatMap(({ items }) => items).sort((one, other) => one.due_at.localeCompare(other.due_at))
-    const byAlert = new Map<string, WorkClock>()
-    for (const clock of clocks) if (!byAlert.has(clock.object_id)) byAlert.set(clock.object_id, clock)
-    return byAlert
-  },
-  refetchInterval: REFETCH_MS,
-})
-
-export function useAlertClocks(): ReadonlyMap<string, WorkClock> {
-  const may = usePermission()
-  const { data } = useQuery({ ...alertClocksQuery, enabled: may('listWorkClocks'), throwOnError: false })
-  return data ?? new Map()
-}

@@ -8,12 +8,15 @@ export const OPEN_SCOPE = '00000000-0000-0000-0000-000000000000'
 export interface SeriesHead {
   readonly alert_id: string
   readonly round: number
+  readonly source: string
   readonly state: AlertState
   readonly facts: Facts
   readonly facts_salt: string
   readonly priority: Priority
   readonly occurrences: number
   readonly restriction_id: string
+  /** Of the closed alert before it; null where there is none, or the transaction does not see it. */
+  readonly previous_facts: Facts | null
 }
 
 export interface ReportTarget {
@@ -32,8 +35,10 @@ export async function findSeries(tx: Tx, target: ReportTarget) {
   const { dedup_key, dedup_scope, source, subject_id, priority } = target
   const [heads, suppressions] = (await tx.queryAll([
     {
-      text: `select alert_id, round, state, facts, facts_salt, priority, occurrences, restriction_id from app.alert
-              where tenant_id = $1 and dedup_key = $2 and dedup_scope = $3 order by round desc limit 1 for update`,
+      text: `select a.alert_id, a.round, a.source, a.state, a.facts, a.facts_salt, a.priority, a.occurrences, a.restriction_id,
+                     (select p.facts from app.alert p where p.tenant_id = a.tenant_id and p.alert_id = a.previous_alert_id) as previous_facts
+                from app.alert a
+              where a.tenant_id = $1 and a.dedup_key = $2 and a.dedup_scope = $3 order by a.round desc limit 1 for update`,
       values: [tx.tenant_id, dedup_key, dedup_scope],
     },
     {
@@ -108,13 +113,25 @@ export const addOccurrence = (tx: Tx, alert_id: string) =>
     [tx.tenant_id, alert_id],
   )
 
-export type ChangedFacts = Pick<NewAlert, 'facts' | 'fingerprint' | 'changes' | 'explanation' | 'title' | 'priority'>
+/** The same match, reported as more urgent: it is not snoozed any longer. */
+export const raisePriority = (tx: Tx, alert_id: string, priority: Priority) =>
+  tx.run(
+    `update app.alert set occurrences = occurrences + 1, last_seen_at = greatest(last_seen_at, now()), priority = $3, snoozed_until = null,
+            state = case when state = 'snoozed' then 'new' else state end, updated_at = now(), revision = revision + 1
+      where tenant_id = $1 and alert_id = $2`,
+    [tx.tenant_id, alert_id, priority],
+  )
+
+export type ChangedFacts = Pick<
+  NewAlert,
+  'facts' | 'fingerprint' | 'changes' | 'explanation' | 'title' | 'priority'
+> & { readonly changes_since: 'previous_alert' | 'previous_report' }
 
 /** New facts end a snooze and return a proposed dismissal: whoever decided has not seen them. The priority never falls by itself. */
 export const updateFacts = (tx: Tx, alert_id: string, changed: ChangedFacts) =>
   tx.run(
     `update app.alert set occurrences = occurrences + 1, last_seen_at = greatest(last_seen_at, now()), facts = $3, fingerprint = $4, changes = $5,
-            changes_since = 'previous_report', explanation = $6, title = $7, priority = $8, snoozed_until = null,
+            changes_since = $9, explanation = $6, title = $7, priority = $8, snoozed_until = null,
             state = case when state = 'snoozed' then 'new' else state end,
             proposed_by = null, proposed_at = null, reason_code = null, second_person = false, updated_at = now(), revision = revision + 1
       where tenant_id = $1 and alert_id = $2`,
@@ -127,6 +144,7 @@ export const updateFacts = (tx: Tx, alert_id: string, changed: ChangedFacts) =>
       JSON.stringify(changed.explanation),
       changed.title,
       changed.priority,
+      changed.changes_since,
     ],
   )
 

@@ -21,10 +21,12 @@ import { openAlertWork, resumeAlertWork } from '../work/alert-work.ts'
 import {
   addOccurrence,
   addSuppressed,
+  type ChangedFacts,
   deferOccurrence,
   findSeries,
   insertAlert,
   OPEN_SCOPE,
+  raisePriority,
   type SeriesHead,
   updateFacts,
 } from './queries.ts'
@@ -45,6 +47,8 @@ export interface AlertReport {
   readonly priority: Priority
   /** What was reported on: `evaluation:<id>`. */
   readonly reference?: string | null
+  /** True: of a system outside, which must not write into the alert of another source. */
+  readonly is_external?: boolean
   /** Of the object that it is about; absent: the alert gets one of its own, not in force. */
   readonly restriction_id?: string | null
 }
@@ -86,6 +90,8 @@ export async function raiseAlert(
       if (suppressed) return suppressed
     }
     if (head) {
+      if (report.is_external && head.source !== report.source)
+        fail('conflict', 'Another source reports under this dedup_key. Use a key of your own.')
       const changes = diffFacts(head.facts, report.facts)
       if (isOpen(head) || changes.length === 0) return repeatAlert(kernel, tx, report, { head, changes })
     }
@@ -138,10 +144,24 @@ async function repeatAlert(
   const { alert_id, restriction_id } = head
   const fingerprint = computeFingerprint(head.facts_salt, report.facts)
   const { facts, explanation, title } = report
-  if (changes.length === 0) await addOccurrence(tx, alert_id)
+  // An open alert says what differs from the one that was closed. Facts that were dismissed before do not replace what opened it.
+  const since_closed = isOpen(head) && head.previous_facts ? diffFacts(head.previous_facts, facts) : null
+  const replaces = changes.length > 0 && since_closed?.length !== 0
+  const priority = isOpen(head) ? maxPriority(head.priority, report.priority) : head.priority
+  if (!replaces && priority === head.priority) await addOccurrence(tx, alert_id)
   else {
-    const priority = maxPriority(head.priority, report.priority)
-    await updateFacts(tx, alert_id, { facts, fingerprint, changes, explanation, title, priority })
+    const changes_since: ChangedFacts['changes_since'] = since_closed ? 'previous_alert' : 'previous_report'
+    const changed = {
+      facts,
+      fingerprint,
+      changes: since_closed ?? changes,
+      changes_since,
+      explanation,
+      title,
+      priority,
+    }
+    if (!replaces) await raisePriority(tx, alert_id, priority)
+    else await updateFacts(tx, alert_id, changed)
     if (kernel) await resumeAlertWork(kernel, tx, { ...head, source: report.source, raised_to: priority })
   }
   const outcome = isOpen(head) ? 'joined' : 'counted'

@@ -9,7 +9,7 @@ import { workItems } from '#modules/work/index.ts'
 import { alertReopened } from '../events.ts'
 import { findAlert, insertComment, lockAlert } from '../queries.ts'
 import { startAlertWork } from '../work/alert-work.ts'
-import { isNewest, updateWork } from '../work/queries.ts'
+import { findSuccessor, updateWork } from '../work/queries.ts'
 import {
   countSecondLooks,
   findSecondLook,
@@ -96,7 +96,9 @@ export const secondLookRoutes = [
   tenantRoute('POST /alerts/second-looks/:look_id/decide', {
     id: 'decideAlertSecondLook',
     summary: 'Agree with a dismissal, or open the alert again',
-    description: 'By somebody who neither proposed nor confirmed the dismissal.',
+    description:
+      'By somebody who neither proposed nor confirmed the dismissal. Where a newer alert of the same match exists, the dismissed one ' +
+      'stays closed: the disagreement is a comment on both.',
     roles: ['compliance_officer'],
     tx: 'write',
     params: SecondLookParams,
@@ -115,7 +117,8 @@ export const secondLookRoutes = [
     await updateDecided(tx, look.look_id, body.agrees ? 'agreed' : 'disagreed')
     await workItems.completeWork(tx, toLookItem(look.look_id))
     const opens = !body.agrees && alert.state === 'dismissed' && alert.revision === look.revision
-    if (opens && (await isNewest(tx, alert.alert_id))) {
+    const successor_id = opens ? await findSuccessor(tx, alert.alert_id) : undefined
+    if (opens && successor_id === undefined) {
       const opened = { state: 'new', assignee: null, proposed_by: null, dismissed_by: null, reason_code: null } as const
       await updateWork(tx, alert.alert_id, { ...alert, ...opened, second_person: false })
       await startAlertWork(kernel, tx, alert)
@@ -127,6 +130,13 @@ export const secondLookRoutes = [
       const of = revision === alert.revision ? null : revision
       await insertComment(tx, { comment_id: uuidv7(), alert_id: alert.alert_id, revision: of, text: body.note })
     }
+    if (successor_id !== undefined)
+      await insertComment(tx, {
+        comment_id: uuidv7(),
+        alert_id: successor_id,
+        revision: null,
+        text: `A second look disagreed with the dismissal of the earlier alert ${alert.alert_id}.`,
+      })
     audit.recordDiff({ state: 'waiting' }, { state: body.agrees ? 'agreed' : 'disagreed' })
     return toSecondLookView(assertFound(await findSecondLook(tx, look.look_id)))
   }),

@@ -18,11 +18,11 @@ import {
   alertSnoozed,
   dismissalProposed,
 } from '../events.ts'
-import { isOpen, type Priority } from '../model.ts'
+import { alertWorkers, isOpen, type Priority } from '../model.ts'
 import { assertAlertReason, loadAlertSettings } from '../policy-lists.ts'
-import { type AlertRow, insertComment } from '../queries.ts'
+import { type AlertRow, insertComment, lockAlert } from '../queries.ts'
 import { addSecondLook } from '../second-looks/sample.ts'
-import { stopFirstActionClock, toWorkItem, wakeAlertWork } from './alert-work.ts'
+import { startShorterClock, stopFirstActionClock, toWorkItem, wakeAlertWork } from './alert-work.ts'
 import { type AlertWork, updateWork } from './queries.ts'
 
 export interface ActContext {
@@ -69,13 +69,20 @@ export async function recordClaim(context: ActContext, alert: AlertRow): Promise
   await announce(context, alert, alertClaimed, { priority: alert.priority, assignee: context.principal })
 }
 
-export const assign: Act<{ user_id: string; note?: Note }> = async (context, alert, { user_id, note }) => {
+export const assign: Act<{ user_id: string; note?: Note; may_release_others: boolean }> = async (
+  context,
+  alert,
+  { user_id, note, may_release_others },
+) => {
   const { tx } = context
   const { alert_id, restriction_id, priority } = alert
   expectWorker(context.principal)
   assertOpen(alert)
-  await workItems.assertAssignable(tx, user_id, restriction_id)
+  assertMayGiveAway(alert, context.principal, may_release_others)
+  await workItems.assertAssignable(tx, user_id, restriction_id, alertWorkers)
   const assignee = `user:${user_id}`
+  if (alert.proposed_by === assignee)
+    fail('transition_not_allowed', 'The person proposed its dismissal; another person must confirm it.')
   if (alert.assignee === assignee) fail('transition_not_allowed', 'The person works on it already.')
   return async () => {
     await workItems.assignWork(tx, { ...toWorkItem(alert_id), restriction_id }, user_id)
@@ -85,6 +92,29 @@ export const assign: Act<{ user_id: string; note?: Note }> = async (context, ale
   }
 }
 
+/** The work was given away among work of other kinds; the reason is a comment, which an erasure can overwrite. */
+export async function recordReassignment(
+  tx: Tx,
+  alert_id: string,
+  { assignee, reason }: { readonly assignee: string | null; readonly reason: string },
+): Promise<void> {
+  const alert = await lockAlert(tx, alert_id)
+  if (!alert) return
+  if (assignee !== null && alert.proposed_by === assignee)
+    fail('transition_not_allowed', 'The person proposed the dismissal; another person must confirm it.')
+  await updateWork(tx, alert_id, { ...alert, assignee })
+  await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: alert.revision + 1, text: reason })
+  if (assignee !== null) await stopFirstActionClock(tx, alert_id)
+  const { priority, restriction_id } = alert
+  if (assignee === null) await emit(tx, alertReleased, { object_id: alert_id, restriction_id, data: { priority } })
+  else await emit(tx, alertClaimed, { object_id: alert_id, restriction_id, data: { priority, assignee } })
+}
+
+function assertMayGiveAway({ assignee }: AlertRow, principal: string, may_release_others: boolean): void {
+  if (assignee !== null && assignee !== principal && !may_release_others)
+    fail('transition_not_allowed', 'Somebody else works on it; they or a compliance officer give it away.')
+}
+
 export const release: Act<{ note?: Note; may_release_others: boolean }> = async (
   context,
   alert,
@@ -92,8 +122,7 @@ export const release: Act<{ note?: Note; may_release_others: boolean }> = async 
 ) => {
   assertOpen(alert)
   if (alert.assignee === null) fail('transition_not_allowed', 'Nobody works on the alert.')
-  if (alert.assignee !== context.principal && !may_release_others)
-    fail('transition_not_allowed', 'Somebody else works on it; they or a compliance officer release it.')
+  assertMayGiveAway(alert, context.principal, may_release_others)
   return async () => {
     await workItems.releaseWork(context.tx, toWorkItem(alert.alert_id))
     await change(context, alert, { assignee: null }, note)
@@ -113,12 +142,24 @@ export const snooze: Act<{ until: string; note?: Note }> = async (context, alert
   const ahead_ms = Date.parse(until) - Date.now()
   if (ahead_ms <= 0) fail('conflict', 'The end is in the past.')
   if (ahead_ms > max_snooze_days * DAY_MS)
-    fail('conflict', `Alerts of this priority may be put off for at most ${max_snooze_days} days.`)
+    fail('conflict', `Alerts of this priority may be snoozed for at most ${formatDays(max_snooze_days)}.`)
   return async () => {
     await workItems.postponeWork(tx, toWorkItem(alert_id), until)
     await workClocks.pauseClocks(tx, toWorkItem(alert_id))
     await change(context, alert, { state: 'snoozed', snoozed_until: until }, note)
     await announce(context, alert, alertSnoozed, { priority, until })
+  }
+}
+
+const formatDays = (days: number): string => `${days} ${days === 1 ? 'day' : 'days'}`
+
+/** Before its time has come. */
+export const wake: Act<{ note?: Note }> = async (context, alert, { note }) => {
+  expectWorker(context.principal)
+  if (alert.state !== 'snoozed') fail('transition_not_allowed', 'The alert is not snoozed.')
+  return async () => {
+    await wakeAlertWork(context.kernel, context.tx, alert)
+    await change(context, alert, { state: 'new', snoozed_until: null }, note)
   }
 }
 
@@ -134,17 +175,25 @@ export const dismiss: Act<{ reason_code: string; note?: Note }> = async (context
   assertOpen(alert)
   assertNotProposed(alert)
   await assertAlertReason(kernel, tx, reason_code)
-  const { second_person } = (await loadAlertSettings(kernel, tx))(priority)
+  const { second_person } = (await loadAlertSettings(kernel, tx))(alert.highest_priority)
   if (!second_person) return () => close(context, alert, { second_person, reason_code }, note)
   return async () => {
     // Back to the queue: somebody else confirms it.
     await workItems.releaseWork(tx, toWorkItem(alert_id))
     if (alert.state === 'snoozed') await wakeAlertWork(kernel, tx, alert)
     await stopFirstActionClock(tx, alert_id)
-    const proposed = { second_person, reason_code, proposed_by: principal, assignee: null } as const
-    await change(context, alert, { ...proposed, state: 'new', snoozed_until: null }, note)
+    const waiting = await endWork(context, alert)
+    await change(context, waiting, { second_person, reason_code, proposed_by: principal }, note)
     await announce(context, alert, dismissalProposed, { priority, reason_code })
   }
+}
+
+/** A snooze or a person's work ends with an entry of its own in the history: one revision says one thing. */
+async function endWork({ tx }: ActContext, alert: AlertRow): Promise<AlertRow> {
+  if (alert.state !== 'snoozed' && alert.worked_by === null) return alert
+  const waiting = { ...alert, state: 'new', assignee: null, worked_by: null, snoozed_until: null } as const
+  await updateWork(tx, alert.alert_id, waiting)
+  return { ...waiting, revision: alert.revision + 1 }
 }
 
 async function close(context: ActContext, alert: AlertRow, reason: Partial<AlertWork>, note: Note): Promise<void> {
@@ -187,6 +236,7 @@ export const escalate: Act<{ note: string }> = async (context, alert, { note }) 
 export const prioritise: Act<{ priority: Priority; note?: Note }> = async (context, alert, { priority, note }) => {
   const { kernel, tx } = context
   const { alert_id, source } = alert
+  expectWorker(context.principal)
   assertOpen(alert)
   if (alert.priority === priority) fail('transition_not_allowed', `The priority is ${priority} already.`)
   // Whether a second person is needed depends on the priority.
@@ -194,5 +244,6 @@ export const prioritise: Act<{ priority: Priority; note?: Note }> = async (conte
   return async () => {
     await workItems.rerouteWork(kernel, tx, { ...toWorkItem(alert_id), priority, source })
     await change(context, alert, { priority }, note)
+    await startShorterClock(kernel, tx, { ...alert, priority })
   }
 }

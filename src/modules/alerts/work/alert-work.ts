@@ -6,6 +6,7 @@ import { workClocks, workItems } from '#modules/work/index.ts'
 import { alertOpened, alertWoken } from '../events.ts'
 import type { AlertState, Priority } from '../model.ts'
 import { loadAlertSettings } from '../policy-lists.ts'
+import { updateWorkedBy } from './queries.ts'
 
 export const toWorkItem = (alert_id: string) => ({ object_kind: 'alert', object_id: alert_id })
 
@@ -25,7 +26,9 @@ export async function startAlertWork(
   { alert_id, priority, source, restriction_id }: OpenedAlert,
 ): Promise<void> {
   const object = { ...toWorkItem(alert_id), restriction_id }
-  const { openings } = await workItems.openWork(kernel, tx, { ...object, priority, source })
+  const { openings, assignee } = await workItems.openWork(kernel, tx, { ...object, priority, source })
+  // A queue that assigns by itself: the history says to whom.
+  if (assignee !== null) await updateWorkedBy(tx, alert_id, assignee)
   const { first_action_hours: hours } = (await loadAlertSettings(kernel, tx))(priority)
   if (hours === undefined) return
   const clock_key = toClockKey(openings)
@@ -38,14 +41,35 @@ export async function openAlertWork(kernel: Capabilities<'caches'>, tx: Tx, aler
   await emit(tx, alertOpened, { object_id: alert_id, restriction_id, data: { priority, source } })
 }
 
-/** Somebody has acted: the clock until then has ended. */
+const listFirstActionClocks = async (tx: Tx, alert_id: string) =>
+  (await workClocks.listClocksOf(tx, toWorkItem(alert_id))).filter(
+    ({ clock_key, ended_at }) => clock_key.startsWith('first-action') && ended_at === null,
+  )
+
+/** Somebody has acted: the clocks until then have ended. */
 export const stopFirstActionClock = async (tx: Tx, alert_id: string): Promise<void> => {
-  const object = toWorkItem(alert_id)
-  const item = await workItems.findWork(tx, object)
-  if (item) await workClocks.stopClocks(tx, object, { clock_key: toClockKey(item.openings) })
+  for (const { clock_key } of await listFirstActionClocks(tx, alert_id))
+    await workClocks.stopClocks(tx, toWorkItem(alert_id), { clock_key })
 }
 
-/** New facts wake a snoozed alert, and may have raised its priority. */
+/** A higher priority leaves less time. The clock that runs keeps its due time; another one is due earlier. */
+export async function startShorterClock(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  { alert_id, priority, restriction_id }: Omit<OpenedAlert, 'source'>,
+): Promise<void> {
+  const running = await listFirstActionClocks(tx, alert_id)
+  const { first_action_hours: hours } = (await loadAlertSettings(kernel, tx))(priority)
+  const [first] = running
+  if (first === undefined || hours === undefined) return
+  const clock_key = `${first.clock_key.replace(/-(low|medium|high|critical)$/, '')}-${priority}`
+  const due_ms = Date.now() + hours * 3_600_000
+  if (running.some((clock) => clock.clock_key === clock_key || Date.parse(clock.due_at) <= due_ms)) return
+  const object = { ...toWorkItem(alert_id), restriction_id }
+  await workClocks.startClock(kernel, tx, { ...object, clock_key, kind: 'service', duration: { hours } })
+}
+
+/** New facts or a higher priority wake a snoozed alert. */
 export async function resumeAlertWork(
   kernel: Capabilities<'caches'>,
   tx: Tx,
@@ -60,8 +84,9 @@ export async function resumeAlertWork(
 ): Promise<void> {
   const { alert_id, source, raised_to: priority } = alert
   if (alert.state === 'snoozed') await wakeAlertWork(kernel, tx, { ...alert, priority })
-  if (alert.priority !== priority)
-    await workItems.rerouteWork(kernel, tx, { ...toWorkItem(alert_id), priority, source })
+  if (alert.priority === priority) return
+  await workItems.rerouteWork(kernel, tx, { ...toWorkItem(alert_id), priority, source })
+  await startShorterClock(kernel, tx, { ...alert, priority })
 }
 
 export async function wakeAlertWork(

@@ -45,7 +45,7 @@ export function bindAct(given: BulkAct, { may_release_others }: Pick<BulkCaller,
   switch (action) {
     case 'assign': {
       const user_id = need(given.user_id, 'user_id')
-      return (context, alert) => assign(context, alert, { user_id, note })
+      return (context, alert) => assign(context, alert, { user_id, note, may_release_others })
     }
     case 'release':
       return (context, alert) => release(context, alert, { note, may_release_others })

@@ -39,6 +39,21 @@ export const updateWork = (tx: Tx, alert_id: string, work: AlertWork) =>
     ],
   )
 
+export const updateWorkedBy = (tx: Tx, alert_id: string, assignee: string) =>
+  tx.run(
+    `update app.alert set worked_by = $3, updated_at = now(), revision = revision + 1 where tenant_id = $1 and alert_id = $2`,
+    [tx.tenant_id, alert_id, assignee],
+  )
+
+/** Open alerts whose dismissal the person has proposed: somebody else has to look at them. */
+export const listOwnProposals = async (tx: Tx, principal: string): Promise<string[]> =>
+  (
+    await tx.query<{ alert_id: string }>(
+      `select alert_id from app.alert where tenant_id = $1 and state in ('new', 'snoozed') and proposed_by = $2`,
+      [tx.tenant_id, principal],
+    )
+  ).map(({ alert_id }) => alert_id)
+
 /** As the worker: tenants with snoozed alerts whose time has come. */
 export const listTenantsToWake = (tx: Tx) =>
   tx.query<{ tenant_id: string }>(
@@ -55,12 +70,13 @@ export const wakeSnoozed = (tx: Tx, count: number) =>
     [tx.tenant_id, count],
   )
 
-/** Whether the alert is the newest of its key: only then can it be opened again. */
-export const isNewest = async (tx: Tx, alert_id: string): Promise<boolean> =>
-  (await tx.find(
-    `select 1 as found from app.alert a
-      where a.tenant_id = $1 and a.alert_id = $2
-        and not exists (select 1 from app.alert n where n.tenant_id = a.tenant_id and n.dedup_key = a.dedup_key
-                           and n.dedup_scope = a.dedup_scope and n.round > a.round)`,
-    [tx.tenant_id, alert_id],
-  )) !== undefined
+/** The newest alert of the same key, where there is one after this: then this one cannot be opened again. */
+export const findSuccessor = async (tx: Tx, alert_id: string): Promise<string | undefined> =>
+  (
+    await tx.find<{ alert_id: string }>(
+      `select n.alert_id from app.alert a
+         join app.alert n on n.tenant_id = a.tenant_id and n.dedup_key = a.dedup_key and n.dedup_scope = a.dedup_scope and n.round > a.round
+        where a.tenant_id = $1 and a.alert_id = $2 order by n.round desc limit 1`,
+      [tx.tenant_id, alert_id],
+    )
+  )?.alert_id

@@ -23,6 +23,7 @@ import {
   EscalateRequest,
   ReleaseRequest,
   SnoozeRequest,
+  WakeRequest,
 } from '../schema.ts'
 import { assertAlert, toAlertHeaders, toAlertView } from '../view.ts'
 import {
@@ -36,7 +37,9 @@ import {
   release,
   returnDismissal,
   snooze,
+  wake,
 } from './acts.ts'
+import { listOwnProposals } from './queries.ts'
 
 const workers = ['analyst', 'compliance_officer'] as const
 
@@ -98,7 +101,8 @@ export const workRoutes = [
     id: 'claimAlert',
     summary: 'Take the next alert that nobody works on',
     description:
-      'Highest priority first, then the oldest. Two people never get the same one; `alert` is null when none is left.',
+      'Highest priority first, then the oldest. Two people never get the same one; `alert` is null when none is left. Nobody gets an ' +
+      'alert whose dismissal they have proposed.',
     roles: workers,
     tx: 'write',
     uses: ['caches', 'modules'],
@@ -106,7 +110,8 @@ export const workRoutes = [
     reply: [200, Claim],
     problems: ['not_found', 'transition_not_allowed', 'person_required'],
   }).handle(async ({ tx, body, actor, kernel, audit }) => {
-    const filter = { object_kind: 'alert', ...(body.queue_key && { queue_key: body.queue_key }) }
+    const except = await listOwnProposals(tx, actor.principal)
+    const filter = { object_kind: 'alert', except, ...(body.queue_key && { queue_key: body.queue_key }) }
     const claimed = await workItems.claimWork(kernel, tx, actor, filter)
     if (!claimed) return { alert: null }
     const before = assertAlert(await lockAlert(tx, claimed.object_id), audit)
@@ -122,17 +127,23 @@ export const workRoutes = [
     summary: 'Change the priority of an alert',
     roles: workers,
     body: AlertPatch,
-    problems: ['not_found', 'revision_stale', 'transition_not_allowed'],
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required'],
   }).handle((input) => perform(input, prioritise, input.body)),
 
   tenantRoute('POST /alerts/:alert_id/assign', {
     ...common,
     id: 'assignAlert',
     summary: 'Give an alert to a person',
+    description: 'One that somebody works on is given away by them, or by a compliance officer.',
     roles: workers,
     body: AssignRequest,
     problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required'],
-  }).handle((input) => perform(input, assign, input.body)),
+  }).handle((input) =>
+    perform(input, assign, {
+      ...input.body,
+      may_release_others: input.actor.roles.includes('compliance_officer'),
+    }),
+  ),
 
   tenantRoute('POST /alerts/:alert_id/release', {
     ...common,
@@ -152,18 +163,30 @@ export const workRoutes = [
   tenantRoute('POST /alerts/:alert_id/snooze', {
     ...common,
     id: 'snoozeAlert',
-    summary: 'Put an alert off until a given time',
+    summary: 'Snooze an alert until a given time',
+    description:
+      'The list `alert-settings` says for how long at most, by priority. Service clocks do not run meanwhile.',
     roles: workers,
     body: SnoozeRequest,
     problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required'],
   }).handle((input) => perform(input, snooze, input.body)),
+
+  tenantRoute('POST /alerts/:alert_id/wake', {
+    ...common,
+    id: 'wakeAlert',
+    summary: 'End the snooze of an alert now',
+    roles: workers,
+    body: WakeRequest,
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required'],
+  }).handle((input) => perform(input, wake, input.body)),
 
   tenantRoute('POST /alerts/:alert_id/dismiss', {
     ...common,
     id: 'dismissAlert',
     summary: 'Dismiss an alert, or propose it where a second person is needed',
     description:
-      'The list `alert-settings` says from which priority on another person confirms; until then the alert stays open. ' +
+      'The list `alert-settings` says from which priority on another person confirms; until then the alert stays open. The highest ' +
+      'priority that the alert ever had counts. ' +
       'Later reports with the same facts are counted and not raised.',
     roles: workers,
     body: DismissRequest,

@@ -180,7 +180,7 @@ export const importRoutes = [
             yield Buffer.from(text as string)
           })()
         : readUpload(read, upload_id)
-    const upload = upload_id === undefined ? undefined : await read((tx) => findUpload(tx, upload_id))
+    const upload = upload_id === undefined ? undefined : assertFound(await read((tx) => findUpload(tx, upload_id)))
     const { key: adapter_key } = adapter
     const bound = await read((tx) => bindAdapter(kernel, tx, adapter_key))
     return previewSource(

@@ -141,18 +141,19 @@ export const claimNext = (
     readonly queue_keys: readonly string[]
     readonly object_kinds: readonly string[]
     readonly assignee: string
+    readonly except: readonly string[]
   },
 ) =>
   tx.find<WorkItemRow>(
     `with next as materialized (
        select object_kind, object_id from app.work_item
         where tenant_id = $1 and state = 'open' and assignee is null and queue_key = any ($2) and object_kind = any ($3)
-          and (not_before is null or not_before <= now())
+          and (not_before is null or not_before <= now()) and object_id <> all ($6::uuid[])
         order by priority_rank, opened_at, object_kind, object_id limit 1 for update skip locked)
      update app.work_item w set assignee = $4, assigned_at = now(), assigned_by = $5, revision = w.revision + 1 from next
       where w.tenant_id = $1 and w.object_kind = next.object_kind and w.object_id = next.object_id
      returning ${itemColumns}`,
-    [tx.tenant_id, from.queue_keys, from.object_kinds, from.assignee, tx.actor],
+    [tx.tenant_id, from.queue_keys, from.object_kinds, from.assignee, tx.actor, from.except],
   )
 
 export const updateAssignee = (tx: Tx, { object_kind, object_id }: ObjectRef, assignee: string | null) =>
@@ -191,16 +192,26 @@ export const updateDone = (tx: Tx, { object_kind, object_id }: ObjectRef) =>
 // People --------------------------------------------------------------------------------------------------------------
 
 export interface WorkerRow {
-  readonly roles: readonly string[]
+  /** Null: another issuer says them with each token. */
+  readonly roles: readonly string[] | null
   readonly is_away: boolean
 }
 
 /** Locked, so that two claims of one person do not exceed the limit of a queue together. Null: known by tokens only. */
 export const lockWorker = (tx: Tx, user_id: string) =>
   tx.find<WorkerRow>(
-    `select roles, coalesce(now() between away_from and away_until, false) as is_away from app.user_account
+    `select case when origin = 'built_in' then roles end as roles, coalesce(now() between away_from and away_until, false) as is_away from app.user_account
       where tenant_id = $1 and user_id = $2 and state <> 'inactive' for no key update`,
     [tx.tenant_id, user_id],
+  )
+
+/** By name, without what else an account has. */
+export const listWorkers = (tx: Tx, roles: readonly string[], after: PagePosition, count: number) =>
+  tx.query<{ user_id: string; name: string; is_away: boolean }>(
+    `select user_id, name, coalesce(now() between away_from and away_until, false) as is_away from app.user_account
+      where tenant_id = $1 and state <> 'inactive' and (roles && $2::text[] or origin = 'external')
+        and ($3::text is null or (name, user_id) > ($3, $4::uuid)) order by name, user_id limit $5`,
+    [tx.tenant_id, roles, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
 /** Whether a person may see what belongs to a restriction: the policy of sight, asked for somebody else. */

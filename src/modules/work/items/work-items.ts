@@ -108,7 +108,12 @@ export async function claimWork(
   kernel: Capabilities<'caches' | 'modules'>,
   tx: Tx,
   actor: Pick<Actor, 'principal' | 'roles'>,
-  filter: { readonly object_kind?: string; readonly queue_key?: string } = {},
+  filter: {
+    readonly object_kind?: string
+    readonly queue_key?: string
+    /** Ids of objects that the caller must not get. */
+    readonly except?: readonly string[]
+  } = {},
 ): Promise<WorkItemRow | undefined> {
   const user_id = expectWorker(actor.principal)
   if ((await lockWorker(tx, user_id))?.is_away)
@@ -122,6 +127,7 @@ export async function claimWork(
     queue_keys: filter.queue_key === undefined ? keys : keys.filter((key) => key === filter.queue_key),
     object_kinds: listKinds(kernel, actor).filter((kind) => (filter.object_kind ?? kind) === kind),
     assignee: actor.principal,
+    except: filter.except ?? [],
   })
 }
 
@@ -146,8 +152,16 @@ export async function assignWork(
   return updateAssignee(tx, item, `user:${user_id}`)
 }
 
-export async function assertAssignable(tx: Tx, user_id: string, restriction_id: string | null): Promise<void> {
+/** `roles`: those of which the person needs one, as the kind of work declares them. */
+export async function assertAssignable(
+  tx: Tx,
+  user_id: string,
+  restriction_id: string | null,
+  roles?: readonly string[],
+): Promise<void> {
   const person = assertReferenced(await lockWorker(tx, user_id), 'active person with this id')
+  if (roles && person.roles && !person.roles.some((role) => roles.includes(role)))
+    fail('transition_not_allowed', `The person has none of the roles ${roles.join(', ')}.`)
   if (person.is_away) fail('transition_not_allowed', 'The person is away.')
   if (restriction_id !== null && !(await maySee(tx, restriction_id, `user:${user_id}`)))
     fail('transition_not_allowed', 'The person has no access to what the work is about.')

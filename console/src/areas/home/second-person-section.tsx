@@ -1,0 +1,110 @@
+/** What waits for somebody else than its proposer: dismissals, suppressions, erasures and second looks. */
+import { useQuery } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { formatCount } from '#console/ui/format.ts'
+import { PageLink } from '#console/ui/link.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
+import { SearchLink } from '#console/ui/search-link.tsx'
+import { Section } from '#console/ui/section.tsx'
+import { PriorityBadge } from '#console/ui/work/priority.tsx'
+import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
+import { MAX_WAITING, RowList } from './row-list.tsx'
+
+/** Reads a page of what waits, where the user may decide about it. */
+function useWaiting<T>(name: string, isAllowed: boolean, read: (signal: AbortSignal) => Promise<{ items: T[] }>): T[] {
+  const { data } = useQuery({
+    queryKey: ['alerts', 'waiting', name],
+    queryFn: ({ signal }) => read(signal),
+    enabled: isAllowed,
+    refetchInterval: REFETCH_MS,
+    throwOnError: false,
+  })
+  return data?.items ?? []
+}
+
+const limit = MAX_WAITING
+
+export function SecondPersonSection() {
+  const { principal } = useMe()
+  const may = usePermission()
+  const dismissals = useWaiting('dismissals', may('confirmAlertDismissal'), (signal) =>
+    probity.GET('/api/alerts', { params: { query: { dismissal: 'waiting_for_me', sort: 'urgent', limit } }, signal }),
+  )
+  const suppressions = useWaiting('suppressions', may('confirmAlertSuppression'), (signal) =>
+    probity.GET('/api/alerts/suppressions', { params: { query: { state: 'proposed', limit } }, signal }),
+  ).filter(({ proposed_by }) => proposed_by !== principal)
+  const erasures = useWaiting('erasures', may('confirmErasure'), (signal) =>
+    probity.GET('/api/erasures', { params: { query: { state: 'requested', limit } }, signal }),
+  ).filter(({ requested_by }) => requested_by !== principal)
+  const looks = useWaiting('looks', may('decideAlertSecondLook'), (signal) =>
+    probity.GET('/api/alerts/second-looks', { params: { query: { state: 'waiting', limit } }, signal }),
+  ).filter(({ dismissed_by }) => dismissed_by !== principal)
+  const rows = [
+    ...dismissals.map((alert) => ({
+      key: alert.alert_id,
+      link: (
+        <>
+          <PageLink to={`/inbox/alerts/${alert.alert_id}`} size="sm" fw={500}>
+            Dismiss: {alert.title}
+          </PageLink>
+          <RestrictionMark restriction_id={alert.is_restricted ? alert.restriction_id : null} />
+        </>
+      ),
+      detail: (
+        <>
+          Proposed by <Principal of={alert.dismissal?.proposed_by ?? ''} />{' '}
+          <RelativeTime at={alert.dismissal?.proposed_at ?? alert.updated_at} />
+        </>
+      ),
+      mark: <PriorityBadge priority={alert.priority} />,
+    })),
+    ...erasures.map((erasure) => ({
+      key: erasure.erasure_id,
+      link: (
+        <PageLink to={`/erasures/${erasure.erasure_id}`} size="sm" fw={500}>
+          Erasure of a subject
+        </PageLink>
+      ),
+      detail: (
+        <>
+          Requested by <Principal of={erasure.requested_by} /> <RelativeTime at={erasure.requested_at} />
+        </>
+      ),
+    })),
+    ...suppressions.map((suppression) => ({
+      key: suppression.suppression_id,
+      link: (
+        <SearchLink to="/inbox/suppressions" search={{ state: 'proposed' }} size="sm" fw={500}>
+          Suppression of {suppression.source}
+        </SearchLink>
+      ),
+      detail: (
+        <>
+          Proposed by <Principal of={suppression.proposed_by} /> <RelativeTime at={suppression.proposed_at} />
+        </>
+      ),
+    })),
+    ...(looks.length > 0
+      ? [
+          {
+            key: 'looks',
+            link: (
+              <PageLink to="/inbox/second-looks" size="sm" fw={500}>
+                {formatCount(looks.length, 'second look')}
+              </PageLink>
+            ),
+            detail: 'Dismissals that were drawn as a sample',
+          },
+        ]
+      : []),
+  ]
+  if (rows.length === 0) return null
+  return (
+    <Section title="Waits for you as second person">
+      <RowList label="Waits for you as second person" rows={rows} empty={null} />
+    </Section>
+  )
+}

@@ -1,0 +1,37 @@
+/** Hides an alert, with its past, from everybody who is not given access. */
+import { Text } from '@mantine/core'
+import { probity } from '#console/session/client.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { type Alert, touched } from './alert-queries.ts'
+
+interface RestrictDialogProps {
+  readonly alert: Alert
+  readonly onClose: () => void
+}
+
+export function RestrictDialog({ alert: { restriction_id }, onClose }: RestrictDialogProps) {
+  const impose = useApiMutation(
+    () => probity.POST('/api/restrictions/{restriction_id}/impose', { params: { path: { restriction_id } } }),
+    {
+      invalidates: [...touched, 'restrictions'],
+      successMessage: 'Restricted: give others access by its padlock',
+      onDone: onClose,
+    },
+  )
+  return (
+    <FormDialog
+      title="Restrict the alert"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => impose.run(undefined)}
+      submit="Restrict"
+      change={impose}
+    >
+      <Text size="sm">
+        Only you and the MLRO see it from now on, with its history, clocks and events. You can then give access to
+        others by name.
+      </Text>
+    </FormDialog>
+  )
+}
