@@ -410,5 +410,16 @@ export const listFactReaders = (tx: Tx, contract_key: string) =>
 export const quarantineErasure = createErasureClass(
   'quarantine',
   'Reasons for what was done with quarantined payloads',
-  [{ table: 'quarantine_item', text: 'reason', where: 'reason is not null', set: 'reason = null' }],
+  [
+    {
+      table: 'quarantine_item',
+      id: 'r.payload_id',
+      owner: `(select p.owner_id from app.source_payload p
+                where p.tenant_id = r.tenant_id and p.payload_id = r.payload_id and p.owner_kind = 'subject')`,
+      text: 'r.reason',
+      where: 'r.reason is not null',
+      set: 'reason = null',
+      restriction: 'r.restriction_id',
+    },
+  ],
 )
