@@ -2,11 +2,14 @@
 
 -- Finding ------------------------------------------------------------------------------------------------------------
 
--- As texts and names are compared: composed, in lower case, with one space between words.
+-- As texts and names are compared: composed, in lower case, with one space between words. Letters that capitals do not distinguish are alike:
+-- the sharp s, the dotless and dotted i, the final sigma.
 create function app.fold_text(content text) returns text
   language plpgsql immutable parallel safe as $$
 begin
-  return regexp_replace(lower(normalize(content, nfc)), '[\s_\u00a0\u2000-\u200b\u3000]+', ' ', 'g');
+  return regexp_replace(
+    translate(replace(replace(lower(normalize(content, nfc)), U&'i\0307', 'i'), U&'\00df', 'ss'), U&'\0131\03c2', U&'i\03c3'),
+    '[\s_\u00a0\u2000-\u200b\u3000]+', ' ', 'g');
 end $$;
 
 -- Letters and digits of scripts that separate words, by code point: the same on every server, whatever its locale. Chinese, Japanese, Korean,
@@ -273,3 +276,10 @@ begin
   return new;
 end $$;
 create trigger erasure_annex_keep before insert or update on app.erasure_annex for each row execute function app.keep_erasure_annex();
+
+-- Readiness compares the ledger with the erasures of all tenants: a ledger that is lost or empty names none of them.
+update app.wall_register set kind = 'queue' where table_name = 'erasure';
+alter policy wall on app.erasure
+  using (tenant_id = (select app.tenant_id()) or (select current_user = 'worker'))
+  with check (tenant_id = (select app.tenant_id()) or (select current_user = 'worker'));
+grant select (tenant_id, state, ledger_hash) on app.erasure to worker;

@@ -134,10 +134,10 @@ const MAX_MARK_BYTES = 4096
 /** Bytes as encode(bytes, 'escape') writes them, in any encoding. Zero bytes separate words. */
 const uploadedText = `replace(encode(c.bytes || coalesce(substr(n.bytes, 1, ${MAX_MARK_BYTES}), ''), 'escape'), '\\000', ' ')`
 
-/** Whether a file contains something: each row of bytes together with the beginning of the next. */
+/** Whether a file contains something: each row of bytes together with the beginning of the next. Only the job reads bytes, no request. */
 const contains = (condition: string): string =>
-  `exists (select 1 from app.upload_chunk c left join app.upload_chunk n on n.tenant_id = c.tenant_id and n.upload_id = c.upload_id and n.seq = c.seq + 1
-    where c.tenant_id = $1 and c.upload_id = r.upload_id and ${condition})`
+  `(app.erasing() is not null and exists (select 1 from app.upload_chunk c left join app.upload_chunk n on n.tenant_id = c.tenant_id and n.upload_id = c.upload_id and n.seq = c.seq + 1
+    where c.tenant_id = $1 and c.upload_id = r.upload_id and ${condition}))`
 
 /** Marks in the spelling of the bytes. */
 const escaped = (marks: string): string =>

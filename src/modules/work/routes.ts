@@ -15,6 +15,7 @@ import {
   lockWork,
   type OwnWorkRow,
   updateAssignee,
+  updateAssignReason,
 } from './items/queries.ts'
 import { assertAssignable } from './items/work-items.ts'
 import { isInTeam, loadQueues, UNROUTED, type WorkQueue } from './queue-list.ts'
@@ -177,6 +178,7 @@ export const workRoutes = [
     const moved = []
     for (const item of items) {
       await updateAssignee(tx, item, assignee)
+      await updateAssignReason(tx, item, body.reason)
       const { object_kind, object_id, queue_key } = item
       moved.push({ object_kind, object_id, queue_key, assignee })
     }
@@ -184,8 +186,9 @@ export const workRoutes = [
       {
         items: items.map(({ object_kind, object_id, assignee: from }) => ({ object_kind, object_id, assignee: from })),
       },
-      { items: moved.map(({ queue_key: _, ...item }) => item), reason: body.reason },
+      { items: moved.map(({ queue_key: _, ...item }) => item) },
     )
+    audit.recordText('reason', body.reason)
     return { items: moved }
   }),
 

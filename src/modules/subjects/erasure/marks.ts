@@ -10,7 +10,7 @@ import { foldTexts, hasOtherExternalId, hasOtherName } from './queries.ts'
 /** The newest ones; a record that was changed more often has had its earlier names in these too, or they are in no live row. */
 const MAX_VERSIONS = 10_000
 /** Shorter words are found in every text. */
-const MIN_MARK = 3
+const MIN_MARK = 2
 
 /** Words of scripts that are written without spaces; a name in them has no second word. */
 const RUN_ON =

@@ -169,6 +169,14 @@ export const updateAnnexSigned = (tx: Tx, row: { erasure_id: string; restriction
     [tx.tenant_id, row.erasure_id, row.restriction_id, JSON.stringify(row.content)],
   )
 
+/** For the isolation canary only: of any restriction. */
+export const insertCanaryAnnex = (tx: Tx, erasure_id: string) =>
+  tx.run(
+    `insert into app.erasure_annex (tenant_id, erasure_id, restriction_id, counts, content)
+     select $1, $2, r.restriction_id, '{"note":"canary"}', '{"note":"canary"}' from app.restriction r where r.tenant_id = $1 limit 1`,
+    [tx.tenant_id, erasure_id],
+  )
+
 /** Those that the caller may see. */
 export const listAnnexes = async (tx: Tx, erasure_id: string): Promise<readonly Annex[]> =>
   (
