@@ -52,7 +52,16 @@ const CANARY = 'zzcanary'
 /** The body with the canary in every such member, also in reasons and notes that the example leaves out. */
 function addCanary(route: Route, body: unknown): unknown {
   const { properties } = (route.body ?? {}) as { properties?: Readonly<Record<string, { type?: string }>> }
-  if (!properties || typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  // What the rules are read from is no prose.
+  if (
+    route.stores_nothing ||
+    route.id === 'importRules' ||
+    !properties ||
+    typeof body !== 'object' ||
+    body === null ||
+    Array.isArray(body)
+  )
+    return body
   const old = body as Readonly<Record<string, unknown>>
   const texts = Object.entries(properties).filter(
     ([member, { type }]) =>

@@ -12,16 +12,16 @@ let runner: JobRunner
 type Someone = Awaited<ReturnType<JobTestApp['person']>>
 
 /** A tenant with an analyst and two officers; restrictions of the first are hidden from the second. */
-interface House {
+interface Bank {
   readonly tenant_id: string
   readonly analyst: Someone
   readonly officer: Someone
   readonly other: Someone
   readonly editor: Someone
 }
-let house: House
+let bank: Bank
 
-async function makeHouse(): Promise<House> {
+async function makeBank(): Promise<Bank> {
   const tenant_id = await w.makeTenant()
   const [analyst, officer, other, editor] = await Promise.all([
     w.person(tenant_id, ['analyst']),
@@ -35,7 +35,7 @@ async function makeHouse(): Promise<House> {
 beforeAll(async () => {
   w = await startJobTestApp()
   runner = w.startRunner(1)
-  house = await makeHouse()
+  bank = await makeBank()
 })
 afterAll(async () => {
   await runner.stop(1000)
@@ -48,15 +48,15 @@ async function make(who: Someone, line: string, body?: object) {
   expect([line, status < 300, json?.detail]).toEqual([line, true, json?.detail])
   return json
 }
-const write = <T>(body: (tx: Tx) => Promise<T>, at = house) =>
+const write = <T>(body: (tx: Tx) => Promise<T>, at = bank) =>
   w.runtime.database.write(fullScope(at.tenant_id, 'operator:test'), body)
 
-const newSubject = async (name: string, external_id: string | null = null, at = house): Promise<string> =>
+const newSubject = async (name: string, external_id: string | null = null, at = bank): Promise<string> =>
   (await make(at.analyst, 'POST /subjects', { subject_type: 'person', name, ...(external_id && { external_id }) }))
     .subject_id
 
 let reports = 0
-const newAlert = async (title: string, subject_id: string | null, at = house): Promise<string> =>
+const newAlert = async (title: string, subject_id: string | null, at = bank): Promise<string> =>
   (
     await make(at.analyst, 'POST /alerts', {
       ...{ source: 'desk', dedup_key: `key:${++reports}`, title, priority: 'high' },
@@ -79,12 +79,12 @@ interface ClassPreview {
   readonly class: string
   readonly [count: string]: unknown
 }
-const preview = async (subject_id: string, at = house): Promise<Readonly<Record<string, ClassPreview>>> => {
+const preview = async (subject_id: string, at = bank): Promise<Readonly<Record<string, ClassPreview>>> => {
   const { classes } = await make(at.officer, `POST /subjects/${subject_id}/erasure-preview`)
   return Object.fromEntries(classes.map((one: ClassPreview) => [one.class, one]))
 }
 
-async function erase(subject_id: string, at = house, also?: readonly object[]): Promise<string> {
+async function erase(subject_id: string, at = bank, also?: readonly object[]): Promise<string> {
   const body = { reason: 'Request', ...(also && { also }) }
   const { erasure_id } = await make(at.officer, `POST /subjects/${subject_id}/erase`, body)
   const { job_id } = await make(at.other, `POST /erasures/${erasure_id}/confirm`)
@@ -97,24 +97,24 @@ describe('a namesake', () => {
   test('keeps alerts and comments, held or not, and what names both is left for a person', async () => {
     const name = 'Jonas Namesake'
     const [erased, namesake] = [await newSubject(name), await newSubject(name)]
-    await make(house.officer, 'POST /holds', { object_kind: 'subject', object_id: namesake, reason: 'Court order' })
+    await make(bank.officer, 'POST /holds', { object_kind: 'subject', object_id: namesake, reason: 'Court order' })
     const kept = await newAlert(`Structuring by ${name}`, namesake)
-    await make(house.analyst, `POST /alerts/${kept}/comments`, { text: `${name} admitted it` })
+    await make(bank.analyst, `POST /alerts/${kept}/comments`, { text: `${name} admitted it` })
     const gone = await newAlert(`Another of ${name}`, erased)
-    await make(house.analyst, `POST /alerts/${gone}/comments`, { text: `${name} called` })
+    await make(bank.analyst, `POST /alerts/${gone}/comments`, { text: `${name} called` })
     const open = await newAlert(`Whose: ${name}?`, null)
-    const before = await make(house.officer, `GET /alerts/${kept}`)
-    const history = (alert_id: string) => make(house.officer, `GET /alerts/${alert_id}/history`)
+    const before = await make(bank.officer, `GET /alerts/${kept}`)
+    const history = (alert_id: string) => make(bank.officer, `GET /alerts/${alert_id}/history`)
     expect((await preview(erased))['alerts']).toMatchObject({
       ...{ by_id: 2, by_mark: 0, left_for_review: 1, kept_by_hold: 0, outcome: 'erase' },
       review: [open],
     })
     const erasure_id = await erase(erased)
-    expect(await make(house.officer, `GET /alerts/${kept}`)).toEqual(before)
+    expect(await make(bank.officer, `GET /alerts/${kept}`)).toEqual(before)
     expect(JSON.stringify(await history(kept))).toContain('admitted it')
-    expect((await make(house.officer, `GET /alerts/${open}`)).title).toContain(name)
-    expect((await make(house.officer, `GET /alerts/${gone}`)).title).toBe('erased')
-    const certificate = await make(house.officer, `GET /erasures/${erasure_id}/certificate`)
+    expect((await make(bank.officer, `GET /alerts/${open}`)).title).toContain(name)
+    expect((await make(bank.officer, `GET /alerts/${gone}`)).title).toBe('erased')
+    const certificate = await make(bank.officer, `GET /erasures/${erasure_id}/certificate`)
     const total = [certificate, ...certificate.annexes].flatMap(({ erased: classes }) => classes)
     const alerts = total.filter((one: { class: string }) => one.class === 'alerts')
     expect(alerts.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(2)
@@ -127,13 +127,13 @@ describe('a namesake', () => {
     const [named, left] = [await newAlert(`First of ${name}`, null), await newAlert(`Second of ${name}`, null)]
     const foreign = { class: 'alerts', id: await newAlert('Something else', null) }
     const refused = await w.call(`POST /subjects/${erased}/erase`, {
-      token: house.officer.token,
+      token: bank.officer.token,
       body: { reason: 'Request', also: [foreign] },
     })
     expect([refused.status, refused.json.code]).toEqual([409, 'conflict'])
-    await erase(erased, house, [{ class: 'alerts', id: named }])
-    expect((await make(house.officer, `GET /alerts/${named}`)).title).toBe('erased')
-    expect((await make(house.officer, `GET /alerts/${left}`)).title).toContain(name)
+    await erase(erased, bank, [{ class: 'alerts', id: named }])
+    expect((await make(bank.officer, `GET /alerts/${named}`)).title).toBe('erased')
+    expect((await make(bank.officer, `GET /alerts/${left}`)).title).toContain(name)
   })
 
   test('is protected by the database, whatever a module asks for', async () => {
@@ -143,13 +143,13 @@ describe('a namesake', () => {
       await newSubject('Eva Ernst'),
     ]
     const [foreign, kept] = [await newAlert('Foreign', another), await newAlert('Held', held)]
-    const document_id = await newDocument(house.analyst, 'Held file')
+    const document_id = await newDocument(bank.analyst, 'Held file')
     for (const [object_kind, object_id] of [
       ['subject', held],
       ['document', document_id],
     ])
-      await make(house.officer, 'POST /holds', { object_kind, object_id, reason: 'Court order' })
-    const { erasure_id } = await make(house.officer, `POST /subjects/${erased}/erase`, { reason: 'Request' })
+      await make(bank.officer, 'POST /holds', { object_kind, object_id, reason: 'Court order' })
+    const { erasure_id } = await make(bank.officer, `POST /subjects/${erased}/erase`, { reason: 'Request' })
     await write((tx) =>
       tx.run(
         `update app.erasure set state = 'executing', confirmed_at = now(), confirmed_by = 'user:b', decision = '{}' where erasure_id = $1`,
@@ -182,16 +182,16 @@ describe('words that look like the subject', () => {
       for (const [name, one] of Object.entries(await preview(subject_id)))
         if (name !== 'subject' && name !== 'copies') expect([name, one['by_mark']]).toEqual([name, 0])
       await erase(subject_id)
-      expect((await make(house.officer, `GET /alerts/${alert_id}`)).title).toContain(external_id)
+      expect((await make(bank.officer, `GET /alerts/${alert_id}`)).title).toContain(external_id)
     }
   })
 })
 
 describe('what is restricted', () => {
   test('is counted in annexes only: without access a certificate is that of a tenant without it', async () => {
-    const twin = await makeHouse()
+    const twin = await makeBank()
     const name = 'Zoe Restricted'
-    const certificateOf = async (at: House, hidden: boolean) => {
+    const certificateOf = async (at: Bank, hidden: boolean) => {
       const subject_id = await newSubject(name, null, at)
       await newDocument(at.officer, `File of ${name}`, { subject_id })
       if (hidden) {
@@ -209,7 +209,7 @@ describe('what is restricted', () => {
       ]
       return { seen, full }
     }
-    const here = await certificateOf(await makeHouse(), true)
+    const here = await certificateOf(await makeBank(), true)
     const there = await certificateOf(twin, false)
     expect(here.seen.erased).toEqual(there.seen.erased)
     const countsOf = ({ annexes }: { annexes: { erased: object[] }[] }) => annexes.map((annex) => annex.erased)
