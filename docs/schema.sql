@@ -216,6 +216,16 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.describes(content jsonb, own text[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return exists (select 1 from jsonb_path_query(content, 'strict $.** ? (@.type() == "object")') as o
+                  where app.fold_text(o ->> 'external_id') = any (own) or (o ? 'subject_type' and app.fold_text(o ->> 'name') = any (own)));
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.emit_rating_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -269,6 +279,22 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.erase_hold()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  subject constant uuid := coalesce(
+    (select s.subject_id from app.subject s where s.tenant_id = old.tenant_id and s.subject_id = old.object_id),
+    (select d.subject_id from app.document d where d.tenant_id = old.tenant_id and d.document_id = old.object_id));
+begin
+  if app.restoring() then return new; end if;
+  if old.state <> 'released' or subject <> app.erasing() then
+    raise exception 'an erasure changes only released holds, and none on another subject' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.erase_only()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -301,6 +327,31 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.erase_text(content text, subject uuid, own text[], marks text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return case when strpos(lower(content), subject::text) > 0 or app.fold_text(content) = any (own) or app.mentions(content, marks, true)
+              then 'erased' else content end;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.erase_texts(content jsonb, subject uuid, own text[], marks text[])
+ RETURNS jsonb
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return case jsonb_typeof(content)
+    when 'string' then to_jsonb(app.erase_text(content #>> '{}', subject, own, marks))
+    when 'array' then (select coalesce(jsonb_agg(app.erase_texts(e.value, subject, own, marks) order by e.place), '[]')
+                         from jsonb_array_elements(content) with ordinality as e (value, place))
+    when 'object' then (select coalesce(jsonb_object_agg(app.erase_text(m.key, subject, own, marks), app.erase_texts(m.value, subject, own, marks)), '{}')
+                          from jsonb_each(content) as m)
+    else content end;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.erasing()
  RETURNS uuid
  LANGUAGE plpgsql
@@ -328,6 +379,17 @@ begin
     raise exception 'entries are written while their version is published' using errcode = 'PB002';
   end if;
   return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.fold_text(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return regexp_replace(
+    translate(replace(replace(lower(normalize(content, nfc)), U&'i\0307', 'i'), U&'\00df', 'ss'), U&'\0131\03c2', U&'i\03c3'),
+    '[\s_\u00a0\u2000-\u200b\u3000]+', ' ', 'g');
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.granted_restrictions(sight text)
@@ -405,6 +467,16 @@ begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_joined(edge text, neighbour text, beyond text, loosely boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.is_word_character(edge)
+     and (app.is_word_character(neighbour) or (not loosely and neighbour = '-' and app.is_word_character(beyond)));
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_replaying_erasure()
  RETURNS boolean
  LANGUAGE plpgsql
@@ -414,6 +486,44 @@ begin
   return app.erasing() is not null and exists (
     select 1 from app.erasure e
      where e.tenant_id = app.tenant_id() and e.erasure_id = nullif(current_setting('app.erasing', true), '')::uuid and e.origin = 'ledger');
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_word_character(symbol text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  code constant integer := ascii(symbol);
+begin
+  return code between 48 and 57 or code between 97 and 122
+      or code >= 192 and code not in (215, 247)
+         and not (code between 3584 and 3839 or code between 4096 and 4255 or code between 6016 and 6143 or code between 8192 and 11263
+                  or code between 11904 and 55295 or code between 63744 and 64255 or code between 65040 and 65135
+                  or code between 65280 and 65295 or code >= 131072);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return (select string_agg(t.value #>> '{}', E'\n')
+            from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
+                  union all
+                  select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()
@@ -684,6 +794,34 @@ begin
      or old.state in ('done', 'withdrawn') or (new.state = 'done' and new.reason is not null)
      or not (new.state = old.state or (old.state, new.state) in (('requested', 'executing'), ('requested', 'withdrawn'), ('executing', 'done'))) then
     raise exception 'an erasure is confirmed once, carried out once, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_erasure_also()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and new.also <> old.also then
+    raise exception 'what an erasure was requested for never changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_erasure_annex()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'UPDATE' and (old.content is not null or (new.tenant_id, new.erasure_id, new.restriction_id)
+                                                       is distinct from (old.tenant_id, old.erasure_id, old.restriction_id)) then
+    raise exception 'a signed annex never changes' using errcode = 'PB002';
+  end if;
+  if not exists (select 1 from app.erasure_step s where s.tenant_id = new.tenant_id and s.erasure_id = new.erasure_id
+                    and s.txid = pg_current_xact_id()::text::bigint) then
+    raise exception 'an annex is written by a step of its erasure' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -1213,16 +1351,54 @@ BEGIN ATOMIC
  SELECT pg_advisory_xact_lock(hashtextextended(((('provider_call:'::text || tenant) || ':'::text) || call), (0)::bigint)) AS pg_advisory_xact_lock;
 END
 ;
-CREATE OR REPLACE FUNCTION app.mentions(content text, marks text[])
+CREATE OR REPLACE FUNCTION app.match_erasure(owner uuid, content text, described jsonb, subject uuid, sure text[], own text[], marks text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  if owner is not null then return case when owner = subject then 'id' end; end if;
+  if strpos(lower(content), subject::text) > 0 then return 'id'; end if;
+  if app.mentions(content, sure, false) or app.describes(described, own) then return 'mark'; end if;
+  if app.mentions(content, marks, true) then return 'review'; end if;
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.mentions(content text, marks text[], loosely boolean)
  RETURNS boolean
  LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
 AS $function$
 declare
+  codes constant text := '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\m[0-9a-f]{32,}\M|'
+    || '\m[0-9]{4}-[0-9]{2}-[0-9]{2}([t ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(z|[+-][0-9]{2}(:?[0-9]{2})?)?)?';
+  folded constant text := app.fold_text(content);
+  without_codes text;
+  searched text;
   mark text;
+  place integer;
+  before integer;
 begin
+  if folded is null then return false; end if;
   foreach mark in array marks loop
-    if strpos(lower(content), mark) > 0 then return true; end if;
+    continue when mark = '' or strpos(folded, mark) = 0;
+    if mark ~ codes then
+      searched := '  ' || folded || '  ';
+    else
+      without_codes := coalesce(without_codes, '  ' || regexp_replace(folded, codes, ' ', 'g') || '  ');
+      searched := without_codes;
+    end if;
+    before := 0;
+    loop
+      place := strpos(substr(searched, before + 1), mark);
+      exit when place = 0;
+      place := before + place;
+      if not app.is_joined(left(mark, 1), substr(searched, place - 1, 1), substr(searched, place - 2, 1), loosely)
+         and not app.is_joined(right(mark, 1), substr(searched, place + length(mark), 1), substr(searched, place + length(mark) + 1, 1), loosely) then
+        return true;
+      end if;
+      before := place;
+    end loop;
   end loop;
   return false;
 end $function$
@@ -1385,6 +1561,27 @@ begin
   end if;
   if exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.subject_id and e.state = 'executing') then
     raise exception 'the subject is being erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_erasure_of_others()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  parts constant text[] := string_to_array(tg_argv[0], '.');
+  subject uuid;
+begin
+  if app.restoring() then return new; end if;
+  if cardinality(parts) = 1 then
+    execute format('select ($1).%I', tg_argv[0]) into subject using old;
+  else
+    execute format('select p.%I from app.%I p where p.tenant_id = ($1).tenant_id and p.%I = ($1).%I', parts[3], parts[1], parts[2], parts[2])
+       into subject using old;
+  end if;
+  if subject <> app.erasing() then
+    raise exception 'an erasure changes no row of another subject' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -1586,6 +1783,17 @@ CREATE OR REPLACE FUNCTION app.sight()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN NULLIF(current_setting('app.sight'::text, true), ''::text)
+;
+CREATE OR REPLACE FUNCTION app.subject_named(content jsonb)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return (select case when count(distinct lower(v #>> '{}')) = 1 then (min(lower(v #>> '{}')))::uuid end
+            from jsonb_path_query(content, 'lax $.**.subject_id ? (@.type() == "string")') as v
+           where v #>> '{}' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.system_tenant()
  RETURNS uuid
@@ -1864,6 +2072,8 @@ create policy wall on app.alert as restrictive for all using (((tenant_id = ( SE
 CREATE TRIGGER alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER alert_change BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_alert();
 CREATE TRIGGER alert_erase BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'dedup_key', 'facts', 'facts_salt', 'changes', 'changes_since', 'explanation', 'priority_rank');
+CREATE TRIGGER alert_erase_held BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('alert_id', 'subject_id');
+CREATE TRIGGER alert_erase_own BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
 CREATE TRIGGER alert_keep BEFORE INSERT ON app.alert FOR EACH ROW EXECUTE FUNCTION app.keep_alert();
 CREATE TRIGGER alert_record AFTER INSERT OR UPDATE ON app.alert FOR EACH ROW EXECUTE FUNCTION app.record_alert();
 CREATE TRIGGER alert_refuse BEFORE INSERT ON app.alert FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
@@ -1891,6 +2101,8 @@ create policy sight on app.alert_comment as restrictive for all using (((restric
 create policy wall on app.alert_comment as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER alert_comment_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_comment FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER alert_comment_erase BEFORE UPDATE ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.erase_only('text');
+CREATE TRIGGER alert_comment_erase_held BEFORE UPDATE ON app.alert_comment FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('alert_id', 'alert.alert_id.subject_id');
+CREATE TRIGGER alert_comment_erase_own BEFORE UPDATE ON app.alert_comment FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('alert.alert_id.subject_id');
 CREATE TRIGGER alert_comment_restriction BEFORE INSERT ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
 grant insert, select, update on app.alert_comment to app;
 
@@ -1948,6 +2160,8 @@ create policy wall on app.alert_occurrence as restrictive for all using ((tenant
 CREATE TRIGGER alert_occurrence_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER alert_occurrence_append BEFORE DELETE ON app.alert_occurrence FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER alert_occurrence_erase BEFORE UPDATE ON app.alert_occurrence FOR EACH ROW EXECUTE FUNCTION app.erase_only('reference');
+CREATE TRIGGER alert_occurrence_erase_held BEFORE UPDATE ON app.alert_occurrence FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('alert_id', 'alert.alert_id.subject_id');
+CREATE TRIGGER alert_occurrence_erase_own BEFORE UPDATE ON app.alert_occurrence FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('alert.alert_id.subject_id');
 CREATE TRIGGER alert_occurrence_restriction BEFORE INSERT ON app.alert_occurrence FOR EACH ROW WHEN ((new.alert_id IS NOT NULL)) EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
 grant insert, select on app.alert_occurrence to app;
 grant update (reference) on app.alert_occurrence to app;
@@ -2035,6 +2249,8 @@ create policy open on app.alert_suppression as permissive for all using (true) w
 create policy wall on app.alert_suppression as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER alert_suppression_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert_suppression FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER alert_suppression_erase BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('dedup_key', 'reason', 'end_reason');
+CREATE TRIGGER alert_suppression_erase_held BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('subject_id');
+CREATE TRIGGER alert_suppression_erase_own BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
 CREATE TRIGGER alert_suppression_keep BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_alert_suppression();
 grant insert, select, update on app.alert_suppression to app;
 
@@ -3060,6 +3276,8 @@ create policy sight on app.document as restrictive for all using (((restriction_
 create policy wall on app.document as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER document_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER document_erase BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.state = 'deleted'::text))) EXECUTE FUNCTION app.erase_only('end_reason');
+CREATE TRIGGER document_erase_held BEFORE UPDATE ON app.document FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
+CREATE TRIGGER document_erase_own BEFORE UPDATE ON app.document FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
 CREATE TRIGGER document_hold BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
 CREATE TRIGGER document_keep BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((app.erasing() IS NULL) OR (old.state <> 'deleted'::text))) EXECUTE FUNCTION app.keep_document();
 CREATE TRIGGER document_refuse BEFORE INSERT ON app.document FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
@@ -3162,8 +3380,10 @@ create table app.erasure (
   ledger_hash text,
   done_at timestamp with time zone,
   certificate jsonb,
+  also jsonb default '[]'::jsonb not null,
   constraint erasure_pkey PRIMARY KEY (tenant_id, erasure_id),
   constraint erasure_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint erasure_also_ck CHECK ((jsonb_typeof(also) = 'array'::text)),
   constraint erasure_confirmed_ck CHECK ((((confirmed_at IS NULL) = (confirmed_by IS NULL)) AND ((state = ANY (ARRAY['requested'::text, 'withdrawn'::text])) = (confirmed_at IS NULL)) AND ((confirmed_at IS NULL) OR (decision IS NOT NULL)))),
   constraint erasure_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((state = 'done'::text) = (certificate IS NOT NULL)) AND ((state <> 'done'::text) OR (ledger_hash IS NOT NULL)))),
   constraint erasure_four_eyes_ck CHECK (((origin = 'ledger'::text) OR (confirmed_by IS NULL) OR ((confirmed_by <> requested_by) AND (confirmed_by ~~ 'user:_%'::text)))),
@@ -3179,8 +3399,28 @@ CREATE INDEX erasure_subject_idx ON app.erasure USING btree (tenant_id, subject_
 create policy open on app.erasure as permissive for all using (true) with check (true);
 create policy wall on app.erasure as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER erasure_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER erasure_also BEFORE UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_also();
 CREATE TRIGGER erasure_keep BEFORE INSERT OR UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure();
 grant insert, select, update on app.erasure to app;
+
+-- erasure_annex: tenant
+create table app.erasure_annex (
+  tenant_id uuid not null,
+  erasure_id uuid not null,
+  restriction_id uuid not null,
+  counts jsonb not null,
+  content jsonb,
+  constraint erasure_annex_pkey PRIMARY KEY (tenant_id, erasure_id, restriction_id),
+  constraint erasure_annex_erasure_fkey FOREIGN KEY (tenant_id, erasure_id) REFERENCES app.erasure(tenant_id, erasure_id),
+  constraint erasure_annex_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint erasure_annex_counts_ck CHECK ((jsonb_typeof(counts) = 'object'::text))
+);
+create policy open on app.erasure_annex as permissive for all using (true) with check (true);
+create policy sight on app.erasure_annex as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.erasure_annex as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER erasure_annex_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure_annex FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER erasure_annex_keep BEFORE INSERT OR UPDATE ON app.erasure_annex FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_annex();
+grant insert, select, update on app.erasure_annex to app;
 
 -- erasure_step: tenant
 create table app.erasure_step (
@@ -3191,9 +3431,13 @@ create table app.erasure_step (
   erased bigint default 0 not null,
   txid bigint default ((pg_current_xact_id())::text)::bigint not null,
   done_at timestamp with time zone default now() not null,
+  left_for_review bigint default 0 not null,
+  kept_by_hold bigint default 0 not null,
   constraint erasure_step_pkey PRIMARY KEY (tenant_id, erasure_id, step),
   constraint erasure_step_erasure_fkey FOREIGN KEY (tenant_id, erasure_id) REFERENCES app.erasure(tenant_id, erasure_id),
   constraint erasure_step_erased_ck CHECK ((erased >= 0)),
+  constraint erasure_step_kept_ck CHECK ((kept_by_hold >= 0)),
+  constraint erasure_step_review_ck CHECK ((left_for_review >= 0)),
   constraint erasure_step_step_ck CHECK ((step ~ '^[a-z][a-z0-9-]{0,59}$'::text))
 );
 create policy open on app.erasure_step as permissive for all using (true) with check (true);
@@ -3350,6 +3594,7 @@ create policy open on app.evidence_item as permissive for all using (true) with 
 create policy sight on app.evidence_item as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.evidence_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER evidence_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evidence_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER evidence_item_erase_own BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.owner_kind = 'subject'::text))) EXECUTE FUNCTION app.refuse_erasure_of_others('owner_id');
 CREATE TRIGGER evidence_item_hold BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.keep_evidence_item();
 grant insert, select, update on app.evidence_item to app;
@@ -3388,9 +3633,11 @@ create policy open on app.hold as permissive for all using (true) with check (tr
 create policy sight on app.hold as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.hold as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER hold_actor BEFORE INSERT OR DELETE OR UPDATE ON app.hold FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER hold_change BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_hold();
 CREATE TRIGGER hold_copy AFTER INSERT OR UPDATE ON app.hold FOR EACH ROW EXECUTE FUNCTION app.copy_hold();
-CREATE TRIGGER hold_erase BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() = new.object_id)) EXECUTE FUNCTION app.erase_only('reason', 'authority_reference', 'release_reason');
-CREATE TRIGGER hold_keep BEFORE INSERT OR UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS DISTINCT FROM new.object_id)) EXECUTE FUNCTION app.keep_hold();
+CREATE TRIGGER hold_erase BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('reason', 'authority_reference', 'release_reason');
+CREATE TRIGGER hold_erase_own BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_hold();
+CREATE TRIGGER hold_keep BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
 CREATE TRIGGER hold_refuse BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased();
 CREATE TRIGGER hold_tenant BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_in_deletion();
 grant insert, select, update on app.hold to app;
@@ -4050,7 +4297,7 @@ create policy wall on app.process as restrictive for all using ((tenant_id = ( S
 CREATE TRIGGER process_actor BEFORE INSERT OR DELETE OR UPDATE ON app.process FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.process to app;
 
--- provider_answer: append
+-- provider_answer: erasable
 create table app.provider_answer (
   tenant_id uuid not null,
   call_id uuid not null,
@@ -4082,10 +4329,13 @@ create policy open on app.provider_answer as permissive for all using (true) wit
 create policy sight on app.provider_answer as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.provider_answer as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER provider_answer_actor BEFORE INSERT OR DELETE OR UPDATE ON app.provider_answer FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER provider_answer_append BEFORE DELETE OR UPDATE ON app.provider_answer FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER provider_answer_append BEFORE DELETE ON app.provider_answer FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER provider_answer_erase BEFORE UPDATE ON app.provider_answer FOR EACH ROW EXECUTE FUNCTION app.erase_only('reason');
+CREATE TRIGGER provider_answer_erase_own BEFORE UPDATE ON app.provider_answer FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('provider_call.call_id.subject_id');
 CREATE TRIGGER provider_answer_number BEFORE INSERT ON app.provider_answer FOR EACH ROW EXECUTE FUNCTION app.number_provider_answer();
 CREATE TRIGGER provider_answer_restriction BEFORE INSERT ON app.provider_answer FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('provider_call', 'call_id');
 grant insert, select on app.provider_answer to app;
+grant update (reason) on app.provider_answer to app;
 
 -- provider_attempt: tenant
 create table app.provider_attempt (
@@ -4389,6 +4639,8 @@ CREATE TRIGGER rating_actor BEFORE INSERT OR DELETE OR UPDATE ON app.rating FOR 
 CREATE TRIGGER rating_append BEFORE DELETE ON app.rating FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER rating_date BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FUNCTION app.date_rating();
 CREATE TRIGGER rating_erase BEFORE UPDATE ON app.rating FOR EACH ROW EXECUTE FUNCTION app.erase_only('reason');
+CREATE TRIGGER rating_erase_held BEFORE UPDATE ON app.rating FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('subject_id');
+CREATE TRIGGER rating_erase_own BEFORE UPDATE ON app.rating FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
 CREATE TRIGGER rating_keep AFTER INSERT ON app.rating REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.keep_risk();
 CREATE TRIGGER rating_refuse BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
 grant insert, select on app.rating to app;
@@ -5238,9 +5490,11 @@ END not null,
   openings bigint default 1 not null,
   restriction_id uuid,
   revision bigint default 1 not null,
+  assign_reason text,
   constraint work_item_pkey PRIMARY KEY (tenant_id, object_kind, object_id),
   constraint work_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint work_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint work_item_assign_reason_ck CHECK (((length(assign_reason) >= 1) AND (length(assign_reason) <= 2000))),
   constraint work_item_assigned_ck CHECK ((((assignee IS NULL) = (assigned_at IS NULL)) AND ((assignee IS NULL) = (assigned_by IS NULL)))),
   constraint work_item_assignee_ck CHECK ((assignee ~~ 'user:_%'::text)),
   constraint work_item_done_ck CHECK ((((state = 'done'::text) = (done_at IS NOT NULL)) AND ((done_at IS NULL) = (done_by IS NULL)))),

@@ -79,7 +79,7 @@ export class Runtime {
       isDraining: () => this.#server?.isDraining ?? false,
       countPlugins: () => this.#countPlugins(),
       checkToolProtocol: createToolProtocolCheck(() => this.kernel),
-      checkErasures: createLedgerCheck(options.erasureLedger ?? null, database),
+      checkErasures: createLedgerCheck(options.erasureLedger ?? null, database, () => this.#queue),
     })
     this.kernel = createKernel(options, { ...parts, metrics: this.metrics, readinessChecks })
     addRuntimeMetrics(this.metrics, {

@@ -15,8 +15,8 @@ export const deniedWords: readonly DeniedWord[] = [
   {
     word: 'walls?',
     instead: 'tenant isolation policy',
-    // A function of landed migrations, and the old name in the ADR that replaced it.
-    allowed: ['app.wall', 'wall clock', '`walls`', '`checks.walls`'],
+    // A function and a policy of landed migrations, and the old name in the ADR that replaced it.
+    allowed: ['app.wall', 'alter policy wall on', 'wall clock', '`walls`', '`checks.walls`'],
   },
   { word: 'doors?', instead: 'public interface, load shedding' },
   { word: 'flights?', instead: 'pipeline, batch', allowed: ['in flight', 'in-flight'] },

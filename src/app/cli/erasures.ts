@@ -27,6 +27,7 @@ export async function replayWith(
   { config, project, host }: Invocation,
   { connections, keyring }: { readonly connections: Connections; readonly keyring: Keyring },
   ledger: ErasureLedger,
+  restored: readonly string[] = [],
 ): Promise<ReplayTotals> {
   const { prepared_statements, statement_timeout_ms, upload_max_bytes } = config()
   const runtime = await createRuntime({
@@ -45,7 +46,7 @@ export async function replayWith(
     scripts_dir: host.scripts_dir,
   })
   try {
-    return await replayErasures(runtime, ledger)
+    return await replayErasures(runtime, ledger, restored)
   } finally {
     await runtime.close()
   }

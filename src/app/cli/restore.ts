@@ -28,16 +28,20 @@ Example:
     const { args, terminal } = invocation
     const file = args.required('from')
     const ledger = args.flag('without-erasure-ledger') ? null : await requireLedger(invocation)
+    const restored: string[] = []
     return withVerifiedDatabase(invocation, 'restore', 'restoreBackup', async (context) => {
       const { tenants, rows } = await readBackup({
         ...context,
         file,
         record: async (...recorded) => {
           await context.record(...recorded)
-          if (ledger) terminal.note(describeReplay(await replayWith(invocation, context, ledger)))
+          if (ledger) terminal.note(describeReplay(await replayWith(invocation, context, ledger, restored)))
         },
         any_key: args.flag('any-key'),
-        onTenant: (tenant_id, number, count) => terminal.note(`tenant ${number} of ${count}: ${tenant_id}`),
+        onTenant: (tenant_id, number, count) => {
+          restored.push(tenant_id)
+          terminal.note(`tenant ${number} of ${count}: ${tenant_id}`)
+        },
       })
       terminal.out(`Restored ${tenants} tenants, ${rows} rows; counts and checksums are those of the backup.`)
       return 0

@@ -1,9 +1,10 @@
 /** The readiness check that compares the erasure ledger with the database: a restored older state must not be served. */
-import { unrestrictedScope } from '#kernel/database/scope.ts'
+import { fullScope, unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Database } from '#kernel/database/tx.ts'
 import { type ErasureLedger, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { CheckFunction, CheckResult } from '#kernel/readiness.ts'
-import { hasUnlisted, listUnerased } from './queries.ts'
+import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { hasUnlisted, hasUnlistedAnywhere, listUnerased } from './queries.ts'
 
 const ACTOR = 'operator:readiness'
 /** How often everything is compared although the ledger did not change: the database may be another one. */
@@ -18,7 +19,12 @@ const ledgerIncomplete: CheckResult = {
   detail: 'the database has erasures that the erasure ledger does not have: look at PROBITY_ERASURE_LEDGER',
 }
 
-export function createLedgerCheck(ledger: ErasureLedger | null, database: Pick<Database, 'read'>): CheckFunction {
+/** Only a process that runs jobs can look at all tenants; others see those of the ledger. */
+export function createLedgerCheck(
+  ledger: ErasureLedger | null,
+  database: Pick<Database, 'read'>,
+  getQueue: () => Pick<Database, 'one'> | undefined = () => undefined,
+): CheckFunction {
   let passed: { readonly version: string | null; readonly at_ms: number; readonly entries: number } | undefined
   return async () => {
     if (!ledger) return { status: 'not_configured', detail: 'nothing can be erased without PROBITY_ERASURE_LEDGER' }
@@ -28,6 +34,10 @@ export function createLedgerCheck(ledger: ErasureLedger | null, database: Pick<D
     try {
       const entries = await ledger.read()
       const fault = await findFault(entries, database)
+      const isIncomplete = await getQueue()?.one(fullScope(SYSTEM_TENANT, ACTOR), (tx) =>
+        hasUnlistedAnywhere(tx, entries),
+      )
+      if (isIncomplete) return ledgerIncomplete
       if (fault) return fault
       passed = { version, at_ms: performance.now(), entries: entries.length }
       return { status: 'ok', entries: entries.length }

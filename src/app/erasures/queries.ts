@@ -26,3 +26,10 @@ export const findSubjectState = (tx: Tx, subject_id: string) =>
     'select erased_at is not null as is_erased from app.subject where tenant_id = $1 and subject_id = $2',
     [tx.tenant_id, subject_id],
   )
+
+/** The same of all tenants, as worker. */
+export const hasUnlistedAnywhere = async (tx: Tx, entries: readonly LedgerEntry[]): Promise<boolean> =>
+  (await tx.find(
+    `select 1 as found from app.erasure where state = 'done' and ledger_hash <> all ($1::text[]) limit 1`,
+    [entries.map(({ hash }) => hash)],
+  )) !== undefined

@@ -7,7 +7,7 @@ import type { Database, Tx } from '#kernel/database/tx.ts'
 import { type ErasureLedger, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { erasures } from '#modules/subjects/index.ts'
-import { findSubjectState } from './queries.ts'
+import { findSubjectState, hasUnlisted } from './queries.ts'
 
 export interface ReplayTotals {
   readonly entries: number
@@ -30,9 +30,17 @@ function assertSigned(keys: AuditKeys, entry: LedgerEntry): void {
 export async function replayErasures(
   { kernel, database }: { readonly kernel: Kernel; readonly database: Database },
   ledger: ErasureLedger,
+  restored: readonly string[] = [],
 ): Promise<ReplayTotals> {
   const entries = await ledger.read()
   for (const entry of entries) assertSigned(kernel.auditKeys, entry)
+  for (const tenant_id of restored) {
+    const own = entries.filter((entry) => entry.tenant_id === tenant_id)
+    if (await database.read(fullScope(tenant_id, ACTOR), (tx) => hasUnlisted(tx, own)))
+      throw new LedgerDamaged(
+        'The backup has erasures that the erasure ledger does not have: it is not the whole ledger.',
+      )
+  }
   let [replayed, absent] = [0, 0]
   for (const entry of entries) {
     const { tenant_id, erasure_id, subject_id } = entry

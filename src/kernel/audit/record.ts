@@ -16,6 +16,8 @@ export interface AuditNotes {
   recordDiff(before: object | null, after: object): void
   /** Records that may contain personal data: only keyed hashes of before and after are stored. */
   recordHashes(before: object | null, after: object): void
+  /** A text that may name a person: a keyed hash of it is stored. The text itself belongs in a row that an erasure can overwrite. */
+  recordText(member: string, text: string): void
   /** What approvers are shown where the change is only proposed, if it differs from the recorded one. Not part of the event. */
   recordPreview(before: object | null, after: object): void
   /**
@@ -54,6 +56,10 @@ export class AuditNotesCollector implements AuditNotes {
     const hash = (value: object) => this.#keys.fingerprint(canonicalJson(toJsonValue(value)))
     this.#detail['before_hash'] = before === null ? null : hash(before)
     this.#detail['after_hash'] = hash(after)
+  }
+
+  recordText(member: string, text: string): void {
+    this.#detail[`${member}_hash`] = this.#keys.fingerprint(canonicalJson(text))
   }
 
   recordPreview(before: object | null, after: object): void {

@@ -1,10 +1,45 @@
 /** What a module does when a subject is erased. */
 import type { Tx } from '../database/tx.ts'
 
+/** A row that mentions the subject by a name it shares, named by the person who requests the erasure. */
+export interface NamedRow {
+  readonly class: string
+  readonly id: string
+}
+
 export interface ErasedSubject {
   readonly subject_id: string
-  /** Texts that identify the subject, in lower case: its id, and every name and external id that it had. */
+  /** Names and external ids, folded, that no other subject has and that no text contains by chance. */
+  readonly sure: readonly string[]
+  /** Those that no other subject has, however short. */
+  readonly own: readonly string[]
+  /** All that it had. */
   readonly marks: readonly string[]
+  readonly also: readonly NamedRow[]
+}
+
+/** Rows of one restriction, or of none. */
+export interface FoundRows {
+  readonly restriction_id: string | null
+  /** They belong to the subject, or name its id. */
+  readonly by_id: number
+  /** They belong to no subject and have a mark that only this one has. */
+  readonly by_mark: number
+  /** Only a person can say whether they are about the subject. */
+  readonly left_for_review: number
+  /** Found by a mark, and kept by a legal hold on the object they belong to. */
+  readonly kept_by_hold: number
+  /** They belong to the subject, and a legal hold keeps them: nothing can be erased. */
+  readonly held_by_id: number
+  /** Ids of those left for review, some of them if there are many. */
+  readonly review: readonly string[]
+  /** Ids of those that are found because the request names them. */
+  readonly named: readonly string[]
+}
+
+export interface ErasedRows {
+  readonly restriction_id: string | null
+  readonly count: number
 }
 
 /** Rows that may hold something about a subject and stay readable until it is erased. Encrypted copies need none: their key goes. */
@@ -14,9 +49,9 @@ export interface ErasureClass {
   readonly title: string
   /** The record of the list `retention-clocks` that it is; null: no law says how long it is kept. */
   readonly record: string | null
-  readonly count: (tx: Tx, subject: ErasedSubject) => Promise<number>
-  /** Whether a hold on one of them keeps the erasure from beginning; a hold on the subject itself always does. */
-  readonly isHeld?: (tx: Tx, subject: ErasedSubject) => Promise<boolean>
+  /** What it overwrites or removes, as `table.column`; `table.*`: whole rows. */
+  readonly columns: readonly string[]
+  readonly find: (tx: Tx, subject: ErasedSubject) => Promise<readonly FoundRows[]>
   /** Overwrites or removes them, and returns how many there were. Runs in a transaction of its own, once. */
-  readonly erase: (tx: Tx, subject: ErasedSubject) => Promise<number>
+  readonly erase: (tx: Tx, subject: ErasedSubject) => Promise<readonly ErasedRows[]>
 }

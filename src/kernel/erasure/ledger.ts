@@ -3,6 +3,7 @@
  * contains the subject and its key again; replaying the ledger erases them again. It holds ids only.
  */
 import { hash } from 'node:crypto'
+import type { NamedRow } from './erasure-class.ts'
 
 export interface LedgerFacts {
   readonly erasure_id: string
@@ -11,6 +12,8 @@ export interface LedgerFacts {
   readonly requested_by: string
   readonly confirmed_by: string
   readonly confirmed_at: string
+  /** Rows that the request named; absent where it named none. */
+  readonly also?: readonly NamedRow[]
 }
 
 export interface LedgerEntry extends LedgerFacts {
@@ -57,17 +60,18 @@ export const hashEntry = (entry: Omit<LedgerEntry, 'hash' | 'key_id' | 'signatur
       entry.requested_by,
       entry.confirmed_by,
       entry.confirmed_at,
+      ...(entry.also ?? []).map((row) => [row.class, row.id]),
     ]),
     'hex',
   )
 
 /** The entry that follows `last`. */
 export function createEntry(facts: LedgerFacts, last: LedgerEntry | undefined, signer: LedgerSigner): LedgerEntry {
-  const { erasure_id, tenant_id, subject_id, requested_by, confirmed_by, confirmed_at } = facts
+  const { erasure_id, tenant_id, subject_id, requested_by, confirmed_by, confirmed_at, also } = facts
   const content = {
     seq: (last?.seq ?? 0) + 1,
     prev_hash: last?.hash ?? LEDGER_START,
-    ...{ erasure_id, tenant_id, subject_id, requested_by, confirmed_by, confirmed_at },
+    ...{ erasure_id, tenant_id, subject_id, requested_by, confirmed_by, confirmed_at, ...(also && { also }) },
   }
   const digest = hashEntry(content)
   return { ...content, hash: digest, key_id: signer.key_id, signature: signer.sign(digest) }

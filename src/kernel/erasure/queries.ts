@@ -1,43 +1,112 @@
-/** SQL of what an erasure overwrites or removes: rows whose texts contain a mark of the subject. */
+/** SQL of what an erasure overwrites or removes. Fragments are constants of a module's queries.ts, never input. */
 import type { Tx } from '../database/tx.ts'
-import type { ErasedSubject, ErasureClass } from './erasure-class.ts'
+import type { ErasedRows, ErasedSubject, ErasureClass, FoundRows } from './erasure-class.ts'
 
-export interface MentioningRows {
+/** In every fragment `r` is the row, and `m` the subject: m.subject_id, m.sure, m.own, m.marks. */
+export interface ErasableRows {
   readonly table: string
-  /** The columns that are searched, as one text. */
+  /** By which a person names the row, or the object that it belongs to; null: it is never left for review. */
+  readonly id: string | null
+  /** The subject that the row belongs to; null: it belongs to none. A row of another subject is never touched. */
+  readonly owner: string | null
+  /** Texts in which a row of no subject is searched for marks. */
   readonly text: string
+  /** JSON in which an object may describe the subject. */
+  readonly json?: string
+  /** In the place of owner, text and json: `id`, `mark`, `review` or null. */
+  readonly match?: string
   /** A further condition; by default every row of the tenant is searched. */
   readonly where?: string
   /** What such a row becomes; null: it is removed. */
   readonly set: string | null
+  /** What one found by a mark becomes, if it differs; `review`: it stays, and a person decides. */
+  readonly by_mark?: string
+  /** Objects whose hold keeps the row. */
+  readonly held_by?: readonly string[]
+  readonly restriction?: string
 }
 
-/** Fragments are constants of a module's queries.ts, never input. */
+/** Enough to work through; the next preview shows the others. */
+const MAX_REVIEW = 100
+
+const subjectRow = `(select $2::uuid as subject_id, $3::text[] as sure, $4::text[] as own, $5::text[] as marks, $6::text[] as also) m`
+
+const match = (one: ErasableRows): string =>
+  one.match ??
+  `app.match_erasure(${one.owner ?? 'null::uuid'}, ${one.text}, ${one.json ?? 'null::jsonb'}, m.subject_id, m.sure, m.own, m.marks)`
+
+const isHeld = ({ held_by = [] }: ErasableRows): string =>
+  held_by.length === 0 ? 'false' : `(${held_by.map((object) => `app.is_held(${object})`).join(' or ')})`
+
+const inTenant = ({ where = 'true' }: ErasableRows): string => `r.tenant_id = $1 and (${where})`
+
+const valuesOf = (tx: Tx, name: string, { subject_id, sure, own, marks, also }: ErasedSubject) => [
+  ...[tx.tenant_id, subject_id, sure, own, marks],
+  also.filter((row) => row.class === name).map(({ id }) => id),
+]
+
+const findText = (one: ErasableRows): string => {
+  // A row that the request names is found like one by a mark.
+  const found =
+    one.by_mark === 'review'
+      ? `case f.found when 'mark' then 'review' else f.found end`
+      : `case when f.found = 'review' and f.id = any (f.also) then 'mark' else f.found end`
+  return `select f.restriction_id, count(*) filter (where f.kind = 'id') as by_id,
+            count(*) filter (where f.kind = 'mark' and not f.is_held) as by_mark,
+            count(*) filter (where f.kind = 'review') as left_for_review,
+            count(*) filter (where f.kind = 'mark' and f.is_held) as kept_by_hold,
+            count(*) filter (where f.kind = 'id' and f.is_held) as held_by_id,
+            coalesce((array_agg(distinct f.id) filter (where f.kind = 'review'))[1:${MAX_REVIEW}], '{}') as review,
+            coalesce(array_agg(distinct f.id) filter (where f.kind = 'mark' and f.found = 'review'), '{}') as named
+       from (select f.*, ${found} as kind
+               from (select ${one.restriction ?? 'null::uuid'} as restriction_id, (${one.id ?? 'null'})::text as id, ${isHeld(one)} as is_held,
+                            m.also, ${match(one)} as found
+                       from app.${one.table} r cross join ${subjectRow} where ${inTenant(one)} offset 0) f
+              where f.found is not null${one.id === null ? ` and f.found <> 'review'` : ''}) f
+      group by f.restriction_id`
+}
+
+/** Rows of the subject, which a trigger keeps if they are held; then those that were found by a mark and are not held. */
+function eraseTexts(one: ErasableRows): string[] {
+  const change = (set: string | null, condition: string): string => {
+    const where = `${inTenant(one)} and ${condition}`
+    const statement =
+      set === null
+        ? `delete from app.${one.table} r using ${subjectRow} where ${where}`
+        : `update app.${one.table} r set ${set} from ${subjectRow} where ${where}`
+    return `with done as (${statement} returning ${one.restriction ?? 'null::uuid'} as restriction_id)
+            select restriction_id, count(*) as count from done group by restriction_id`
+  }
+  const byId = change(one.set, `${match(one)} = 'id'`)
+  if (one.by_mark === 'review') return [byId]
+  const named = one.id === null ? '' : ` when 'review' then (${one.id})::text = any (m.also)`
+  const byMark = `case ${match(one)} when 'mark' then true${named} else false end and not ${isHeld(one)}`
+  return [byId, change(one.by_mark ?? one.set, byMark)]
+}
+
+const setColumns = (table: string, set: string | null): string[] =>
+  set === null ? [`${table}.*`] : [...set.matchAll(/(?:^|,)\s*(\w+) = /g)].map(([, column]) => `${table}.${column}`)
+
 export function createErasureClass(
   name: string,
   title: string,
-  rows: readonly MentioningRows[],
+  rows: readonly ErasableRows[],
 ): ErasureClass & { readonly record: null } {
-  const condition = ({ text, where = 'true' }: MentioningRows): string =>
-    `tenant_id = $1 and (${where}) and app.mentions(${text}, $2)`
-  const sum = async (counts: readonly Promise<number>[]) => (await Promise.all(counts)).reduce((a, b) => a + b, 0)
   return {
     name,
     title,
     record: null,
-    count: (tx: Tx, { marks }: ErasedSubject) =>
-      sum(
-        rows.map(async (one) => {
-          const text = `select count(*) as n from app.${one.table} where ${condition(one)}`
-          return (await tx.find<{ n: number }>(text, [tx.tenant_id, marks]))?.n ?? 0
-        }),
-      ),
-    erase: async (tx: Tx, { marks }: ErasedSubject) => {
-      let erased = 0
-      for (const one of rows) {
-        const change = one.set === null ? `delete from app.${one.table}` : `update app.${one.table} set ${one.set}`
-        erased += await tx.run(`${change} where ${condition(one)}`, [tx.tenant_id, marks])
-      }
+    columns: [...new Set(rows.flatMap(({ table, set }) => setColumns(table, set)))],
+    find: async (tx, subject) => {
+      const found: FoundRows[] = []
+      for (const one of rows) found.push(...(await tx.query<FoundRows>(findText(one), valuesOf(tx, name, subject))))
+      return found
+    },
+    erase: async (tx, subject) => {
+      const erased: ErasedRows[] = []
+      for (const one of rows)
+        for (const text of eraseTexts(one))
+          erased.push(...(await tx.query<ErasedRows>(text, valuesOf(tx, name, subject))))
       return erased
     },
   }

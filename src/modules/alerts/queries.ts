@@ -238,37 +238,54 @@ export const listAlertTitles = (tx: Tx, alert_ids: readonly string[]) =>
     [tx.tenant_id, alert_ids],
   )
 
-const ALERT_TEXT = `concat_ws(' ', a.subject_id::text, a.title, a.dedup_key, a.facts::text, a.changes::text, a.explanation::text)`
-const alertTextOf = (table: string): string =>
-  `(select ${ALERT_TEXT} from app.alert a where a.tenant_id = ${table}.tenant_id and a.alert_id = ${table}.alert_id)`
+const subjectOfAlert = `(select a.subject_id from app.alert a where a.tenant_id = r.tenant_id and a.alert_id = r.alert_id)`
+/** Texts of the alert `a`. */
+const alertTexts = `concat_ws(E'\\n', a.title, a.dedup_key, app.json_texts(a.facts), app.json_texts(a.changes), app.json_texts(a.explanation))`
+const textsOfAlert = `(select ${alertTexts} from app.alert a where a.tenant_id = r.tenant_id and a.alert_id = r.alert_id)`
+/** As an explanation is answered. */
+const ERASED_EXPLANATION = '{"fields": [], "references": [], "sentence": "erased"}'
 
-/** What belongs to an alert comes first: it is found by the texts of its alert. */
+/** What belongs to an alert comes first: of an alert without subject it is found by the texts of the alert. */
 export const alertErasure = createErasureClass(
   'alerts',
   'Facts, explanations and comments of alerts, and suppressions',
   [
     {
       table: 'alert_comment',
-      text: `concat_ws(' ', text, ${alertTextOf('alert_comment')})`,
+      id: 'r.alert_id',
+      owner: subjectOfAlert,
+      text: `concat_ws(E'\\n', r.text, ${textsOfAlert})`,
       set: `text = 'erased'`,
+      held_by: ['r.alert_id'],
+      restriction: 'r.restriction_id',
     },
     {
       table: 'alert_occurrence',
-      text: `concat_ws(' ', reference, ${alertTextOf('alert_occurrence')})`,
-      where: 'reference is not null',
+      id: 'r.alert_id',
+      owner: subjectOfAlert,
+      text: `concat_ws(E'\\n', r.reference, ${textsOfAlert})`,
+      where: 'r.reference is not null',
       set: 'reference = null',
+      held_by: ['r.alert_id'],
+      restriction: 'r.restriction_id',
     },
     {
       table: 'alert_suppression',
-      text: `concat_ws(' ', subject_id::text, dedup_key, reason, end_reason)`,
-      set: `dedup_key = case when dedup_key is not null then 'erased ' || suppression_id end, reason = 'erased',
-          end_reason = case when end_reason is not null then 'erased' end`,
+      id: 'r.suppression_id',
+      owner: 'r.subject_id',
+      text: `concat_ws(E'\\n', r.dedup_key, r.reason, r.end_reason)`,
+      set: `dedup_key = case when r.dedup_key is not null then 'erased ' || r.suppression_id end, reason = 'erased',
+          end_reason = case when r.end_reason is not null then 'erased' end`,
     },
     {
       table: 'alert',
-      text: ALERT_TEXT.replaceAll('a.', ''),
-      set: `title = 'erased', dedup_key = 'erased ' || alert_id, facts = '{}', facts_salt = repeat('0', 32), changes = null,
-          changes_since = null, explanation = '{}'`,
+      id: 'r.alert_id',
+      owner: 'r.subject_id',
+      text: alertTexts.replaceAll('a.', 'r.'),
+      set: `title = 'erased', dedup_key = 'erased ' || r.alert_id, facts = '{}', facts_salt = repeat('0', 32), changes = null,
+          changes_since = null, explanation = '${ERASED_EXPLANATION}'`,
+      held_by: ['r.alert_id'],
+      restriction: 'r.restriction_id',
     },
   ],
 )

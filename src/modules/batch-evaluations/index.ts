@@ -7,6 +7,7 @@ import { batchCompleted, batchEvaluationJob } from './jobs.ts'
 import { plainInlineItems, plainItems } from './plain-items.ts'
 import { resultRoutes } from './results/routes.ts'
 import { batchRoutes } from './routes.ts'
+import { batchErasure } from './schedules/queries.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import { scheduledBatchJob } from './schedules/schedule-job.ts'
 
@@ -28,6 +29,7 @@ export const batchEvaluations: Module = {
       diffBatchEvaluations: 'A comparison of two batches, which are found themselves.',
     },
   },
+  erases: [batchErasure],
   plain_copies: [plainItems, plainInlineItems],
   canary_table: 'batch_evaluation',
   canary: insertCanaryRows,

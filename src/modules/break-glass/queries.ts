@@ -66,14 +66,20 @@ export const updateReviewAcknowledged = (tx: Tx, review_id: string, note: string
     [tx.tenant_id, review_id, tx.actor, note],
   )
 
+/** Of one that only mentions the subject, the texts that do so are overwritten. */
 export const breakGlassErasure = createErasureClass(
   'break-glass-reviews',
   'Bodies, reasons and notes of emergency changes',
   [
     {
       table: 'break_glass_review',
-      text: `concat_ws(' ', params::text, body::text, reason, note)`,
+      id: 'r.review_id',
+      owner: 'coalesce(app.subject_named(r.params), app.subject_named(r.body))',
+      text: `concat_ws(E'\\n', app.json_texts(r.params), app.json_texts(r.body), r.reason, r.note)`,
+      json: 'r.body',
       set: `body = null, reason = 'erased', note = null`,
+      by_mark: `body = app.erase_texts(r.body, m.subject_id, m.own, m.marks), reason = app.erase_text(r.reason, m.subject_id, m.own, m.marks),
+          note = app.erase_text(r.note, m.subject_id, m.own, m.marks)`,
     },
   ],
 )

@@ -118,24 +118,51 @@ export const insertCanaryApproval = (tx: Tx, cr_id: string) =>
     [tx.tenant_id, cr_id, tx.actor],
   )
 
-/** One that is open becomes void. The notes of approvers come first: their request is found by its own texts. */
+const requestTexts = `concat_ws(E'\\n', app.json_texts(r.params), app.json_texts(r.body), app.json_texts(r.query), app.json_texts(r.changes), r.decision_note)`
+const requestedSubject = (row: string): string =>
+  `coalesce(app.subject_named(${row}.params), app.subject_named(${row}.body), app.subject_named(${row}.query))`
+
+/**
+ * A request about the subject loses its content, and becomes void if it is open. Of one that only mentions it, the texts that do so are
+ * overwritten once it is decided. Of an approved one the hash stays: it is what the approvers saw.
+ */
 export const changeRequestErasure = createErasureClass(
   'change-requests',
   'Bodies, differences and notes of change requests',
   [
     {
       table: 'change_approval',
-      text: `concat_ws(' ', note, (select concat_ws(' ', r.params::text, r.body::text, r.changes::text, r.decision_note) from app.change_request r
-             where r.tenant_id = change_approval.tenant_id and r.cr_id = change_approval.cr_id))`,
-      where: 'note is not null',
+      id: 'r.cr_id',
+      owner: `(select ${requestedSubject('q')} from app.change_request q where q.tenant_id = r.tenant_id and q.cr_id = r.cr_id)`,
+      text: 'r.note',
+      where: 'r.note is not null',
       set: 'note = null',
+      restriction: 'r.restriction_id',
     },
     {
       table: 'change_request',
-      text: `concat_ws(' ', params::text, body::text, changes::text, decision_note)`,
-      set: `body = null, changes = null, decision_note = null, content_hash = repeat('0', 64),
-          state = case state when 'open' then 'void' else state end,
-          decided_at = coalesce(decided_at, now()), decided_by = coalesce(decided_by, app.actor())`,
+      id: 'r.cr_id',
+      owner: requestedSubject('r'),
+      text: requestTexts,
+      where: `r.state = 'open'`,
+      set: `body = null, query = '{}', changes = null, decision_note = null, content_hash = repeat('0', 64), state = 'void',
+          decided_at = now(), decided_by = app.actor()`,
+      by_mark: 'review',
+      restriction: 'r.restriction_id',
+    },
+    {
+      table: 'change_request',
+      id: 'r.cr_id',
+      owner: requestedSubject('r'),
+      text: requestTexts,
+      json: 'jsonb_build_array(r.body, r.changes)',
+      where: `r.state <> 'open' and (num_nonnulls(r.body, r.changes, r.decision_note) > 0 or r.query <> '{}')`,
+      set: `body = null, query = '{}', changes = null, decision_note = null,
+          content_hash = case when r.state = 'approved' then r.content_hash else repeat('0', 64) end`,
+      by_mark: `body = app.erase_texts(r.body, m.subject_id, m.own, m.marks), query = app.erase_texts(r.query, m.subject_id, m.own, m.marks),
+          changes = app.erase_texts(r.changes, m.subject_id, m.own, m.marks),
+          decision_note = app.erase_text(r.decision_note, m.subject_id, m.own, m.marks)`,
+      restriction: 'r.restriction_id',
     },
   ],
 )

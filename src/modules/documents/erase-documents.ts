@@ -3,35 +3,25 @@
  * Ids and the hash of the encrypted bytes stay.
  */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { ErasureClass } from '#kernel/erasure/erasure-class.ts'
+import type { ErasedRows, ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { removeUpload } from '#modules/system/index.ts'
-import { countEvidenceOf, updateEvidenceErased } from './evidence/queries.ts'
-import {
-  countDocumentsOf,
-  eraseEndReasons,
-  hasHeldDocument,
-  lockDocumentsOf,
-  removeChunks,
-  updateEnded,
-} from './queries.ts'
+import { documentRows, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
 
-async function eraseDocumentsOf(tx: Tx, subject_id: string): Promise<number> {
-  const stored = await lockDocumentsOf(tx, subject_id)
-  const documents = stored.filter(({ state }) => state !== 'deleted' && state !== 'erased')
+async function eraseDocumentsOf(tx: Tx, subject_id: string): Promise<ErasedRows[]> {
+  const documents = await lockDocumentsOf(tx, subject_id)
   const ids = documents.map(({ document_id }) => document_id)
   for (const { upload_id } of documents) if (upload_id !== null) await removeUpload(tx, upload_id)
   await updateEnded(tx, ids, { state: 'erased', reason: 'Erasure of the subject' })
   await removeChunks(tx, ids)
-  await eraseEndReasons(tx, subject_id)
-  return ids.length + (await updateEvidenceErased(tx, subject_id))
+  return documents.map(({ restriction_id }) => ({ restriction_id, count: 1 }))
 }
 
 export const documentErasure: ErasureClass = {
-  name: 'documents',
-  title: 'Documents and evidence about the subject',
+  ...documentRows,
   record: 'due-diligence',
-  count: async (tx, { subject_id }) =>
-    (await countDocumentsOf(tx, subject_id)) + (await countEvidenceOf(tx, subject_id)),
-  isHeld: (tx, { subject_id }) => hasHeldDocument(tx, subject_id),
-  erase: (tx, { subject_id }) => eraseDocumentsOf(tx, subject_id),
+  columns: [...documentRows.columns, 'document.sha256'],
+  erase: async (tx, subject) => [
+    ...(await eraseDocumentsOf(tx, subject.subject_id)),
+    ...(await documentRows.erase(tx, subject)),
+  ],
 }

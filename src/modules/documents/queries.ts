@@ -1,6 +1,7 @@
 /** SQL of documents and their encrypted chunks. */
 import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
 export const documentStates = ['storing', 'stored', 'damaged', 'failed', 'deleted', 'erased'] as const
@@ -221,38 +222,55 @@ export const updateEnded = (
 
 interface DocumentOfSubject {
   readonly document_id: string
-  readonly state: DocumentState
   readonly upload_id: string | null
+  readonly restriction_id: string | null
 }
 
-/** Documents of a subject, also those that are gone. */
+/** Documents of a subject that are not gone. */
 export const lockDocumentsOf = (tx: Tx, subject_id: string) =>
   tx.query<DocumentOfSubject>(
-    `select document_id, state, upload_id from app.document where tenant_id = $1 and subject_id = $2 order by document_id for update`,
+    `select document_id, upload_id, restriction_id from app.document
+      where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased') order by document_id for update`,
     [tx.tenant_id, subject_id],
   )
 
-export const hasHeldDocument = async (tx: Tx, subject_id: string): Promise<boolean> =>
-  (await tx.find(
-    'select 1 as found from app.document d where d.tenant_id = $1 and d.subject_id = $2 and app.is_held(d.document_id) limit 1',
-    [tx.tenant_id, subject_id],
-  )) !== undefined
+/** The subject that an evidence item is attached to, directly or by an alert. */
+const subjectOfEvidence = `case r.owner_kind when 'subject' then r.owner_id
+  when 'alert' then (select a.subject_id from app.alert a where a.tenant_id = r.tenant_id and a.alert_id = r.owner_id) end`
 
-/** Of documents that were deleted before their subject is erased. */
-export const eraseEndReasons = (tx: Tx, subject_id: string) =>
-  tx.run(
-    `update app.document set end_reason = 'erased' where tenant_id = $1 and subject_id = $2 and state = 'deleted' and end_reason <> 'erased'`,
-    [tx.tenant_id, subject_id],
-  )
-
-/** Of documents that are not gone. */
-export const countDocumentsOf = async (tx: Tx, subject_id: string): Promise<number> =>
-  (
-    await tx.find<{ n: number }>(
-      `select count(*) as n from app.document where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased')`,
-      [tx.tenant_id, subject_id],
-    )
-  )?.n ?? 0
+/** A document of no subject keeps its bytes: only its names are found, and it can be deleted by its own operation. */
+export const documentRows = createErasureClass('documents', 'Documents and evidence about the subject', [
+  {
+    table: 'document',
+    id: 'r.document_id',
+    owner: 'r.subject_id',
+    text: `concat_ws(E'\\n', r.title, r.file_name)`,
+    where: `r.state not in ('deleted', 'erased')`,
+    set: `title = 'erased', file_name = 'erased', revision = r.revision + 1, updated_at = now(), updated_by = app.actor()`,
+    held_by: ['r.document_id'],
+    restriction: 'r.restriction_id',
+  },
+  {
+    table: 'document',
+    id: 'r.document_id',
+    owner: 'r.subject_id',
+    text: 'r.end_reason',
+    where: `r.state = 'deleted' and r.end_reason <> 'erased'`,
+    set: `end_reason = 'erased'`,
+    held_by: ['r.document_id'],
+    restriction: 'r.restriction_id',
+  },
+  {
+    table: 'evidence_item',
+    id: 'r.evidence_id',
+    owner: subjectOfEvidence,
+    text: `concat_ws(E'\\n', r.title, r.reference, r.source, r.detach_reason)`,
+    where: 'r.erased_at is null',
+    set: 'title = null, reference = null, source = null, detach_reason = null, erased_at = now()',
+    held_by: ['r.owner_id'],
+    restriction: 'r.restriction_id',
+  },
+])
 
 export interface StoredDocument {
   readonly document_id: string

@@ -82,11 +82,17 @@ export const updateReleased = (tx: Tx, hold_id: string, reason: string) =>
     [tx.tenant_id, hold_id, tx.actor, reason],
   )
 
+/** Of the subject, and of documents about it. */
 export const holdErasure = createErasureClass('holds', 'Reasons of released holds', [
   {
     table: 'hold',
-    text: 'object_id::text',
-    where: `state = 'released'`,
+    id: 'r.hold_id',
+    owner: `coalesce((select s.subject_id from app.subject s where s.tenant_id = r.tenant_id and s.subject_id = r.object_id),
+                     (select d.subject_id from app.document d where d.tenant_id = r.tenant_id and d.document_id = r.object_id))`,
+    text: `concat_ws(E'\\n', r.reason, r.authority_reference, r.release_reason)`,
+    where: `r.state = 'released'`,
     set: `reason = 'erased', authority_reference = null, release_reason = 'erased'`,
+    held_by: ['r.object_id'],
+    restriction: 'r.restriction_id',
   },
 ])

@@ -11,6 +11,7 @@ import { insertCanaryRows } from './canary.ts'
 import { MEASURED_ACTIONS } from './candidates.ts'
 import { matrixCoverageRoute, ruleCoverageRoute } from './coverage/routes.ts'
 import { createImpactRunJob } from './jobs.ts'
+import { impactErasure } from './queries.ts'
 import { impactRoutes } from './routes.ts'
 
 export const impact: Module = {
@@ -28,6 +29,7 @@ export const impact: Module = {
       getRuleBacktest: 'A backtest is opened from its rule.',
     },
   },
+  erases: [impactErasure],
   canary_table: 'impact_run',
   canary: insertCanaryRows,
   reviews: {

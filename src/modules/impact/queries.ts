@@ -1,6 +1,7 @@
 /** SQL of impact runs, and of the past decisions they use: the latest of each subject by each definition. */
 import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { JobState } from '#kernel/job/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { decisionDocuments, EvaluationRow } from '#modules/evaluations/index.ts'
@@ -309,3 +310,16 @@ export const listDocuments = (
       of.dataset_id,
     ],
   )
+
+/** Messages may quote inputs; ids, bands and scores of examples stay. */
+export const impactErasure = createErasureClass('impact-runs', 'Messages in results of impact runs', [
+  {
+    table: 'impact_run',
+    id: 'r.run_id',
+    owner: null,
+    text: 'app.json_texts(r.result)',
+    match: 'app.match_erasure(null, app.json_texts(r.result), null, null, m.sure, m.own, m.marks)',
+    where: 'r.result is not null',
+    set: 'result = app.erase_texts(r.result, null, m.own, m.marks)',
+  },
+])

@@ -5,8 +5,12 @@ import { createErasureClass } from '#kernel/erasure/queries.ts'
 export const jobErasure = createErasureClass('jobs', 'Payloads and results of jobs', [
   {
     table: 'job',
-    text: `concat_ws(' ', payload::text, checkpoint::text, result::text, problem::text)`,
-    where: 'finished_at is not null',
+    id: 'r.job_id',
+    owner: 'app.subject_named(r.payload)',
+    text: `concat_ws(E'\\n', app.json_texts(r.payload), app.json_texts(r.checkpoint), app.json_texts(r.result), app.json_texts(r.problem))`,
+    json: 'jsonb_build_array(r.payload, r.result, r.problem)',
+    where: 'r.finished_at is not null',
     set: `payload = '{}', checkpoint = null, result = null, problem = null`,
+    restriction: 'r.restriction_id',
   },
 ])

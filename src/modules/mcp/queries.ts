@@ -207,14 +207,20 @@ export const updateApprovalCollected = (tx: Tx, approval_id: string) =>
     approval_id,
   ])
 
+const toolApprovals = {
+  table: 'mcp_approval',
+  id: 'r.approval_id',
+  owner: 'app.subject_named(r.arguments)',
+  text: `concat_ws(E'\\n', app.json_texts(r.arguments), app.json_texts(r.outcome), r.note)`,
+  json: 'jsonb_build_array(r.arguments, r.outcome)',
+  set: `arguments = '{}', outcome = case when r.outcome is null then null else '{}'::jsonb end, note = null`,
+}
+/** What waits for a decision is changed only where it is about the subject. */
 export const toolApprovalErasure = createErasureClass(
   'tool-approvals',
   'Arguments and outcomes of tool calls that waited for a person',
   [
-    {
-      table: 'mcp_approval',
-      text: `concat_ws(' ', arguments::text, outcome::text, note)`,
-      set: `arguments = '{}', outcome = case when outcome is null then null else '{}'::jsonb end, note = null`,
-    },
+    { ...toolApprovals, where: `r.state in ('waiting', 'approved')`, by_mark: 'review' },
+    { ...toolApprovals, where: `r.state not in ('waiting', 'approved')` },
   ],
 )

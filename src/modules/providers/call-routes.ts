@@ -203,7 +203,8 @@ export const callRoutes: readonly Route[] = [
     const provider = await getReadyProvider(kernel, tx, call.provider_key, (found) => expectRenderable(found, request))
     await expectExecutable(kernel, tx, provider, request)
     const { call_id, job } = await startCall(kernel, tx, provider, request)
-    audit.recordDiff({ repeated_by: null }, { repeated_by: call_id, reason: body.reason })
+    audit.recordDiff({ repeated_by: null }, { repeated_by: call_id })
+    audit.recordText('reason', body.reason)
     return job
   }),
 
@@ -241,7 +242,8 @@ export const callRoutes: readonly Route[] = [
         reason,
       },
     )
-    audit.recordDiff({ answered_by_hand: false }, { answered_by_hand: true, reason })
+    audit.recordDiff({ answered_by_hand: false }, { answered_by_hand: true })
+    audit.recordText('reason', reason)
     return kernel.jobs.enqueue(tx, {
       kind: PROVIDER_CALL,
       payload: { call_id: call.call_id },

@@ -7,6 +7,7 @@ import { insertCanaryRows } from './canary.ts'
 import { listPluginDependents } from './plugin-dependents.ts'
 import { providerKind } from './provider-kind.ts'
 import { providerMetrics } from './provider-metrics.ts'
+import { answerErasure } from './queries.ts'
 import { statusRoutes } from './status-routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { verifyRoutes } from './verify-routes.ts'
@@ -44,6 +45,7 @@ export const providers: Module = {
       getProviderCall: 'A call is opened from what asked for it, or from the list of calls.',
     },
   },
+  erases: [answerErasure],
   canary_table: 'provider_call',
   canary: insertCanaryRows,
 }

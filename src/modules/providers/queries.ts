@@ -1,5 +1,6 @@
 /** SQL of the call ledger: calls, attempts and answers. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
 export type Promised = 'free' | 'keyed' | 'once'
@@ -392,3 +393,15 @@ export const listPluginProviders = (tx: Tx, plugin_key: string) =>
       order by 1`,
     [tx.tenant_id, plugin_key],
   )
+
+export const answerErasure = createErasureClass('provider-answers', 'Reasons for answers that were entered by hand', [
+  {
+    table: 'provider_answer',
+    id: 'r.call_id',
+    owner: '(select c.subject_id from app.provider_call c where c.tenant_id = r.tenant_id and c.call_id = r.call_id)',
+    text: 'r.reason',
+    where: 'r.reason is not null',
+    set: `reason = 'erased'`,
+    restriction: 'r.restriction_id',
+  },
+])

@@ -268,14 +268,19 @@ export const insertCanaryEvent = (tx: Tx, restriction_id: string, event_id: stri
 export const restrictionErasure = createErasureClass('restrictions', 'Purposes and reasons of restrictions', [
   {
     table: 'restriction',
-    text: `concat_ws(' ', purpose, lift_reason)`,
-    set: `purpose = 'erased', lift_reason = case when lift_reason is null then null else 'erased' end`,
+    id: 'r.restriction_id',
+    owner: null,
+    text: `concat_ws(E'\\n', r.purpose, r.lift_reason)`,
+    set: `purpose = 'erased', lift_reason = case when r.lift_reason is null then null else 'erased' end`,
+    restriction: 'r.restriction_id',
   },
   {
     table: 'restriction_access',
-    text: 'reason',
-    where: 'reason is not null and not break_glass',
-    set: 'reason = null',
+    id: 'r.restriction_id',
+    owner: null,
+    text: 'r.reason',
+    where: 'r.reason is not null',
+    set: `reason = case when r.break_glass then 'erased' end`,
+    restriction: 'r.restriction_id',
   },
-  { table: 'restriction_access', text: 'reason', where: 'break_glass', set: `reason = 'erased'` },
 ])

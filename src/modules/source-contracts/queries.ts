@@ -407,8 +407,15 @@ export const listFactReaders = (tx: Tx, contract_key: string) =>
     [tx.tenant_id, contract_key],
   )
 
-export const quarantineErasure = createErasureClass(
-  'quarantine',
-  'Reasons for what was done with quarantined payloads',
-  [{ table: 'quarantine_item', text: 'reason', where: 'reason is not null', set: 'reason = null' }],
-)
+const payloadSubject = `(select p.owner_id from app.source_payload p
+  where p.tenant_id = r.tenant_id and p.payload_id = r.payload_id and p.owner_kind = 'subject')`
+const quarantineRows = {
+  table: 'quarantine_item',
+  id: 'r.payload_id',
+  owner: payloadSubject,
+  restriction: 'r.restriction_id',
+}
+const reasonOf = { text: 'r.reason', where: 'r.reason is not null', set: 'reason = null' }
+export const quarantineErasure = createErasureClass('quarantine', 'Reasons of decisions about quarantined payloads', [
+  { ...quarantineRows, ...reasonOf },
+])

@@ -154,7 +154,8 @@ export const payloadRoutes: readonly Route[] = [
         draft_revision = (draft ?? fail('duplicate', 'A draft is open already; publish or delete it first.')).revision
       }
       await resolveQuarantineItem(tx, payload_id, RESOLUTIONS[body.action], body.reason)
-      audit.recordDiff({ state: 'open' }, { state: 'resolved', action: body.action, reason: body.reason })
+      audit.recordDiff({ state: 'open' }, { state: 'resolved', action: body.action })
+      audit.recordText('reason', body.reason)
       return { ...toItemView(assertFound(await findQuarantineView(tx, payload_id))), draft_revision }
     })
   }),

@@ -3,7 +3,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { NO_COUNTS } from './bulk/file-rows.ts'
 import { claimExternalIds, insertBulk, insertBulkRejects } from './bulk/queries.ts'
-import { beginStep, upsertReplayedErasure } from './erasure/queries.ts'
+import { beginStep, insertCanaryAnnex, upsertReplayedErasure } from './erasure/queries.ts'
 import { insertOverride, insertRatings } from './ratings/queries.ts'
 import { insertSubjects, updateSubjects } from './records/queries.ts'
 
@@ -14,8 +14,9 @@ async function insertErasureRows(tx: Tx): Promise<void> {
   await insertSubjects(tx, [{ subject_id, ...content, attributes: {} }])
   const erasure = { erasure_id: uuidv7(), subject_id }
   const people = { requested_by: 'user:canary', confirmed_by: 'user:canary2', confirmed_at: new Date().toISOString() }
-  await upsertReplayedErasure(tx, { ...erasure, ...people })
+  await upsertReplayedErasure(tx, { ...erasure, ...people, also: [{ class: 'canary', id: 'canary' }] })
   await beginStep(tx, erasure, 'canary')
+  await insertCanaryAnnex(tx, erasure.erasure_id)
 }
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {

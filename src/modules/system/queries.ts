@@ -1,7 +1,6 @@
 /** SQL of uploads: a header row and rows of 1 MiB, so that every worker on every machine can read the bytes. */
 
 import type { Tx } from '#kernel/database/tx.ts'
-import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 
 export interface UploadRow {
@@ -115,42 +114,51 @@ export const insertCanaryProcess = (tx: Tx) =>
     [tx.tenant_id],
   )
 
-/** A repeated request is then answered with `erased`, and has no second effect. */
+/**
+ * A repeated request is then answered with `erased`, and has no second effect. They are kept for a day: none is left for review. Nobody
+ * but an erasure itself counts those of restricted objects.
+ */
+const storedResponses = {
+  ...{ table: 'idempotency', id: null, owner: null, restriction: 'r.object_restriction_id' },
+  where: 'app.has_full_sight() or r.object_restriction_id is null or not app.is_in_force(r.object_restriction_id)',
+}
 export const storedResponseErasure = createErasureClass('stored-responses', 'Answers kept for repeated requests', [
   // A key that names the subject cannot stay; the request can then be made again.
-  { table: 'idempotency', text: 'key', set: null },
-  { table: 'idempotency', text: 'body', where: 'body is not null', set: 'body = null, erased_at = now()' },
+  { ...storedResponses, text: 'r.key', set: null },
+  {
+    ...storedResponses,
+    text: 'app.json_texts(r.body)',
+    where: `r.body is not null and (${storedResponses.where})`,
+    set: 'body = null, erased_at = now()',
+  },
 ])
 
 /** A mark may begin in one row of bytes and end in the next. */
 const MAX_MARK_BYTES = 4096
 
-/** Files that contain a mark, and files of subjects and batches, which may be compressed. */
-const mentioningUploads = `select u.upload_id from app.upload u where u.tenant_id = $1 and (
-    exists (select 1 from app.subject_bulk b where b.tenant_id = $1 and b.upload_id = u.upload_id and b.finished_at is not null)
-    or exists (select 1 from app.upload_chunk c left join app.upload_chunk n on n.tenant_id = c.tenant_id and n.upload_id = c.upload_id and n.seq = c.seq + 1
-                where c.tenant_id = $1 and c.upload_id = u.upload_id
-                  and app.mentions(encode(c.bytes || coalesce(substr(n.bytes, 1, ${MAX_MARK_BYTES}), ''), 'escape'), $2)))`
+/** Bytes as encode(bytes, 'escape') writes them, in any encoding. Zero bytes separate words. */
+const uploadedText = `replace(encode(c.bytes || coalesce(substr(n.bytes, 1, ${MAX_MARK_BYTES}), ''), 'escape'), '\\000', ' ')`
 
-/** The spelling of encode(bytes, 'escape'): bytes are searched as they are, in any encoding. */
-const toByteMarks = ({ marks }: ErasedSubject): string[] =>
-  marks.map((mark) =>
-    [...Buffer.from(mark)]
-      .map((byte) => {
-        if (byte === 0 || byte > 127) return `\\${byte.toString(8).padStart(3, '0')}`
-        return byte === 92 ? '\\\\' : String.fromCharCode(byte)
-      })
-      .join(''),
-  )
+/** Whether a file contains something: each row of bytes together with the beginning of the next. Only the job reads bytes, no request. */
+const contains = (condition: string): string =>
+  `(app.erasing() is not null and exists (select 1 from app.upload_chunk c left join app.upload_chunk n on n.tenant_id = c.tenant_id and n.upload_id = c.upload_id and n.seq = c.seq + 1
+    where c.tenant_id = $1 and c.upload_id = r.upload_id and ${condition}))`
 
-export const uploadErasure: ErasureClass = {
-  name: 'uploads',
-  title: 'Uploaded files',
-  record: null,
-  count: async (tx, subject) => (await tx.query(mentioningUploads, [tx.tenant_id, toByteMarks(subject)])).length,
-  erase: (tx, subject) =>
-    tx.run(`delete from app.upload where tenant_id = $1 and upload_id in (${mentioningUploads})`, [
-      tx.tenant_id,
-      toByteMarks(subject),
-    ]),
-}
+/** Marks in the spelling of the bytes. */
+const escaped = (marks: string): string =>
+  `array(select encode(convert_to(mark, 'UTF8'), 'escape') from unnest(${marks}) as mark)`
+
+/** Files of subjects are removed once they were imported: they may be compressed, and are of no further use. */
+export const uploadErasure = createErasureClass('uploads', 'Uploaded files', [
+  {
+    table: 'upload',
+    id: 'r.upload_id',
+    owner: null,
+    text: 'r.file_name',
+    match: `case when ${contains(`strpos(lower(${uploadedText}), m.subject_id::text) > 0`)} then 'id'
+      when app.mentions(r.file_name, m.sure, false) or ${contains(`app.mentions(${uploadedText}, ${escaped('m.sure')}, false)`)}
+        or exists (select 1 from app.subject_bulk b where b.tenant_id = $1 and b.upload_id = r.upload_id and b.finished_at is not null) then 'mark'
+      when app.mentions(r.file_name, m.marks, true) or ${contains(`app.mentions(${uploadedText}, ${escaped('m.marks')}, true)`)} then 'review' end`,
+    set: null,
+  },
+])

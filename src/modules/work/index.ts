@@ -5,6 +5,7 @@
 import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { clockMissed, clocksMissed, missedClockScan } from './clocks/missed-clocks.ts'
+import { workErasure } from './items/queries.ts'
 import { workRoutes } from './routes.ts'
 
 export * as workClocks from './clocks/index.ts'
@@ -24,6 +25,7 @@ export const work: Module = {
   constraints: {
     work_clock_statutory_ck: ['conflict', 'A statutory clock cannot be paused.'],
   },
+  erases: [workErasure],
   canary_table: 'work_item',
   canary: insertCanaryRows,
 }

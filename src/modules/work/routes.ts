@@ -18,6 +18,7 @@ import {
   lockWork,
   type OwnWorkRow,
   updateAssignee,
+  updateAssignReason,
 } from './items/queries.ts'
 import { assertAssignable } from './items/work-items.ts'
 import { isInTeam, loadQueues, UNROUTED, type WorkQueue } from './queue-list.ts'
@@ -188,6 +189,7 @@ export const workRoutes = [
       const { object_kind, object_id, queue_key, restriction_id } = item
       if (body.user_id !== null) await assertAssignable(tx, body.user_id, restriction_id, kinds.get(object_kind)?.roles)
       await updateAssignee(tx, item, assignee)
+      await updateAssignReason(tx, item, body.reason)
       await kinds.get(object_kind)?.recordReassignment?.(tx, object_id, { assignee, reason: body.reason })
       // One event each: restricting an item later hides what was done with it. The reason may name people and stays out.
       recordEvent(tx, kernel.auditKeys, {
@@ -200,7 +202,7 @@ export const workRoutes = [
       })
       moved.push({ object_kind, object_id, queue_key, assignee })
     }
-    audit.recordHashes(null, { reason: body.reason })
+    audit.recordText('reason', body.reason)
     return { items: moved }
   }),
 

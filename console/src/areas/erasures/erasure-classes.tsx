@@ -23,7 +23,10 @@ export function ErasureClasses({ preview }: { readonly preview: Preview }) {
         {preview.classes.map((one) => (
           <Table.Tr key={one.class}>
             <Table.Td>{one.title}</Table.Td>
-            <Table.Td>{one.count.toLocaleString('en')}</Table.Td>
+            <Table.Td>
+              {one.count.toLocaleString('en')}
+              <Left of={one} />
+            </Table.Td>
             <Table.Td>
               <Badge variant="light" tt="none" miw="max-content" color={one.outcome === 'erase' ? 'teal' : 'orange'}>
                 {one.outcome === 'erase' ? 'erased' : 'kept'}
@@ -47,6 +50,20 @@ export function ErasureClasses({ preview }: { readonly preview: Preview }) {
       )}
     </Stack>
   )
+}
+
+/** What stays of a class that is erased, and why. */
+function Left({ of: { by_mark, left_for_review, kept_by_hold } }: { readonly of: ErasureClass }) {
+  const parts = [
+    by_mark > 0 && `${by_mark} found by name`,
+    left_for_review > 0 && `${left_for_review} left for review: others may have the name too`,
+    kept_by_hold > 0 && `${kept_by_hold} kept by a legal hold`,
+  ].filter((part) => part !== false)
+  return parts.map((part) => (
+    <Text key={part} size="xs" c="dimmed">
+      {part}
+    </Text>
+  ))
 }
 
 function Rule({ of: { rule, clock } }: { readonly of: ErasureClass }) {

@@ -1,6 +1,7 @@
 /** SQL of schedules and their runs. The row in job_schedule, which wakes a worker, is always changed together with a schedule. */
 import type { DefinitionFamily } from '#decision/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { Static } from '#kernel/schema.ts'
 import type { BatchFilter } from '../schema.ts'
@@ -205,3 +206,29 @@ export const listScheduleRuns = (tx: Tx, schedule_id: string, after: PagePositio
       order by r.recorded_at desc, r.run_id desc limit $5`,
     [tx.tenant_id, schedule_id, after?.[0] ?? null, after?.[1] ?? null, count],
   )
+
+const without = (column: string, erase: 'erase_text' | 'erase_texts'): string =>
+  `app.${erase}(r.${column}, m.subject_id, m.own, m.marks)`
+
+/** A schedule whose filter is overwritten is paused: it would find nobody, or everybody. */
+export const batchErasure = createErasureClass('batches', 'Filters, names and notes of batches and their schedules', [
+  {
+    table: 'batch_schedule',
+    id: 'r.schedule_id',
+    owner: null,
+    text: `concat_ws(E'\\n', r.name, r.note, app.json_texts(r.filter))`,
+    json: 'r.filter',
+    set: `name = case when ${without('name', 'erase_text')} = r.name then r.name else 'erased ' || r.schedule_id end,
+        note = ${without('note', 'erase_text')}, filter = ${without('filter', 'erase_texts')},
+        paused = r.paused or ${without('filter', 'erase_texts')} <> r.filter,
+        next_run_at = case when ${without('filter', 'erase_texts')} = r.filter then r.next_run_at end, revision = r.revision + 1`,
+  },
+  {
+    table: 'batch_evaluation',
+    id: 'r.batch_id',
+    owner: null,
+    text: `concat_ws(E'\\n', r.note, app.json_texts(r.source))`,
+    where: `r.source_kind <> 'items' and r.finished_at is not null`,
+    set: `note = ${without('note', 'erase_text')}, source = ${without('source', 'erase_texts')}`,
+  },
+])

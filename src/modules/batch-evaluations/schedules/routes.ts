@@ -1,4 +1,5 @@
 /** Schedules of recurring batches, and their runs. */
+import type { AuditNotes } from '#kernel/audit/record.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
@@ -23,16 +24,19 @@ const editors = ['policy_editor', 'compliance_officer'] as const
 const getScheduleHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
   (await findSchedule(tx, params['schedule_id'] as string))?.updated_at ?? null
 
-const toAuditSettings = ({ name, family, definition_key, filter, cron, time_zone, paused, note }: ScheduleRow) => ({
-  name,
-  family,
-  definition_key,
-  filter,
-  cron,
-  time_zone,
-  paused,
-  note,
+const toSettings = ({ name, family, definition_key, filter, cron, time_zone, paused, note }: ScheduleRow) => ({
+  ...{ name, family, definition_key, filter, cron, time_zone, paused, note },
 })
+
+/** Name, filter and note may name a person: the record has a hash of them, approvers see the words. */
+function recordSettings(audit: AuditNotes, before: ScheduleRow | null, after: ScheduleRow | null): void {
+  const [old, now] = [before && toSettings(before), after ? toSettings(after) : {}]
+  const withoutTexts = (settings: object): object =>
+    Object.fromEntries(Object.entries(settings).filter(([member]) => !['name', 'filter', 'note'].includes(member)))
+  audit.recordDiff(old && withoutTexts(old), withoutTexts(now))
+  audit.recordHashes(old, now)
+  audit.recordPreview(old, now)
+}
 
 export const scheduleRoutes = [
   tenantRoute('GET /batch-evaluations/schedules', {
@@ -66,7 +70,7 @@ export const scheduleRoutes = [
     problems: ['schedule_invalid', 'duplicate', 'conflict'],
   }).handle(async ({ tx, body, audit }) => {
     const schedule = await createSchedule(tx, body)
-    audit.recordDiff(null, toAuditSettings(schedule))
+    recordSettings(audit, null, schedule)
     return schedule
   }),
 
@@ -95,7 +99,7 @@ export const scheduleRoutes = [
     problems: ['not_found', 'schedule_invalid', 'duplicate'],
   }).handle(async (input) => {
     const { before, after } = await changeSchedule(input.tx, input.params.schedule_id, input)
-    input.audit.recordDiff(toAuditSettings(before), toAuditSettings(after))
+    recordSettings(input.audit, before, after)
     return after
   }),
 
@@ -109,7 +113,7 @@ export const scheduleRoutes = [
     governed: { action: 'batch-schedules', head: getScheduleHead },
     problems: ['not_found'],
   }).handle(async ({ tx, params, audit }) => {
-    audit.recordDiff(toAuditSettings(await deleteSchedule(tx, params.schedule_id)), {})
+    recordSettings(audit, await deleteSchedule(tx, params.schedule_id), null)
     return undefined
   }),
 

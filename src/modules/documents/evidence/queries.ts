@@ -119,20 +119,3 @@ export const updateDetached = (tx: Tx, evidence_id: string, reason: string) =>
       where e.tenant_id = $1 and e.evidence_id = $2 returning ${columns}`,
     [tx.tenant_id, evidence_id, tx.actor, reason],
   )
-
-/** Texts about a subject; kind, ids and hash stay. */
-export const updateEvidenceErased = (tx: Tx, subject_id: string) =>
-  tx.run(
-    `update app.evidence_item set title = null, reference = null, source = null, detach_reason = null, erased_at = now()
-      where tenant_id = $1 and owner_kind = 'subject' and owner_id = $2 and erased_at is null`,
-    [tx.tenant_id, subject_id],
-  )
-
-export const countEvidenceOf = async (tx: Tx, subject_id: string): Promise<number> =>
-  (
-    await tx.find<{ n: number }>(
-      `select count(*) as n from app.evidence_item
-        where tenant_id = $1 and owner_kind = 'subject' and owner_id = $2 and erased_at is null`,
-      [tx.tenant_id, subject_id],
-    )
-  )?.n ?? 0

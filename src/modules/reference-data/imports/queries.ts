@@ -211,5 +211,11 @@ export const listOpenImports = (tx: Tx, adapter_key: string) =>
   )
 
 export const importRejectErasure = createErasureClass('import-rejects', 'Excerpts of rejected rows of imports', [
-  { table: 'dataset_import_reject', text: `concat_ws(' ', excerpt, message, location::text)`, set: null },
+  {
+    table: 'dataset_import_reject',
+    id: 'r.import_id',
+    owner: null,
+    text: `concat_ws(E'\\n', app.json_texts(r.excerpt), r.message, app.json_texts(r.location))`,
+    set: null,
+  },
 ])

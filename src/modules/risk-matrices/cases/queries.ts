@@ -57,5 +57,12 @@ export const removeCase = (tx: Tx, { dataset_id }: documentStore.DatasetId, case
   )
 
 export const caseErasure = createErasureClass('golden-cases', 'Golden cases that name the subject', [
-  { table: 'definition_case', text: `concat_ws(' ', name, note, inputs::text, expected::text)`, set: null },
+  {
+    table: 'definition_case',
+    id: 'r.case_id',
+    owner: null,
+    text: `concat_ws(E'\\n', r.name, r.note, app.json_texts(r.inputs), app.json_texts(r.expected))`,
+    json: 'r.inputs',
+    set: null,
+  },
 ])

@@ -1,13 +1,14 @@
 /** What an erasure would do to each class of records, and by which rule: a hold, then a retention period, then the request. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
+import type { ErasedSubject, ErasureClass, NamedRow } from '#kernel/erasure/erasure-class.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import { findSubject, type SubjectRow } from '../records/queries.ts'
+import { collectMarks } from './marks.ts'
 import { countSubjectCopies, findJurisdictions, isHeld } from './queries.ts'
-import { collectMarks, listErasureClasses } from './run-erasure.ts'
-import type { ErasurePreviewView } from './schema.ts'
+import { listErasureClasses } from './run-erasure.ts'
+import { type ErasurePreviewView, MAX_REVIEW } from './schema.ts'
 
 const CLOCK_LIST = 'retention-clocks'
 const GROUP_LIST = 'jurisdiction-groups'
@@ -69,8 +70,21 @@ function decideByClocks(subject: SubjectRow, clocks: readonly Clock[], record: s
   return { outcome: 'keep', rule: 'retention', keep_until, clock }
 }
 
-const isClassHeld = async (tx: Tx, { isHeld: check }: ErasureClass, subject: ErasedSubject): Promise<boolean> =>
-  (await check?.(tx, subject)) ?? false
+/** Over all restrictions that the caller sees. */
+async function countRows(tx: Tx, one: ErasureClass, subject: ErasedSubject) {
+  const found = await one.find(tx, subject)
+  const sum = (name: 'by_id' | 'by_mark' | 'left_for_review' | 'kept_by_hold' | 'held_by_id') =>
+    found.reduce((all, rows) => all + rows[name], 0)
+  return {
+    counts: {
+      count: sum('by_id') + sum('by_mark'),
+      ...{ by_id: sum('by_id'), by_mark: sum('by_mark') },
+      ...{ left_for_review: sum('left_for_review'), kept_by_hold: sum('kept_by_hold') },
+      review: [...new Set(found.flatMap(({ review }) => review))].toSorted().slice(0, MAX_REVIEW),
+    },
+    is_held: sum('held_by_id') > 0,
+  }
+}
 
 /** Fails with `legal_hold` where a hold keeps something that belongs to the subject. */
 export async function assertNothingHeld(
@@ -78,35 +92,61 @@ export async function assertNothingHeld(
   tx: Tx,
   subject: ErasedSubject,
 ): Promise<void> {
-  for (const one of listErasureClasses(kernel)) if (await isClassHeld(tx, one, subject)) fail('legal_hold')
+  for (const one of listErasureClasses(kernel)) if ((await countRows(tx, one, subject)).is_held) fail('legal_hold')
 }
+
+/** Fails where the request names something that is not left for review: nothing else can be added to an erasure. */
+export async function assertReviewed(
+  kernel: Capabilities<'modules' | 'encryption'>,
+  tx: Tx,
+  { subject_id, also }: { readonly subject_id: string; readonly also: readonly NamedRow[] },
+): Promise<void> {
+  const subject = await collectMarks(kernel, tx, subject_id, also)
+  for (const name of new Set(also.map((row) => row.class))) {
+    const found =
+      (await listErasureClasses(kernel)
+        .find((one) => one.name === name)
+        ?.find(tx, subject)) ?? []
+    const named = new Set(found.flatMap((rows) => rows.named))
+    if (also.some((row) => row.class === name && !named.has(row.id)))
+      fail('conflict', `Not everything that is named of ${name} is left for review.`)
+  }
+}
+
+const NONE = { by_mark: 0, left_for_review: 0, kept_by_hold: 0, review: [] as string[] }
 
 export async function previewErasure(
   kernel: Capabilities<'caches' | 'modules' | 'encryption'>,
   tx: Tx,
-  subject_id: string,
+  { subject_id, also = [] }: { readonly subject_id: string; readonly also?: readonly NamedRow[] },
 ): Promise<ErasurePreviewView> {
   const subject = assertFound(await findSubject(tx, subject_id))
   const is_held = await isHeld(tx, subject_id)
   const { clocks, version } = await listClocks(kernel, tx)
-  const marked = await collectMarks(kernel, tx, subject_id)
+  const marked = await collectMarks(kernel, tx, subject_id, also)
   const decide = (record: string | null, isKept = is_held) => (isKept ? held : decideByClocks(subject, clocks, record))
+  const copies = await countSubjectCopies(tx, subject_id)
   const classes = [
-    { class: 'subject', title: 'Record, search words and reasons of ratings', count: 1, ...decide(DUE_DILIGENCE) },
+    {
+      class: 'subject',
+      title: 'Record, search words and reasons of ratings',
+      ...{ count: 1, by_id: 1, ...NONE },
+      ...decide(DUE_DILIGENCE),
+    },
     {
       class: 'copies',
       title: 'Encrypted copies: decisions, earlier versions, answers of providers',
-      count: await countSubjectCopies(tx, subject_id),
+      ...{ count: copies, by_id: copies, ...NONE },
       ...decide(DUE_DILIGENCE),
     },
   ]
   for (const one of listErasureClasses(kernel)) {
-    const isKept = is_held || (await isClassHeld(tx, one, marked))
+    const found = await countRows(tx, one, marked)
     classes.push({
       class: one.name,
       title: one.title,
-      count: await one.count(tx, marked),
-      ...decide(one.record, isKept),
+      ...found.counts,
+      ...decide(one.record, is_held || found.is_held),
     })
   }
   const can_erase = classes.every(({ outcome }) => outcome === 'erase')

@@ -1,10 +1,10 @@
 /** SQL of erasures, their steps, and what the subjects router erases. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
+import type { ErasedSubject, NamedRow } from '#kernel/erasure/erasure-class.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { Type } from '#kernel/schema.ts'
-import type { ErasureCertificate } from './schema.ts'
+import type { ErasureAnnex, ErasureCertificate } from './schema.ts'
 
 export interface ErasureRow {
   readonly erasure_id: string
@@ -17,10 +17,11 @@ export interface ErasureRow {
   readonly confirmed_at: string | null
   readonly confirmed_by: string | null
   readonly job_id: string | null
+  readonly also: readonly NamedRow[]
   readonly done_at: string | null
 }
 
-const columns = `erasure_id, subject_id, origin, state, reason, requested_at, requested_by, confirmed_at, confirmed_by, job_id, done_at`
+const columns = `erasure_id, subject_id, origin, state, reason, requested_at, requested_by, confirmed_at, confirmed_by, job_id, also, done_at`
 
 /** Newest first. */
 export const listErasures = (
@@ -49,7 +50,8 @@ export const lockErasure = (tx: Tx, erasure_id: string) =>
     erasure_id,
   ])
 
-type Certificate = Type.Static<typeof ErasureCertificate>
+type Certificate = Omit<Type.Static<typeof ErasureCertificate>, 'annexes'>
+type Annex = Type.Static<typeof ErasureAnnex>
 
 export const findCertificate = (tx: Tx, erasure_id: string) =>
   tx.find<{ certificate: Certificate | null }>(
@@ -59,12 +61,12 @@ export const findCertificate = (tx: Tx, erasure_id: string) =>
 
 export const insertErasure = (
   tx: Tx,
-  row: { erasure_id: string; subject_id: string; reason: string; requested_by: string },
+  row: Pick<ErasureRow, 'erasure_id' | 'subject_id' | 'requested_by' | 'also'> & { readonly reason: string },
 ) =>
   tx.find<ErasureRow>(
-    `insert into app.erasure (tenant_id, erasure_id, subject_id, reason, requested_by) values ($1, $2, $3, $4, $5)
+    `insert into app.erasure (tenant_id, erasure_id, subject_id, reason, requested_by, also) values ($1, $2, $3, $4, $5, $6::jsonb)
      returning ${columns}`,
-    [tx.tenant_id, row.erasure_id, row.subject_id, row.reason, row.requested_by],
+    [tx.tenant_id, row.erasure_id, row.subject_id, row.reason, row.requested_by, JSON.stringify(row.also)],
   )
 
 export const updateConfirmed = (tx: Tx, erasure_id: string, job_id: string, decision: object) =>
@@ -86,6 +88,7 @@ export interface ReplayedErasure {
   readonly requested_by: string
   readonly confirmed_by: string
   readonly confirmed_at: string
+  readonly also?: readonly NamedRow[]
 }
 
 /** Other open requests for the subject come to nothing. */
@@ -98,12 +101,15 @@ export const withdrawOtherErasures = (tx: Tx, { erasure_id, subject_id }: Replay
 /** As the ledger says it was confirmed, whatever the restored state of it is. */
 export const upsertReplayedErasure = (tx: Tx, row: ReplayedErasure) =>
   tx.run(
-    `insert into app.erasure as e (tenant_id, erasure_id, subject_id, origin, state, requested_by, requested_at, confirmed_by, confirmed_at, decision)
-     values ($1, $2, $3, 'ledger', 'executing', $4, $6, $5, $6, '{"replayed": true}')
+    `insert into app.erasure as e (tenant_id, erasure_id, subject_id, origin, state, requested_by, requested_at, confirmed_by, confirmed_at, decision, also)
+     values ($1, $2, $3, 'ledger', 'executing', $4, $6, $5, $6, '{"replayed": true}', $7::jsonb)
      on conflict on constraint erasure_pkey do update set origin = 'ledger', state = 'executing', confirmed_by = excluded.confirmed_by,
        confirmed_at = excluded.confirmed_at, decision = excluded.decision
      where e.state = 'requested'`,
-    [tx.tenant_id, row.erasure_id, row.subject_id, row.requested_by, row.confirmed_by, row.confirmed_at],
+    [
+      ...[tx.tenant_id, row.erasure_id, row.subject_id, row.requested_by, row.confirmed_by, row.confirmed_at],
+      JSON.stringify(row.also ?? []),
+    ],
   )
 
 // Steps -------------------------------------------------------------------------------------------------------------
@@ -119,19 +125,67 @@ export async function beginStep(tx: Tx, erasure: { erasure_id: string; subject_i
   return inserted === 1
 }
 
-export const updateStepErased = (tx: Tx, erasure_id: string, step: string, erased: number) =>
-  tx.run(`update app.erasure_step set erased = $4 where tenant_id = $1 and erasure_id = $2 and step = $3`, [
-    tx.tenant_id,
-    erasure_id,
-    step,
-    erased,
-  ])
+export interface StepCounts {
+  readonly count: number
+  readonly left_for_review: number
+  readonly kept_by_hold: number
+}
+
+export const updateStepCounts = (tx: Tx, erasure_id: string, step: string, counts: StepCounts) =>
+  tx.run(
+    `update app.erasure_step set erased = $4, left_for_review = $5, kept_by_hold = $6
+      where tenant_id = $1 and erasure_id = $2 and step = $3`,
+    [tx.tenant_id, erasure_id, step, counts.count, counts.left_for_review, counts.kept_by_hold],
+  )
 
 export const listSteps = (tx: Tx, erasure_id: string) =>
-  tx.query<{ class: string; count: number }>(
-    `select step as class, erased as count from app.erasure_step where tenant_id = $1 and erasure_id = $2 order by step`,
+  tx.query<StepCounts & { class: string }>(
+    `select step as class, erased as count, left_for_review, kept_by_hold
+       from app.erasure_step where tenant_id = $1 and erasure_id = $2 order by step`,
     [tx.tenant_id, erasure_id],
   )
+
+// Annexes -------------------------------------------------------------------------------------------------------------
+
+export const addToAnnex = (
+  tx: Tx,
+  row: { erasure_id: string; restriction_id: string; step: string; counts: StepCounts },
+) =>
+  tx.run(
+    `insert into app.erasure_annex as a (tenant_id, erasure_id, restriction_id, counts) values ($1, $2, $3, $4::jsonb)
+     on conflict on constraint erasure_annex_pkey do update set counts = a.counts || excluded.counts`,
+    [tx.tenant_id, row.erasure_id, row.restriction_id, JSON.stringify({ [row.step]: row.counts })],
+  )
+
+export const listAnnexCounts = (tx: Tx, erasure_id: string) =>
+  tx.query<{ restriction_id: string; counts: Readonly<Record<string, StepCounts>> }>(
+    `select restriction_id, counts from app.erasure_annex where tenant_id = $1 and erasure_id = $2 order by restriction_id`,
+    [tx.tenant_id, erasure_id],
+  )
+
+export const updateAnnexSigned = (tx: Tx, row: { erasure_id: string; restriction_id: string; content: object }) =>
+  tx.run(
+    'update app.erasure_annex set content = $4::jsonb where tenant_id = $1 and erasure_id = $2 and restriction_id = $3',
+    [tx.tenant_id, row.erasure_id, row.restriction_id, JSON.stringify(row.content)],
+  )
+
+/** For the isolation canary only: of any restriction. */
+export const insertCanaryAnnex = (tx: Tx, erasure_id: string) =>
+  tx.run(
+    `insert into app.erasure_annex (tenant_id, erasure_id, restriction_id, counts, content)
+     select $1, $2, r.restriction_id, '{"note":"canary"}', '{"note":"canary"}' from app.restriction r where r.tenant_id = $1 limit 1`,
+    [tx.tenant_id, erasure_id],
+  )
+
+/** Those that the caller may see. */
+export const listAnnexes = async (tx: Tx, erasure_id: string): Promise<readonly Annex[]> =>
+  (
+    await tx.query<{ content: Annex }>(
+      `select content from app.erasure_annex where tenant_id = $1 and erasure_id = $2 and content is not null
+        order by restriction_id limit 10000`,
+      [tx.tenant_id, erasure_id],
+    )
+  ).map(({ content }) => content)
 
 export const updateDone = (tx: Tx, erasure_id: string, end: { ledger_hash: string; certificate: object }) =>
   tx.run(
@@ -139,6 +193,31 @@ export const updateDone = (tx: Tx, erasure_id: string, end: { ledger_hash: strin
       where tenant_id = $1 and erasure_id = $2`,
     [tx.tenant_id, erasure_id, end.ledger_hash, JSON.stringify(end.certificate)],
   )
+
+// Marks ---------------------------------------------------------------------------------------------------------------
+
+/** As the database compares them. */
+export const foldTexts = async (tx: Tx, texts: readonly string[]): Promise<readonly string[]> =>
+  (
+    await tx.query<{ folded: string }>(
+      'select btrim(app.fold_text(t.content)) as folded from unnest($1::text[]) with ordinality as t (content, place) order by t.place',
+      [texts],
+    )
+  ).map(({ folded }) => folded)
+
+/** Whether the name of another subject has all these words, in any order and among others. */
+export const hasOtherName = async (tx: Tx, subject_id: string, words: readonly string[]): Promise<boolean> =>
+  (await tx.find(
+    `select w.subject_id from app.subject_word w where w.tenant_id = $1 and w.word = any ($3::text[]) and w.subject_id <> $2
+      group by w.subject_id having count(*) = cardinality($3::text[]) limit 1`,
+    [tx.tenant_id, subject_id, words],
+  )) !== undefined
+
+export const hasOtherExternalId = async (tx: Tx, subject_id: string, external_id: string): Promise<boolean> =>
+  (await tx.find(
+    'select 1 as found from app.subject where tenant_id = $1 and external_id = $3 and subject_id <> $2 limit 1',
+    [tx.tenant_id, subject_id, external_id],
+  )) !== undefined
 
 // Content -----------------------------------------------------------------------------------------------------------
 
@@ -178,11 +257,12 @@ const plainCopies = [
 ]
 
 /** Items of a request that names many subjects are encrypted together, by a job. */
-export const hasPlainItems = async (tx: Tx, { marks }: ErasedSubject): Promise<boolean> =>
+export const hasPlainItems = async (tx: Tx, { subject_id, marks }: ErasedSubject): Promise<boolean> =>
   (await tx.find(
     `select 1 from app.batch_evaluation
-      where tenant_id = $1 and source_kind = 'items' and items is null and app.mentions(source::text, $2) limit 1`,
-    [tx.tenant_id, marks],
+      where tenant_id = $1 and source_kind = 'items' and items is null
+        and (strpos(source::text, $2) > 0 or app.mentions(app.json_texts(source), $3, true)) limit 1`,
+    [tx.tenant_id, subject_id, marks],
   )) !== undefined
 
 /** The record, its search words and the reasons of its ratings. Returns how many rows were overwritten or removed. */
@@ -212,9 +292,24 @@ export const eraseSubjectRows = async (tx: Tx, subject_id: string): Promise<numb
 
 // Files of subjects ---------------------------------------------------------------------------------------------------
 
-export const subjectFileErasure: ErasureClass = {
-  ...createErasureClass('subject-files', 'Excerpts of rejected rows of files of subjects', [
-    { table: 'subject_bulk_reject', text: `concat_ws(' ', excerpt, message, location::text)`, set: null },
-    { table: 'subject_bulk_key', text: 'external_id', set: null },
-  ]),
-}
+export const subjectFileErasure = createErasureClass(
+  'subject-files',
+  'Excerpts of rejected rows of files of subjects',
+  [
+    {
+      table: 'subject_bulk_reject',
+      id: 'r.bulk_id',
+      owner: null,
+      text: `concat_ws(E'\\n', app.json_texts(r.excerpt), r.message, app.json_texts(r.location))`,
+      set: null,
+    },
+    {
+      table: 'subject_bulk_key',
+      id: null,
+      owner: null,
+      text: 'r.external_id',
+      match: `case when app.fold_text(r.external_id) = any (m.own) then 'mark' end`,
+      set: null,
+    },
+  ],
+)

@@ -8,19 +8,21 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { lockSubject } from '../records/queries.ts'
 import { SubjectParams } from '../records/schema.ts'
 import { SUBJECT_ERASURE } from './erasure-job.ts'
-import { assertNothingHeld, previewErasure } from './preview.ts'
+import { collectMarks } from './marks.ts'
+import { assertNothingHeld, assertReviewed, previewErasure } from './preview.ts'
 import {
   type ErasureRow,
   findCertificate,
   findErasure,
   hasPlainItems,
   insertErasure,
+  listAnnexes,
   listErasures,
   lockErasure,
   updateConfirmed,
   updateWithdrawn,
 } from './queries.ts'
-import { collectMarks, expectLedger } from './run-erasure.ts'
+import { expectLedger } from './run-erasure.ts'
 import {
   Erasure,
   ErasureCertificate,
@@ -62,7 +64,7 @@ export const erasureRoutes = [
     params: SubjectParams,
     reply: [200, ErasurePreview],
     problems: ['not_found', 'conflict', 'content_corrupt'],
-  }).handle(({ tx, params, kernel }) => previewErasure(kernel, tx, params.subject_id)),
+  }).handle(({ tx, params, kernel }) => previewErasure(kernel, tx, params)),
 
   tenantRoute('POST /subjects/:subject_id/erase', {
     id: 'createErasure',
@@ -92,9 +94,11 @@ export const erasureRoutes = [
     expectLedger(kernel)
     const subject = assertFound(await lockSubject(tx, params.subject_id))
     if (subject.erased_at !== null) fail('erased')
-    assertErasable(await previewErasure(kernel, tx, subject.subject_id))
     const { subject_id } = subject
-    const row = { erasure_id: uuidv7(), subject_id, reason: body.reason, requested_by: actor.principal }
+    const { also = [], reason } = body
+    assertErasable(await previewErasure(kernel, tx, { subject_id }))
+    await assertReviewed(kernel, tx, { subject_id, also })
+    const row = { erasure_id: uuidv7(), subject_id, reason, also, requested_by: actor.principal }
     const erasure = assertFound(await insertErasure(tx, row))
     audit.recordDiff(null, { erasure_id: erasure.erasure_id, state: erasure.state })
     return erasure
@@ -145,11 +149,11 @@ export const erasureRoutes = [
     assertRequested(erasure)
     if (erasure.requested_by === actor.principal)
       fail('approval_own_request', 'Nobody confirms their own request; another person must.')
-    const { erasure_id, subject_id } = erasure
+    const { erasure_id, subject_id, also } = erasure
     await lockSubject(tx, subject_id)
-    const preview = await previewErasure(kernel, tx, subject_id)
+    const preview = await previewErasure(kernel, tx, { subject_id, also })
     assertErasable(preview)
-    const subject = await collectMarks(kernel, tx, subject_id)
+    const subject = await collectMarks(kernel, tx, subject_id, also)
     if (await hasPlainItems(tx, subject))
       fail('not_finished', 'Batches of an earlier release are being encrypted. Confirm it again when that is done.')
     const job_id = uuidv7()
@@ -179,14 +183,16 @@ export const erasureRoutes = [
   tenantRoute('GET /erasures/:erasure_id/certificate', {
     id: 'getErasureCertificate',
     summary: 'The signed certificate of an erasure that is done',
-    description: 'Can be verified with the public key of the audit record, without this service.',
+    description:
+      'Can be verified with the public key of the audit record, without this service. Rows with a restriction are counted in annexes.',
     roles: readers,
-    tx: 'one',
+    tx: 'read',
     params: ErasureParams,
     reply: [200, ErasureCertificate],
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ tx, params }) => {
     const { certificate } = assertFound(await findCertificate(tx, params.erasure_id))
-    return certificate ?? fail('not_finished')
+    if (certificate === null) fail('not_finished')
+    return { ...certificate, annexes: [...(await listAnnexes(tx, params.erasure_id))] }
   }),
 ]

@@ -8,16 +8,19 @@ import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import { listSubjectVersions } from '../records/queries.ts'
-import { openVersions } from '../records/stored-versions.ts'
+import { collectMarks } from './marks.ts'
 import {
+  addToAnnex,
   beginStep,
   type ErasureRow,
   eraseSubjectRows,
   findErasure,
+  listAnnexCounts,
   listSteps,
+  type StepCounts,
+  updateAnnexSigned,
   updateDone,
-  updateStepErased,
+  updateStepCounts,
 } from './queries.ts'
 
 export type ErasureKernel = Capabilities<'modules' | 'encryption' | 'auditKeys' | 'erasureLedger'>
@@ -27,39 +30,13 @@ export interface ErasureTransactions {
   write(body: (tx: Tx) => Promise<void>): Promise<void>
 }
 
-export const CERTIFICATE_FORMAT = 'probity-erasure-certificate/1'
+export const CERTIFICATE_FORMAT = 'probity-erasure-certificate/2'
+export const ANNEX_FORMAT = 'probity-erasure-annex/1'
 const LAST_STEP = 'subject'
+const NOTHING: StepCounts = { count: 0, left_for_review: 0, kept_by_hold: 0 }
 
 export const listErasureClasses = ({ modules }: Pick<ErasureKernel, 'modules'>): readonly ErasureClass[] =>
   modules.flatMap(({ erases = [] }) => erases)
-
-/** Shorter names would be found in texts about others; they are searched as a whole JSON text. */
-const MIN_MARK = 4
-/** The newest ones; a record that was changed more often has had its earlier names in these too, or they are in no live row. */
-const MAX_VERSIONS = 10_000
-
-/** Everything that identifies the subject in stored texts, in lower case. */
-export async function collectMarks(
-  kernel: Capabilities<'encryption'>,
-  tx: Tx,
-  subject_id: string,
-): Promise<ErasedSubject> {
-  const stored = await listSubjectVersions(tx, { subject_id, at: null }, null, MAX_VERSIONS)
-  const versions = await openVersions(kernel, tx, subject_id, stored)
-  const names = versions.flatMap(({ name, external_id }) => [name, external_id])
-  const marks = new Set([subject_id])
-  for (const name of names) {
-    if (name === null || name === '') continue
-    const quoted = JSON.stringify(name).toLowerCase()
-    if (name.length < MIN_MARK) marks.add(quoted)
-    else {
-      marks.add(name.toLowerCase())
-      // As it is written inside a JSON text.
-      marks.add(quoted.slice(1, -1))
-    }
-  }
-  return { subject_id, marks: [...marks] }
-}
 
 export function expectLedger({ erasureLedger }: Pick<ErasureKernel, 'erasureLedger'>) {
   return (
@@ -79,29 +56,53 @@ export async function runErasure(
   const { read, write } = transactions
   const erasure = await read((tx) => findErasure(tx, erasure_id))
   if (erasure?.state !== 'executing') return
-  const subject = await read((tx) => collectMarks(kernel, tx, erasure.subject_id))
+  const subject = await read((tx) => collectMarks(kernel, tx, erasure.subject_id, erasure.also))
   const entry = await appendEntry(kernel, tenant_id, erasure)
-  for (const { name, erase } of listErasureClasses(kernel)) {
+  for (const one of listErasureClasses(kernel)) {
     await write(async (tx) => {
-      if (await beginStep(tx, erasure, name)) await updateStepErased(tx, erasure_id, name, await erase(tx, subject))
+      if (await beginStep(tx, erasure, one.name)) await runStep(tx, erasure_id, one, subject)
     })
   }
   await write(async (tx) => {
     if (!(await beginStep(tx, erasure, LAST_STEP))) return
     const keys_destroyed = await kernel.encryption.destroyOwner(tx, { kind: 'subject', id: erasure.subject_id })
-    await updateStepErased(tx, erasure_id, LAST_STEP, await eraseSubjectRows(tx, erasure.subject_id))
+    const count = await eraseSubjectRows(tx, erasure.subject_id)
+    await updateStepCounts(tx, erasure_id, LAST_STEP, { count, left_for_review: 0, kept_by_hold: 0 })
     const certificate = await signCertificate(kernel, tx, { erasure, entry, keys_destroyed })
+    await signAnnexes(kernel, tx, erasure_id)
     await updateDone(tx, erasure_id, { ledger_hash: entry.hash, certificate })
   })
 }
 
+/** Rows with a restriction are counted apart, in force or not: it may be imposed later. */
+async function runStep(tx: Tx, erasure_id: string, one: ErasureClass, subject: ErasedSubject): Promise<void> {
+  const counts = new Map<string | null, StepCounts>([[null, NOTHING]])
+  const add = (restriction_id: string | null, more: Partial<StepCounts>) => {
+    const { count, left_for_review, kept_by_hold } = counts.get(restriction_id) ?? NOTHING
+    counts.set(restriction_id, {
+      count: count + (more.count ?? 0),
+      left_for_review: left_for_review + (more.left_for_review ?? 0),
+      kept_by_hold: kept_by_hold + (more.kept_by_hold ?? 0),
+    })
+  }
+  for (const { restriction_id, left_for_review, kept_by_hold } of await one.find(tx, subject))
+    add(restriction_id, { left_for_review, kept_by_hold })
+  for (const { restriction_id, count } of await one.erase(tx, subject)) add(restriction_id, { count })
+  for (const [restriction_id, all] of counts) {
+    if (restriction_id === null) await updateStepCounts(tx, erasure_id, one.name, all)
+    else if (all.count + all.left_for_review + all.kept_by_hold > 0)
+      await addToAnnex(tx, { erasure_id, restriction_id, step: one.name, counts: all })
+  }
+}
+
 function appendEntry(kernel: ErasureKernel, tenant_id: string, erasure: ErasureRow): Promise<LedgerEntry> {
-  const { erasure_id, subject_id, requested_by, confirmed_by, confirmed_at } = erasure
+  const { erasure_id, subject_id, requested_by, confirmed_by, confirmed_at, also } = erasure
   const { key_id, signStatement } = kernel.auditKeys
   const facts = {
     ...{ erasure_id, tenant_id, subject_id, requested_by },
     confirmed_by: confirmed_by as string,
     confirmed_at: confirmed_at as string,
+    ...(also.length > 0 && { also }),
   }
   return expectLedger(kernel).append(facts, { key_id, sign: (hash) => signStatement('erasure-ledger', hash) })
 }
@@ -126,4 +127,24 @@ async function signCertificate(
     public_key: auditKeys.public_key,
   }
   return { ...content, signature: auditKeys.signStatement('erasure-certificate', canonicalJson(content)) }
+}
+
+async function signAnnexes({ auditKeys }: ErasureKernel, tx: Tx, erasure_id: string): Promise<void> {
+  const { key_id, public_key } = auditKeys
+  for (const { restriction_id, counts } of await listAnnexCounts(tx, erasure_id)) {
+    const erased = Object.entries(counts)
+      .map(([name, one]) => ({ class: name, ...one }))
+      .toSorted((one, two) => (one.class < two.class ? -1 : 1))
+    const content = {
+      format: ANNEX_FORMAT,
+      erasure_id,
+      tenant_id: tx.tenant_id,
+      restriction_id,
+      erased,
+      key_id,
+      public_key,
+    }
+    const signature = auditKeys.signStatement('erasure-annex', canonicalJson(content))
+    await updateAnnexSigned(tx, { erasure_id, restriction_id, content: { ...content, signature } })
+  }
 }

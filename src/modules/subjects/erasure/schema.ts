@@ -15,6 +15,9 @@ import {
   text,
 } from '#kernel/schema.ts'
 
+/** Enough to work through; the next preview shows the others. */
+export const MAX_REVIEW = 100
+
 const RetentionClock = closed(
   {
     jurisdiction: text(2),
@@ -29,7 +32,21 @@ const ErasureClass = closed(
   {
     class: text(60),
     title: text(200),
-    count: Count,
+    count: integer(0, Number.MAX_SAFE_INTEGER, { description: 'Rows that are erased.' }),
+    by_id: integer(0, Number.MAX_SAFE_INTEGER, {
+      description: 'Of these, rows that belong to the subject or name its id.',
+    }),
+    by_mark: integer(0, Number.MAX_SAFE_INTEGER, {
+      description: 'Of these, rows of no subject that have a name or external id which only this subject has.',
+    }),
+    left_for_review: integer(0, Number.MAX_SAFE_INTEGER, {
+      description:
+        'Rows of no subject that have a name which others have too, or which is an ordinary word. They stay unless the request names them.',
+    }),
+    kept_by_hold: integer(0, Number.MAX_SAFE_INTEGER, {
+      description: 'Rows of no subject that have such a name and are kept by a legal hold.',
+    }),
+    review: listOf(text(300), MAX_REVIEW, { description: 'Ids of rows left for review, or of what they belong to.' }),
     outcome: oneOf(['erase', 'keep']),
     rule: oneOf(['hold', 'retention', 'request'], {
       description: 'What decides: a legal hold before a retention period, and that before the request.',
@@ -57,6 +74,8 @@ export const ErasurePreview = closed(
 )
 export type ErasurePreviewView = Type.Static<typeof ErasurePreview>
 
+const AlsoErased = closed({ class: text(60), id: text(300) }, { title: 'AlsoErased' })
+
 export const Erasure = closed(
   {
     erasure_id: Id(),
@@ -69,6 +88,9 @@ export const Erasure = closed(
     confirmed_at: nullable(Timestamp()),
     confirmed_by: nullable(text(200)),
     job_id: nullable(Id()),
+    also: listOf(AlsoErased, 1000, {
+      description: 'Rows that the request names although others may have the name too.',
+    }),
     done_at: nullable(Timestamp()),
   },
   { title: 'Erasure' },
@@ -80,7 +102,39 @@ export const ErasureQuery = closed({
   state: Type.Optional(oneOf(['requested', 'executing', 'done', 'withdrawn'])),
   subject_id: Type.Optional(Id()),
 })
-export const ErasureRequest = closed({ reason: reasonText(2000) })
+export const ErasureRequest = closed({
+  reason: reasonText(2000),
+  also: Type.Optional(
+    listOf(AlsoErased, 1000, {
+      description: 'Rows that the preview leaves for review and that are about this subject.',
+    }),
+  ),
+})
+
+const ErasedClass = closed(
+  { class: text(60), count: Count, left_for_review: Count, kept_by_hold: Count },
+  { title: 'ErasedClass' },
+)
+const signed = {
+  key_id: text(64),
+  public_key: text(100),
+  signature: text(200, {
+    description:
+      'Ed25519, by the key that signs checkpoints, of the canonical JSON of all other members except the annexes.',
+  }),
+}
+
+export const ErasureAnnex = closed(
+  {
+    format: text(40),
+    erasure_id: Id(),
+    tenant_id: Id(),
+    restriction_id: Id(),
+    erased: listOf(ErasedClass, 100),
+    ...signed,
+  },
+  { title: 'ErasureAnnex', description: 'What was erased of rows with one restriction.' },
+)
 
 export const ErasureCertificate = closed(
   {
@@ -91,14 +145,11 @@ export const ErasureCertificate = closed(
     requested_at: Timestamp(),
     confirmed_at: Timestamp(),
     erased_at: Timestamp(),
-    erased: listOf(closed({ class: text(60), count: Count }), 100),
+    erased: listOf(ErasedClass, 100, { description: 'Of rows without a restriction.' }),
     keys_destroyed: Count,
     ledger: closed({ seq: integer(1, Number.MAX_SAFE_INTEGER), hash: text(64) }),
-    key_id: text(64),
-    public_key: text(100),
-    signature: text(200, {
-      description: 'Ed25519, by the key that signs checkpoints, of the canonical JSON of all other members.',
-    }),
+    ...signed,
+    annexes: listOf(ErasureAnnex, 10_000, { description: 'Those that the caller may see, each signed on its own.' }),
   },
   { title: 'ErasureCertificate' },
 )

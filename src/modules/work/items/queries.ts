@@ -1,5 +1,6 @@
 /** SQL of work items: routing, claiming, assigning, lists and counts. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { ObjectRef } from '../clocks/queries.ts'
 
@@ -163,6 +164,28 @@ export const updateAssignee = (tx: Tx, { object_kind, object_id }: ObjectRef, as
       where tenant_id = $1 and object_kind = $2 and object_id = $3 and state = 'open' returning ${itemColumns}`,
     [tx.tenant_id, object_kind, object_id, assignee, tx.actor],
   )
+
+/** Why somebody has it now, in the words of who moved it. */
+export const updateAssignReason = (tx: Tx, { object_kind, object_id }: ObjectRef, reason: string) =>
+  tx.run('update app.work_item set assign_reason = $4 where tenant_id = $1 and object_kind = $2 and object_id = $3', [
+    tx.tenant_id,
+    object_kind,
+    object_id,
+    reason,
+  ])
+
+export const workErasure = createErasureClass('work', 'Reasons for which work was reassigned', [
+  {
+    table: 'work_item',
+    id: 'r.object_id',
+    owner: `case r.object_kind when 'alert' then
+              (select a.subject_id from app.alert a where a.tenant_id = r.tenant_id and a.alert_id = r.object_id) end`,
+    text: 'r.assign_reason',
+    where: 'r.assign_reason is not null',
+    set: 'assign_reason = null',
+    restriction: 'r.restriction_id',
+  },
+])
 
 export const updateRouting = (
   tx: Tx,

@@ -1,0 +1,229 @@
+/** What an erasure leaves alone: rows of other subjects, what is held, words that only look like the subject, and what is restricted. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { verifyStatement } from '#kernel/audit/chain.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { fullScope } from '#kernel/database/scope.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { JobRunner } from '#kernel/job/runner.ts'
+import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
+
+let w: JobTestApp
+let runner: JobRunner
+type Someone = Awaited<ReturnType<JobTestApp['person']>>
+
+/** A tenant with an analyst and two officers; restrictions of the first are hidden from the second. */
+interface Bank {
+  readonly tenant_id: string
+  readonly analyst: Someone
+  readonly officer: Someone
+  readonly other: Someone
+  readonly editor: Someone
+}
+let bank: Bank
+
+async function makeBank(): Promise<Bank> {
+  const tenant_id = await w.makeTenant()
+  const [analyst, officer, other, editor] = await Promise.all([
+    w.person(tenant_id, ['analyst']),
+    w.person(tenant_id, ['compliance_officer']),
+    w.person(tenant_id, ['compliance_officer']),
+    w.person(tenant_id, ['tenant_admin', 'policy_editor']),
+  ])
+  return { tenant_id, analyst, officer, other, editor }
+}
+
+beforeAll(async () => {
+  w = await startJobTestApp()
+  runner = w.startRunner(1)
+  bank = await makeBank()
+})
+afterAll(async () => {
+  await runner.stop(1000)
+  await w.close()
+})
+
+/** Succeeds, and returns the answer. */
+async function make(who: Someone, line: string, body?: object) {
+  const { status, json } = await w.call(line, { token: who.token, ...(body && { body }) })
+  expect([line, status < 300, json?.detail]).toEqual([line, true, json?.detail])
+  return json
+}
+const write = <T>(body: (tx: Tx) => Promise<T>, at = bank) =>
+  w.runtime.database.write(fullScope(at.tenant_id, 'operator:test'), body)
+
+const newSubject = async (name: string, external_id: string | null = null, at = bank): Promise<string> =>
+  (await make(at.analyst, 'POST /subjects', { subject_type: 'person', name, ...(external_id && { external_id }) }))
+    .subject_id
+
+let reports = 0
+const newAlert = async (title: string, subject_id: string | null, at = bank): Promise<string> =>
+  (
+    await make(at.analyst, 'POST /alerts', {
+      ...{ source: 'desk', dedup_key: `key:${++reports}`, title, priority: 'high' },
+      ...(subject_id && { subject_id }),
+      facts: [{ name: 'sum', value: title }],
+    })
+  ).alert_id
+
+async function upload(who: Someone, file_name: string, payload: string): Promise<string> {
+  const headers = { 'content-type': 'application/octet-stream' }
+  const line = `POST /uploads?${new URLSearchParams({ file_name })}`
+  return (await w.call(line, { token: who.token, payload: Buffer.from(payload), headers })).json.upload_id
+}
+const newDocument = async (who: Someone, title: string, more: object = {}): Promise<string> => {
+  const upload_id = await upload(who, `${title}.txt`, 'bytes')
+  return (await make(who, 'POST /documents', { upload_id, title, ...more })).document_id
+}
+
+interface ClassPreview {
+  readonly class: string
+  readonly [count: string]: unknown
+}
+const preview = async (subject_id: string, at = bank): Promise<Readonly<Record<string, ClassPreview>>> => {
+  const { classes } = await make(at.officer, `POST /subjects/${subject_id}/erasure-preview`)
+  return Object.fromEntries(classes.map((one: ClassPreview) => [one.class, one]))
+}
+
+async function erase(subject_id: string, at = bank, also?: readonly object[]): Promise<string> {
+  const body = { reason: 'Request', ...(also && { also }) }
+  const { erasure_id } = await make(at.officer, `POST /subjects/${subject_id}/erase`, body)
+  const { job_id } = await make(at.other, `POST /erasures/${erasure_id}/confirm`)
+  const ended = await w.ended(at.tenant_id, job_id)
+  expect(ended, JSON.stringify(ended)).toMatchObject({ state: 'succeeded' })
+  return erasure_id
+}
+
+describe('a namesake', () => {
+  test('keeps alerts and comments, held or not, and what names both is left for a person', async () => {
+    const name = 'Jonas Namesake'
+    const [erased, namesake] = [await newSubject(name), await newSubject(name)]
+    await make(bank.officer, 'POST /holds', { object_kind: 'subject', object_id: namesake, reason: 'Court order' })
+    const kept = await newAlert(`Structuring by ${name}`, namesake)
+    await make(bank.analyst, `POST /alerts/${kept}/comments`, { text: `${name} admitted it` })
+    const gone = await newAlert(`Another of ${name}`, erased)
+    await make(bank.analyst, `POST /alerts/${gone}/comments`, { text: `${name} called` })
+    const open = await newAlert(`Whose: ${name}?`, null)
+    const before = await make(bank.officer, `GET /alerts/${kept}`)
+    const history = (alert_id: string) => make(bank.officer, `GET /alerts/${alert_id}/history`)
+    expect((await preview(erased))['alerts']).toMatchObject({
+      ...{ by_id: 2, by_mark: 0, left_for_review: 1, kept_by_hold: 0, outcome: 'erase' },
+      review: [open],
+    })
+    const erasure_id = await erase(erased)
+    expect(await make(bank.officer, `GET /alerts/${kept}`)).toEqual(before)
+    expect(JSON.stringify(await history(kept))).toContain('admitted it')
+    expect((await make(bank.officer, `GET /alerts/${open}`)).title).toContain(name)
+    expect((await make(bank.officer, `GET /alerts/${gone}`)).title).toBe('erased')
+    const certificate = await make(bank.officer, `GET /erasures/${erasure_id}/certificate`)
+    const total = [certificate, ...certificate.annexes].flatMap(({ erased: classes }) => classes)
+    const alerts = total.filter((one: { class: string }) => one.class === 'alerts')
+    expect(alerts.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(2)
+    expect(alerts.reduce((sum: number, one: { left_for_review: number }) => sum + one.left_for_review, 0)).toBe(1)
+  })
+
+  test('does not keep what the request names', async () => {
+    const name = 'Berta Namesake'
+    const [erased] = [await newSubject(name), await newSubject(name)]
+    const [named, left] = [await newAlert(`First of ${name}`, null), await newAlert(`Second of ${name}`, null)]
+    const foreign = { class: 'alerts', id: await newAlert('Something else', null) }
+    const refused = await w.call(`POST /subjects/${erased}/erase`, {
+      token: bank.officer.token,
+      body: { reason: 'Request', also: [foreign] },
+    })
+    expect([refused.status, refused.json.code]).toEqual([409, 'conflict'])
+    await erase(erased, bank, [{ class: 'alerts', id: named }])
+    expect((await make(bank.officer, `GET /alerts/${named}`)).title).toBe('erased')
+    expect((await make(bank.officer, `GET /alerts/${left}`)).title).toContain(name)
+  })
+
+  test('is protected by the database, whatever a module asks for', async () => {
+    const [erased, another, held] = [
+      await newSubject('Ida Ernst'),
+      await newSubject('Udo Ernst'),
+      await newSubject('Eva Ernst'),
+    ]
+    const [foreign, kept] = [await newAlert('Foreign', another), await newAlert('Held', held)]
+    const document_id = await newDocument(bank.analyst, 'Held file')
+    for (const [object_kind, object_id] of [
+      ['subject', held],
+      ['document', document_id],
+    ])
+      await make(bank.officer, 'POST /holds', { object_kind, object_id, reason: 'Court order' })
+    const { erasure_id } = await make(bank.officer, `POST /subjects/${erased}/erase`, { reason: 'Request' })
+    await write((tx) =>
+      tx.run(
+        `update app.erasure set state = 'executing', confirmed_at = now(), confirmed_by = 'user:b', decision = '{}' where erasure_id = $1`,
+        [erasure_id],
+      ),
+    )
+    const overwrite = (text: string, id: string) =>
+      write(async (tx) => {
+        await tx.run(
+          `insert into app.erasure_step (tenant_id, erasure_id, step, subject_id) values ($1, $2, 'probe', $3)`,
+          [tx.tenant_id, erasure_id, erased],
+        )
+        await tx.run(`select set_config('app.erasing', $1, true)`, [erasure_id])
+        await tx.run(text, [id])
+      })
+    const alert = `update app.alert set title = 'erased' where alert_id = $1`
+    await expect(overwrite(alert, foreign)).rejects.toMatchObject({ code: 'PB002' })
+    await expect(overwrite(alert, kept)).rejects.toThrow()
+    const title = `update app.document set title = 'erased' where document_id = $1`
+    await expect(overwrite(title, document_id)).rejects.toMatchObject({ code: 'legal_hold' })
+  })
+})
+
+describe('words that look like the subject', () => {
+  test('short numbers, common words, times and ids erase nothing', async () => {
+    const ids = ['1000', '2026']
+    for (const external_id of ids) {
+      const subject_id = await newSubject('risk', external_id)
+      const alert_id = await newAlert(`Sum of ${external_id} at risk`, null)
+      for (const [name, one] of Object.entries(await preview(subject_id)))
+        if (name !== 'subject' && name !== 'copies') expect([name, one['by_mark']]).toEqual([name, 0])
+      await erase(subject_id)
+      expect((await make(bank.officer, `GET /alerts/${alert_id}`)).title).toContain(external_id)
+    }
+  })
+})
+
+describe('what is restricted', () => {
+  test('is counted in annexes only: without access a certificate is that of a tenant without it', async () => {
+    const twin = await makeBank()
+    const name = 'Zoe Restricted'
+    const certificateOf = async (at: Bank, hidden: boolean) => {
+      const subject_id = await newSubject(name, null, at)
+      await newDocument(at.officer, `File of ${name}`, { subject_id })
+      if (hidden) {
+        const { restriction_id } = await make(at.officer, 'POST /restrictions', {
+          purpose: `Suspicion about ${name}`,
+          is_in_force: true,
+        })
+        for (const title of ['One', 'Two'])
+          await newDocument(at.officer, `${title} ${name}`, { subject_id, restriction_id })
+      }
+      const erasure_id = await erase(subject_id, at)
+      const [seen, full] = [
+        await make(at.other, `GET /erasures/${erasure_id}/certificate`),
+        await make(at.officer, `GET /erasures/${erasure_id}/certificate`),
+      ]
+      return { seen, full }
+    }
+    const here = await certificateOf(await makeBank(), true)
+    const there = await certificateOf(twin, false)
+    expect(here.seen.erased).toEqual(there.seen.erased)
+    const countsOf = ({ annexes }: { annexes: { erased: object[] }[] }) => annexes.map((annex) => annex.erased)
+    expect(countsOf(here.seen)).toEqual(countsOf(there.seen))
+    expect(countsOf(here.full)).toHaveLength(countsOf(here.seen).length + 1)
+    const annex = here.full.annexes.find((one: { erased: object[] }) => one.erased.length > 1)
+    expect(annex.erased).toEqual([
+      { class: 'documents', count: 2, left_for_review: 0, kept_by_hold: 0 },
+      { class: 'restrictions', count: 1, left_for_review: 0, kept_by_hold: 0 },
+    ])
+    const { signature, ...content } = annex
+    const { public_key } = w.kernel.auditKeys
+    expect(verifyStatement('erasure-annex', canonicalJson(content), signature, public_key)).toBe(true)
+    const { signature: signed, annexes: _, ...own } = here.full
+    expect(verifyStatement('erasure-certificate', canonicalJson(own), signed, public_key)).toBe(true)
+  })
+})
