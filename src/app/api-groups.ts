@@ -113,6 +113,12 @@ export const apiGroups: readonly TagGroup[] = [
           'What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.',
       },
       {
+        module: 'investigations',
+        title: 'Investigations',
+        description:
+          'Cases that people work through by a playbook: gathered by the service, written up with citations, proposed by one person and closed by another.',
+      },
+      {
         module: 'work',
         title: 'Queues and clocks',
         description:

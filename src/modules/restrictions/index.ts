@@ -23,6 +23,14 @@ export async function prepareRestriction(tx: Tx, purpose: string): Promise<strin
   return restriction_id
 }
 
+/** For an object that is hidden from its first moment: one person has access, who gives it to others. */
+export async function createImposedRestriction(tx: Tx, purpose: string, user_id: string): Promise<string> {
+  const restriction_id = await prepareRestriction(tx, purpose)
+  await upsertAccess(tx, restriction_id, { user_id, effect: 'grant', until: null, reason: null })
+  await updateImposed(tx, { restriction_id, revision: 1 })
+  return restriction_id
+}
+
 export const restrictions: Module = {
   name: 'restrictions',
   segments: ['restrictions', 'mlro-designations'],

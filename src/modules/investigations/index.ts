@@ -1,0 +1,31 @@
+/** Public interface of investigations: cases that people work through by a playbook. */
+import type { Module } from '#kernel/module.ts'
+import { insertCanaryRows } from './canary.ts'
+import { investigationEvents } from './events.ts'
+import { gatherJob } from './gathering/gather-job.ts'
+import { investigationSource } from './investigation-source.ts'
+import { evidenceOwner, holdableInvestigation } from './owners.ts'
+import { investigationErasure } from './queries.ts'
+import { investigationRoutes } from './routes.ts'
+import { workKinds } from './work-kinds.ts'
+
+export const investigations: Module = {
+  name: 'investigations',
+  segments: ['investigations'],
+  tier: 'domain',
+  summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
+  routes: investigationRoutes,
+  jobs: [gatherJob],
+  erases: [investigationErasure],
+  holdable: [holdableInvestigation],
+  evidence_owners: [evidenceOwner],
+  events: investigationEvents,
+  work: workKinds,
+  constraints: {
+    investigation_four_eyes_ck: ['approval_own_request', 'Another person closes the investigation.'],
+    investigation_joined_key: ['conflict', 'Another investigation of this subject and playbook is open.'],
+  },
+  search: { sources: [investigationSource], unsearched: {} },
+  canary_table: 'investigation',
+  canary: insertCanaryRows,
+}
