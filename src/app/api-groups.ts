@@ -22,6 +22,12 @@ export const apiGroups: readonly TagGroup[] = [
         title: 'Rules',
         description: `Decision tables that say hit or no hit, versioned, proved and put in force like matrices.${recipes('matrices')}`,
       },
+      {
+        module: 'playbooks',
+        title: 'Playbooks',
+        description:
+          'What an investigation gathers, by when, and how it may end: steps with their order and conditions, clocks and outcomes, versioned, proved and put in force like matrices.',
+      },
     ],
   },
   {

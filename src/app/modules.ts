@@ -17,6 +17,7 @@ import { impact } from '#modules/impact/index.ts'
 import { investigations } from '#modules/investigations/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
 import { mcp } from '#modules/mcp/index.ts'
+import { playbooks } from '#modules/playbooks/index.ts'
 import { plugins } from '#modules/plugins/index.ts'
 import { providerCredentials } from '#modules/provider-credentials/index.ts'
 import { providers } from '#modules/providers/index.ts'
@@ -64,6 +65,7 @@ export const modules: readonly Module[] = [
   batchEvaluations,
   impact,
   documents,
+  playbooks,
   investigations,
 
   // views

@@ -23,6 +23,7 @@ import { WorkerThreads } from '#kernel/worker-threads.ts'
 import { insertUser } from '#modules/access/index.ts'
 import { seeding } from '#modules/definitions/index.ts'
 
+import { seedPlaybooks } from '#modules/playbooks/index.ts'
 import { seedPlugins } from '#modules/plugins/index.ts'
 import { seedProviders } from '#modules/providers/index.ts'
 import { readDefinitionSeeds, seedDefinitions } from '#modules/risk-matrices/index.ts'
@@ -138,6 +139,7 @@ export async function seed(
     await seedContracts(tx, readContractSeeds(folder), onStep)
     await seedDefinitions(tx, readDefinitionSeeds(folder), onStep)
     await seedProviders(tx, folder, onStep)
+    await seedPlaybooks(tx, folder, onStep)
   })
   await seedSharedPlugins(context, onStep)
   await prepareIntegrityKeys(context)

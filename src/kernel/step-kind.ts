@@ -42,12 +42,14 @@ export interface StepKind<W = never> {
   readonly has_cost: boolean
   /** Definitions that the step names by key. */
   readonly listReferences: (settings: W) => readonly StepReference[]
-  /** What is wrong with what the step names, as the tenant sees it now. */
-  readonly check: (kernel: StepCapabilities, tx: Tx, step: CheckedStep<W>) => Promise<readonly StepFinding[]>
+  /** What is wrong with what the steps of this kind name, as the tenant sees it now: findings in the order of the steps. */
+  readonly check: (
+    kernel: StepCapabilities,
+    tx: Tx,
+    steps: readonly CheckedStep<W>[],
+  ) => Promise<readonly (readonly StepFinding[])[]>
   /** Keys of the providers that the step may call; their credentials must be there before a case is opened. */
   readonly listProviders: (kernel: StepCapabilities, tx: Tx, settings: W) => Promise<readonly string[]>
-  /** The step in one plain sentence. */
-  readonly describe: (settings: W) => string
 }
 
 /** As a module lists it. */

@@ -58,6 +58,7 @@ const sharedFolders: Readonly<Record<string, readonly string[]>> = {
   providers: ['definitions'],
   plugins: ['definitions'],
   'source-contracts': ['definitions'],
+  playbooks: ['definitions'],
 }
 
 function findDeclaration(root: string, module: Module, route: Route): string {

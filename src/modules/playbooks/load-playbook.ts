@@ -17,10 +17,21 @@ export async function loadPlaybook(
   pinned?: PlaybookPin,
 ): Promise<LoadedPlaybook> {
   const pointer = pinned ? await findPinned(tx, key, pinned) : await findInForce(tx, key)
+  const { text: _, ...loaded } = await loadPlaybookText(kernel, tx, pointer)
+  return loaded
+}
+
+/** The same with the text as people write it. */
+export async function loadPlaybookText(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  pointer: resolver.ContentPointer,
+): Promise<LoadedPlaybook & { readonly text: documentStore.DefinitionText }> {
   const stored = (await resolver.loadList(kernel, tx, pointer)) ?? fail('content_corrupt')
   const text = fromPlaybookEntries([...stored.entries.values()].map(({ entry }) => entry))
   return {
-    key,
+    text,
+    key: pointer.list_key,
     origin: datasetStore.getOrigin(pointer.dataset_tenant_id),
     version: pointer.version,
     content_hash: pointer.content_hash,

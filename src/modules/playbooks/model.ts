@@ -34,17 +34,15 @@ const Money = closed({
 /** A unary test of decision tables for each tested fact; all hold. */
 const Condition = Type.Record(FactName, text(2000), { minProperties: 1, maxProperties: 20 })
 
-/** Without a calendar, business days are counted by the calendar that the tenant has chosen. */
-const Clock = Type.Union([
-  closed({ key: Key, title: Type.Optional(titleText(200)), hours: integer(1, 8760) }),
-  closed({
-    key: Key,
-    title: Type.Optional(titleText(200)),
-    days: integer(1, 3650),
-    day_kind: oneOf(['business', 'calendar']),
-    calendar: Type.Optional(Slug()),
-  }),
-])
+/** Either hours or days. Without a calendar, business days are counted by the calendar that the tenant has chosen. */
+const Clock = closed({
+  key: Key,
+  title: Type.Optional(titleText(200)),
+  hours: Type.Optional(integer(1, 8760)),
+  days: Type.Optional(integer(1, 3650)),
+  day_kind: Type.Optional(oneOf(['business', 'calendar'])),
+  calendar: Type.Optional(Slug()),
+})
 
 /** Members that steps of every kind have. */
 const Step = closed({
@@ -65,7 +63,7 @@ const Outcome = closed({
   when: Type.Optional(Condition),
 })
 
-/** As people write it. `facts` is checked by the decision engine, which owns the form of inputs. */
+/** With outcomes in their long form. `facts` is checked by the decision engine, which owns the form of inputs. */
 export const PlaybookText = closed({
   title: titleText(200),
   description: Type.Optional(text(2000)),
@@ -74,12 +72,15 @@ export const PlaybookText = closed({
   facts: Type.Optional(listOf(Type.Record(Type.String(), Type.Unknown()), MAX_FACTS)),
   clocks: Type.Optional(listOf(Clock, MAX_CLOCKS)),
   steps: listOf(Step, MAX_STEPS, { minItems: 1 }),
-  outcomes: listOf(Type.Union([ReasonCode, Outcome]), MAX_OUTCOMES, { minItems: 1 }),
+  outcomes: listOf(Outcome, MAX_OUTCOMES, { minItems: 1 }),
 })
 
 export type SubjectType = (typeof subjectTypes)[number]
 export type Money = Static<typeof Money>
-export type PlaybookClock = Static<typeof Clock>
+export type PlaybookClock = { readonly key: string; readonly title?: string } & (
+  | { readonly hours: number }
+  | { readonly days: number; readonly day_kind: 'business' | 'calendar'; readonly calendar?: string }
+)
 export type PlaybookCondition = Readonly<Record<string, string>>
 
 /** Where a member of a provider's input comes from. */
@@ -106,9 +107,9 @@ export const ProviderSettings = closed({
 })
 export type ProviderSettings = Static<typeof ProviderSettings>
 
-/** The inputs of the decision are the attributes of the subject. */
-export const EvaluationSettings = Type.Union([closed({ matrix: Slug() }), closed({ rule: Slug() })])
-export type EvaluationSettings = Static<typeof EvaluationSettings>
+/** Either a matrix or a rule. The inputs of the decision are the attributes of the subject. */
+export const EvaluationSettings = closed({ matrix: Type.Optional(Slug()), rule: Type.Optional(Slug()) })
+export type EvaluationSettings = { readonly matrix: string } | { readonly rule: string }
 
 export const TaskSettings = closed({
   title: titleText(200),

@@ -10,6 +10,7 @@ import { versionRoutes } from './version-routes.ts'
 export * as accessTokens from './access-tokens.ts'
 export { expectReady, findReadiness, listReadiness, type ProviderReadiness, type ReadyProvider } from './gaps.ts'
 export { fromManifestEntries, PROVIDER_FAMILY, toManifestEntries } from './provider-manifest.ts'
+export { CredentialGap } from './schema.ts'
 export * as credentialStore from './store.ts'
 export { CredentialGone, withCredential } from './with-credential.ts'
 

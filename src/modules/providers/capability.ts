@@ -5,6 +5,7 @@ import {
   getTimeoutMs,
   type HttpCapability,
   type HttpManifest,
+  type InputSchema,
   type McpCapability,
   type McpManifest,
   type PluginCapability,
@@ -67,7 +68,7 @@ const NO_LIMITS: SendLimits = {
 }
 
 /** In hundredths of the currency, rounded up: a budget is never exceeded by rounding. */
-const toMinor = (amount: string): number => Math.ceil(Number(amount) * 100 - 1e-9)
+export const toMinor = (amount: string): number => Math.ceil(Number(amount) * 100 - 1e-9)
 
 /** A published manifest was checked; its type is that of the library. */
 const toManifest = (text: documentStore.DefinitionText): ProviderManifest => text as unknown as ProviderManifest
@@ -120,3 +121,15 @@ export function findCapability(text: documentStore.DefinitionText, name: string)
     manifest,
   } as CalledOperation
 }
+
+/** Built-in look-ups take the key. */
+const LOOKUP_INPUT: InputSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['key'],
+  properties: { key: { type: 'string', minLength: 1, maxLength: 1000 } },
+}
+
+/** The schema of what a capability is asked with. */
+export const getInputSchema = (capability: Capability): InputSchema =>
+  capability.kind === 'builtin' ? LOOKUP_INPUT : capability.declared.input

@@ -9,10 +9,15 @@ import type { ReadyProvider } from '#modules/provider-credentials/index.ts'
 import { findBoundTool } from '#modules/tool-servers/index.ts'
 import { checkInput } from '#provider/check-input.ts'
 import { type StoredRequest, toStoredRequest } from '#provider/fill-credentials.ts'
-import type { InputSchema } from '#provider/manifest.ts'
 import { InputNotRenderable, renderArguments, renderRequest } from '#provider/render-request.ts'
 import { isDeclaredRepeatable } from '#provider/tools/tool-definition.ts'
-import { type Capability, findCapability, type HttpOperation, type ToolOperation } from './capability.ts'
+import {
+  type Capability,
+  findCapability,
+  getInputSchema,
+  type HttpOperation,
+  type ToolOperation,
+} from './capability.ts'
 import { type CallRow, insertCall } from './queries.ts'
 
 export interface CallRequest {
@@ -45,7 +50,7 @@ export function expectCapability(
   const capability =
     findCapability(provider.manifest, request.capability) ??
     fail('conflict', `The provider ${provider.provider_key} has no such capability. It has: ${listNames(provider)}.`)
-  const schema = capability.kind === 'builtin' ? LOOKUP_INPUT : capability.declared.input
+  const schema = getInputSchema(capability)
   const faults = checkInput(schema, request.input)
   if (faults.length > 0) {
     fail('validation_failed', {
@@ -63,14 +68,6 @@ export function expectCapability(
 
 const listNames = ({ manifest }: Pick<ReadyProvider, 'manifest'>): string =>
   Object.keys((manifest['capabilities'] ?? {}) as object).join(', ')
-
-/** Built-in look-ups take the key. */
-const LOOKUP_INPUT: InputSchema = {
-  type: 'object',
-  additionalProperties: false,
-  required: ['key'],
-  properties: { key: { type: 'string', minLength: 1, maxLength: 1000 } },
-}
 
 /** The request as the ledger has it: input filled in, placeholders for credentials. */
 function renderForLedger({ manifest, declared }: HttpOperation, input: CallRequest['input']) {

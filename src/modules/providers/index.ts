@@ -12,6 +12,7 @@ import { usageRoutes } from './usage/routes.ts'
 import { verifyRoutes } from './verify-routes.ts'
 
 export { findCallResults } from './call-results.ts'
+export * as capabilities from './capability.ts'
 export { type ContractProvider, listContractProviders } from './contract-providers.ts'
 export { createCall, expectRenderable } from './create-call.ts'
 export { expectExecutable } from './expect-executable.ts'

@@ -48,11 +48,12 @@ export const versionedParams = {
   contract_key: 'contract',
   provider_key: 'provider',
   plugin_key: 'plugin',
+  playbook_key: 'playbook',
 } as const
 type VersionedParam = keyof typeof versionedParams
 
 export interface VersionedTarget {
-  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
+  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
   readonly key: string
   readonly version: number | null
 }
@@ -81,6 +82,7 @@ const familyWords = {
   contract: 'source contract',
   provider: 'provider',
   plugin: 'plugin',
+  playbook: 'playbook',
 } as const
 
 function describeDifference(family: VersionedTarget['family'], facts: VersionFacts): string | null {

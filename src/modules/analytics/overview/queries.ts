@@ -94,10 +94,10 @@ export const listDecisionsWithActions = (tx: Tx, most: number, count: number) =>
   )
 
 /** The kinds of definition that the overview shows. */
-const SHOWN_FAMILIES = `('list', 'matrix', 'rule', 'contract', 'provider', 'plugin')`
+const SHOWN_FAMILIES = `('list', 'matrix', 'rule', 'contract', 'provider', 'plugin', 'playbook')`
 
 export interface DraftRow {
-  readonly family: 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
+  readonly family: 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
   readonly key: string
   readonly title: string
   readonly based_on: number | null
@@ -114,7 +114,7 @@ export const listDraftsOf = (tx: Tx, principal: string, count: number) =>
   )
 
 export interface DueDefinitionRow {
-  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
+  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
   readonly key: string
   readonly title: string
   readonly origin: 'own' | 'shared'
@@ -254,7 +254,7 @@ export const listNames = (tx: Tx, user_ids: readonly string[], subject_ids: read
 
 export interface PolicyChangeRow {
   readonly activation_id: string
-  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
+  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
   readonly key: string
   readonly title: string
   readonly kind: string

@@ -17,7 +17,7 @@ import {
 } from '#kernel/schema.ts'
 import { MAX_COUNTED, MAX_ITEMS } from './limits.ts'
 
-const documentFamilies = ['matrix', 'rule', 'contract', 'provider', 'plugin'] as const
+const documentFamilies = ['matrix', 'rule', 'contract', 'provider', 'plugin', 'playbook'] as const
 const families = ['list', ...documentFamilies] as const
 const Version = integer(1, Number.MAX_SAFE_INTEGER)
 const Principal = text(300)

@@ -257,7 +257,7 @@ export const findDatasetView = (
   )
 
 export interface DependentRow {
-  readonly kind: 'overlay' | 'pin' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
+  readonly kind: 'overlay' | 'pin' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
   readonly key: string
   readonly version: number | null
   readonly detail: string

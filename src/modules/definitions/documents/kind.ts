@@ -69,8 +69,16 @@ export interface DefinitionOperations {
 /** What the optional hooks of a kind may use. */
 export type HookCapabilities = Capabilities<'caches' | 'threads' | 'encryption' | 'transactions'>
 
-/** What validating a document may use: a matrix runs the plugins that it names. */
-export type ValidationCapabilities = Capabilities<'caches' | 'metrics' | 'plugin_policy' | 'threads'>
+/** What validating a document may use: a matrix runs the plugins that it names, a playbook has kinds of steps that modules declare. */
+export const validationCapabilities = [
+  'caches',
+  'forced_provider_mode',
+  'metrics',
+  'modules',
+  'plugin_policy',
+  'threads',
+] as const
+export type ValidationCapabilities = Capabilities<(typeof validationCapabilities)[number]>
 
 /** Gates that a version passes before it comes into force, with members of the request that open them. */
 export interface ActivationHook {

@@ -23,7 +23,7 @@ import {
   type NewDefinition,
   toDefinitionView,
 } from './document.ts'
-import { type DefinitionKind, getDefinitionKey, toKindReply } from './kind.ts'
+import { type DefinitionKind, getDefinitionKey, toKindReply, validationCapabilities } from './kind.ts'
 import { findProfiles, type ProfileRow, upsertProfile } from './queries.ts'
 import { type DefinitionSchemas, toListVersions } from './schema.ts'
 
@@ -73,7 +73,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
         'own one is put in force, and both stay readable: `origin` says which is meant.',
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      uses: validationCapabilities,
       body: s.New,
       reply: [201, s.View],
       revisioned: true,
@@ -94,7 +94,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       ...(kind.tools?.get && { tool: kind.tools.get }),
       roles: everyone,
       tx: 'read',
-      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      uses: validationCapabilities,
       params: s.KeyParams,
       query: registrySchemas.OriginQuery,
       reply: [200, s.View],
@@ -113,7 +113,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
         'not name that, as `activation`.',
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      uses: validationCapabilities,
       params: s.KeyParams,
       body: s.Change,
       reply: [200, s.View],
@@ -143,7 +143,7 @@ export function createSettingsRoutes(kind: DefinitionKind, s: DefinitionSchemas)
       summary: `Retire a ${word} of which nothing is in force; its history stays readable`,
       roles: ['policy_editor', 'compliance_officer'],
       tx: 'write',
-      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      uses: validationCapabilities,
       params: s.KeyParams,
       reply: [200, s.View],
       governed: { action: 'datasets', head },

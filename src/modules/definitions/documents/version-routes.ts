@@ -26,6 +26,7 @@ import {
   listHookCapabilities,
   readVersionParams,
   toKindReply,
+  validationCapabilities,
 } from './kind.ts'
 import { publishDraft } from './publish.ts'
 import { insertDraft, lockDraft, removeDraft, updateDraft } from './queries.ts'
@@ -89,7 +90,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: `Open a draft of the ${word}: from a text, from a version, or from the one in force`,
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      uses: validationCapabilities,
       params: s.KeyParams,
       body: NewDraft,
       reply: [201, s.VersionWithText],
@@ -118,7 +119,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'A version or the draft: its definition, a plain reading of it, and its proof or findings',
       roles: everyone,
       tx: 'read',
-      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      uses: validationCapabilities,
       params: s.VersionParams,
       query: registrySchemas.OriginQuery,
       reply: [200, s.VersionWithText],
@@ -138,7 +139,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
       summary: 'Edit the draft; faults are returned and prevent publication',
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      uses: validationCapabilities,
       params: s.DraftParams,
       body: DraftText,
       reply: [200, s.VersionWithText],
@@ -176,7 +177,7 @@ export function createVersionRoutes(kind: DefinitionKind, s: DefinitionSchemas):
         'version stores the list versions of its proof.',
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['caches', 'metrics', 'plugin_policy', 'threads'],
+      uses: validationCapabilities,
       params: s.DraftParams,
       body: PublishRequest,
       reply: [201, s.Version],

@@ -56,7 +56,7 @@ export const Dependents = closed(
   {
     items: listOf(
       closed({
-        kind: oneOf(['overlay', 'pin', 'matrix', 'rule', 'contract', 'provider', 'plugin']),
+        kind: oneOf(['overlay', 'pin', 'matrix', 'rule', 'contract', 'provider', 'plugin', 'playbook']),
         key: text(200),
         version: nullable(registrySchemas.VersionNumber),
         detail: text(500),

@@ -1,0 +1,135 @@
+/** Playbooks in force that name a definition, and the gate that keeps them from losing what they name. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { Problem } from '#kernel/problem.ts'
+import type { FinishReview } from '#kernel/request/change-reviews.ts'
+import {
+  type activationStore,
+  datasetStore,
+  documentStore,
+  resolver,
+  type versionStore,
+} from '#modules/definitions/index.ts'
+import { findReadiness } from '#modules/provider-credentials/index.ts'
+import type { Finding } from './check-playbook.ts'
+import { loadPlaybookText } from './load-playbook.ts'
+import { type LoadedPlaybook, PLAYBOOK_FAMILY } from './model.ts'
+import { listPlaybookReferences, type PlaybookCapabilities, validatePlaybook } from './validate-playbook.ts'
+
+const MAX_PLAYBOOKS = 500
+
+interface PlaybookInForce extends LoadedPlaybook {
+  readonly title: string
+  readonly text: documentStore.DefinitionText
+}
+
+/** Every playbook in force. One whose content is damaged keeps no other from being named. */
+async function listPlaybooksInForce(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  isWanted: (playbook_key: string) => boolean = () => true,
+): Promise<PlaybookInForce[]> {
+  const filter = { family: PLAYBOOK_FAMILY, origin: null, state: null, type_key: null, key_prefix: null }
+  const rows = await datasetStore.listDatasets(tx, filter, null, MAX_PLAYBOOKS)
+  const titles = new Map(rows.map(({ list_key, title }) => [list_key, title] as const).filter(([key]) => isWanted(key)))
+  const pointers = await resolver.findPointersInForce(tx, [...titles.keys()], {}, PLAYBOOK_FAMILY)
+  const found: PlaybookInForce[] = []
+  for (const [key, pointer] of pointers) {
+    try {
+      found.push({ ...(await loadPlaybookText(kernel, tx, pointer)), title: titles.get(key) ?? key })
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'content_corrupt')) throw error
+    }
+  }
+  return found.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+export interface UsedDefinition {
+  readonly family: string
+  readonly key: string
+}
+
+/** Playbooks in force with a step that names the definition, or, for a provider, one of its capabilities. */
+export async function listDependentPlaybooks(kernel: PlaybookCapabilities, tx: Tx, { family, key }: UsedDefinition) {
+  const readiness = family === 'provider' ? (await findReadiness(kernel, tx, [key])).get(key) : undefined
+  const offered = new Set(Object.keys((readiness?.provider.manifest['capabilities'] ?? {}) as object))
+  const playbooks = await listPlaybooksInForce(kernel, tx)
+  return playbooks.flatMap((playbook) => {
+    const steps = listPlaybookReferences(kernel.modules, playbook.content)
+      .filter(
+        (reference) =>
+          (reference.family === family && reference.key === key) ||
+          (reference.family === 'capability' && offered.has(reference.key)),
+      )
+      .map(({ step }) => step)
+    const { key: playbook_key, origin, version, title } = playbook
+    return steps.length === 0 ? [] : [{ playbook_key, title, origin, version, steps: [...new Set(steps)] }]
+  })
+}
+
+const reviewedFamilies: readonly string[] = ['list', 'matrix', 'rule', 'provider', PLAYBOOK_FAMILY]
+
+const toFaultId = ({ code, pointer }: Finding): string => `${code} ${pointer}`
+
+/**
+ * Called before a change of what is in force; the returned function runs after it in the same transaction. Only faults that the
+ * change introduces are reported: a playbook with faults must not block corrections.
+ */
+export async function reviewInForce(kernel: PlaybookCapabilities, tx: Tx, change: unknown): Promise<FinishReview> {
+  const { family, list_key, effective_from } = change as activationStore.InForceChange
+  // What comes into force later is checked by the view of each playbook once it does.
+  const isLater = effective_from !== null && Date.parse(effective_from) > Date.now()
+  if (isLater || !reviewedFamilies.includes(family)) return async () => []
+  const isReader = await findReaders(tx, family, list_key)
+  const before = await findFaults(kernel, tx, isReader)
+  return async () => {
+    const broken = [...(await findFaults(kernel, tx, isReader))].flatMap(([playbook_key, { version, faults }]) => {
+      // The version that comes into force itself must hold.
+      const isChanged = family === PLAYBOOK_FAMILY && playbook_key === list_key
+      const known = new Set(isChanged ? [] : before.get(playbook_key)?.faults.map(toFaultId))
+      const introduced = faults.filter((fault) => !known.has(toFaultId(fault)))
+      return introduced.length === 0 ? [] : [{ playbook_key, version, findings: introduced.slice(0, 20) }]
+    })
+    return toGates(family, list_key, broken)
+  }
+}
+
+/** Which playbooks a change may concern: readers of the list, the playbook itself, or any of them. */
+async function findReaders(tx: Tx, family: string, key: string): Promise<(playbook_key: string) => boolean> {
+  if (family === PLAYBOOK_FAMILY) return (playbook_key) => playbook_key === key
+  if (family !== 'list') return () => true
+  const readers = await documentStore.listReferencingDefinitions(tx, key)
+  const keys = new Set(readers.filter((reader) => reader.family === PLAYBOOK_FAMILY).map((reader) => reader.key))
+  return (playbook_key) => keys.has(playbook_key)
+}
+
+async function findFaults(kernel: PlaybookCapabilities, tx: Tx, isReader: (playbook_key: string) => boolean) {
+  const faults = new Map<string, { readonly version: number; readonly faults: readonly Finding[] }>()
+  for (const { key, version, text } of await listPlaybooksInForce(kernel, tx, isReader)) {
+    const { findings } = await validatePlaybook(kernel, tx, text)
+    faults.set(key, { version, faults: findings.filter(({ severity }) => severity === 'error') })
+  }
+  return faults
+}
+
+interface BrokenPlaybook {
+  readonly playbook_key: string
+  readonly version: number
+  readonly findings: readonly Finding[]
+}
+
+function toGates(family: string, list_key: string, broken: readonly BrokenPlaybook[]): versionStore.Gate[] {
+  const [first] = broken
+  if (!first) return []
+  const isOwn = family === PLAYBOOK_FAMILY && first.playbook_key === list_key
+  const names = broken.map(({ playbook_key }) => `playbook ${playbook_key}`).join(', ')
+  const detail = `${isOwn ? `Version ${first.version} of ${list_key} does not hold` : `${names} would no longer hold`}: ${first.findings[0]?.message}`
+  return [
+    {
+      gate: isOwn ? 'proof' : 'referenced-by',
+      detail: detail.slice(0, 1000),
+      overridable: false,
+      facts: { family, key: list_key, playbooks: broken },
+    },
+  ]
+}
