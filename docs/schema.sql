@@ -833,10 +833,10 @@ begin
     new.joins := not app.is_in_force(new.restriction_id);
     return new;
   end if;
-  if (new.tenant_id, new.investigation_id, new.reference, new.subject_id, new.playbook_key, new.playbook_version, new.playbook_hash, new.origin,
+  if (new.tenant_id, new.investigation_id, new.reference, new.subject_id, new.playbook_key, new.playbook_origin, new.playbook_version, new.playbook_hash, new.origin,
       new.origin_reference, new.restriction_id, new.created_at, new.created_by)
      is distinct from
-     (old.tenant_id, old.investigation_id, old.reference, old.subject_id, old.playbook_key, old.playbook_version, old.playbook_hash, old.origin,
+     (old.tenant_id, old.investigation_id, old.reference, old.subject_id, old.playbook_key, old.playbook_origin, old.playbook_version, old.playbook_hash, old.origin,
       old.origin_reference, old.restriction_id, old.created_at, old.created_by) then
     raise exception 'what an investigation is about never changes' using errcode = 'PB002';
   end if;
@@ -1699,7 +1699,7 @@ begin
     raise exception 'the row that a row of % belongs to does not exist', tg_table_name using errcode = 'PB004';
   end if;
   if not current_state = any (tg_argv[1:]) then
-    raise exception 'the investigation is %', current_state using errcode = 'PB002';
+    raise exception 'the investigation is %', current_state using errcode = 'PB010';
   end if;
   return new;
 end $function$
@@ -3776,6 +3776,7 @@ create table app.investigation (
   reference text not null,
   subject_id uuid not null,
   playbook_key text not null,
+  playbook_origin text not null,
   playbook_version bigint not null,
   playbook_hash text not null,
   title text not null,
@@ -3823,6 +3824,7 @@ create table app.investigation (
   constraint investigation_outcome_ck CHECK (((length(outcome) >= 1) AND (length(outcome) <= 60))),
   constraint investigation_playbook_hash_ck CHECK ((playbook_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint investigation_playbook_key_ck CHECK (((length(playbook_key) >= 1) AND (length(playbook_key) <= 100))),
+  constraint investigation_playbook_origin_ck CHECK ((playbook_origin = ANY (ARRAY['own'::text, 'shared'::text]))),
   constraint investigation_playbook_version_ck CHECK ((playbook_version >= 1)),
   constraint investigation_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
   constraint investigation_proposal_hash_ck CHECK ((proposal_hash ~ '^[0-9a-f]{64}$'::text)),
@@ -4032,7 +4034,7 @@ create policy sight on app.investigation_seal as restrictive for all using (((re
 create policy wall on app.investigation_seal as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER investigation_seal_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_seal FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_seal_append BEFORE DELETE OR UPDATE ON app.investigation_seal FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
-CREATE TRIGGER investigation_seal_open BEFORE INSERT ON app.investigation_seal FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'proposed');
+CREATE TRIGGER investigation_seal_open BEFORE INSERT ON app.investigation_seal FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
 CREATE TRIGGER investigation_seal_restriction BEFORE INSERT ON app.investigation_seal FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 grant insert, select on app.investigation_seal to app;
 
@@ -4080,8 +4082,8 @@ create table app.investigation_step (
   constraint investigation_step_currency_ck CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
   constraint investigation_step_definition_ck CHECK ((jsonb_typeof(definition) = 'object'::text)),
   constraint investigation_step_ended_ck CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'indeterminate'::text, 'skipped'::text, 'waived'::text])) = (ended_at IS NOT NULL))),
-  constraint investigation_step_key_ck CHECK ((step_key ~ '^[a-z][a-z0-9_-]{0,59}$'::text)),
-  constraint investigation_step_kind_ck CHECK ((kind ~ '^[a-z][a-z0-9_-]{0,39}$'::text)),
+  constraint investigation_step_key_ck CHECK ((step_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint investigation_step_kind_ck CHECK ((kind ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
   constraint investigation_step_origin_ck CHECK ((origin = ANY (ARRAY['playbook'::text, 'person'::text]))),
   constraint investigation_step_position_ck CHECK ((("position" >= 1) AND ("position" <= 999))),
   constraint investigation_step_priced_ck CHECK (((cost_amount IS NULL) = (cost_currency IS NULL))),

@@ -49,6 +49,7 @@ const kindPages: Readonly<Record<string, KindPage>> = {
   plugin: { icon: 'plugin', toTarget: pageAt('/plugins') },
   'tool-server': { icon: 'tools', toTarget: pageAt('/tools/servers') },
   alert: { icon: 'work', toTarget: pageAt('/inbox/alerts') },
+  investigation: { icon: 'work', toTarget: pageAt('/investigations') },
   evaluation: { icon: 'scale', toTarget: pageAt('/evaluations') },
   batch: { icon: 'batch', toTarget: pageAt('/batches') },
   'change-request': { icon: 'approve', toTarget: pageAt('/change-requests') },

@@ -2,10 +2,11 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { raiseAlert } from '#modules/alerts/index.ts'
-import { insertNarrative, insertSeal } from './lifecycle/queries.ts'
 import { createReference } from './model.ts'
+import { insertNarrative } from './narrative/queries.ts'
 import { insertInvestigation, insertSteps, insertSubject } from './opening/queries.ts'
 import { findSubjectNamed, insertCaseAlert, insertEvent, insertNote } from './queries.ts'
+import { insertSeal } from './seal/queries.ts'
 import { insertRequest, insertTask } from './tasks/queries.ts'
 
 const CANARY_HASH = 'ca'.repeat(32)
@@ -54,7 +55,7 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
   const request_id = uuidv7()
   await insertRequest(tx, { request_id, investigation_id, addressee: 'canary', question: 'canary', due_at: null })
   const content = Buffer.from('canary')
-  await insertNarrative(tx, { investigation_id, version: 1, content, content_hash: CANARY_HASH, paragraphs: 0 })
+  await insertNarrative(tx, investigation_id, { version: 1, content, content_hash: CANARY_HASH, paragraphs: 0 })
   const { alert_id } = await raiseAlert(null, tx, {
     source: 'canary',
     rule_code: null,
@@ -66,8 +67,7 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     reference: 'canary',
   })
   if (alert_id !== null) await insertCaseAlert(tx, investigation_id, alert_id)
-  await insertSeal(tx, {
-    investigation_id,
+  await insertSeal(tx, investigation_id, {
     seal_no: 1,
     manifest: { canary: 'canary' },
     manifest_hash: CANARY_HASH,

@@ -4,6 +4,7 @@ import { insertCanaryRows } from './canary.ts'
 import { investigationEvents } from './events.ts'
 import { gatherJob } from './gathering/gather-job.ts'
 import { investigationSource } from './investigation-source.ts'
+import { narrativeRoutes } from './narrative/routes.ts'
 import { evidenceOwner, holdableInvestigation } from './owners.ts'
 import { investigationErasure } from './queries.ts'
 import { investigationRoutes } from './routes.ts'
@@ -14,7 +15,7 @@ export const investigations: Module = {
   segments: ['investigations'],
   tier: 'domain',
   summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
-  routes: investigationRoutes,
+  routes: [...investigationRoutes, ...narrativeRoutes],
   jobs: [gatherJob],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],

@@ -266,8 +266,7 @@ export interface TimelineRow {
 /** Newest first. */
 export const listTimeline = (
   tx: Tx,
-  investigation_id: string,
-  category: EventCategory | null,
+  { investigation_id, category }: { readonly investigation_id: string; readonly category: EventCategory | null },
   after: PagePosition,
   count: number,
 ) =>

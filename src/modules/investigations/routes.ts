@@ -4,13 +4,14 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
-import { loadPlaybook } from '#modules/playbooks/load-playbook.ts'
+import { findApplicable, loadPlaybook } from '#modules/playbooks/index.ts'
 import { createImposedRestriction } from '#modules/restrictions/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
 import { workClocks } from '#modules/work/index.ts'
 import { openNotes } from './case-notes.ts'
 import { assertCase, readContent } from './lifecycle/case-content.ts'
 import { getMainAction, listNextActions } from './lifecycle/guards.ts'
+import { listOutcomes } from './lifecycle/outcomes.ts'
 import { toWorkItem } from './model.ts'
 import { expectProviders } from './opening/check-providers.ts'
 import { openInvestigation } from './opening/open-investigation.ts'
@@ -112,7 +113,8 @@ export const investigationRoutes = [
     const owner = is_restricted ? expectPerson(actor.principal, 'Only a person may restrict access.') : null
     if (owner !== null && !actor.roles.includes('compliance_officer'))
       fail('role_required', 'Only a compliance officer opens a restricted investigation.')
-    await expectProviders(kernel, tx, playbook, new Set(playbook.content.steps.map(({ key }) => key)))
+    const { steps } = await findApplicable(kernel, tx, playbook.content, subject)
+    await expectProviders(kernel, tx, playbook, steps)
     const restriction =
       owner === null
         ? undefined
@@ -141,7 +143,7 @@ export const investigationRoutes = [
     description: 'While its restriction is in force, reading it is recorded.',
     roles: readers,
     tx: 'read',
-    uses: ['caches'],
+    uses: ['caches', 'encryption', 'integrity', 'modules'],
     params: InvestigationParams,
     reply: [200, Investigation],
     revisioned: true,
@@ -149,17 +151,12 @@ export const investigationRoutes = [
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, actor, kernel, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
-    const { content, counts } = await readContent(tx, row)
+    const { content, counts } = await readContent({ kernel, tx }, row, 'stored')
     const clocks = await workClocks.listClocksOf(tx, toWorkItem(row.investigation_id))
     const alerts = await listCaseAlerts(tx, row.investigation_id)
-    const { playbook_key, playbook_origin, playbook_version } = row
-    const playbook = await loadPlaybook(kernel, tx, playbook_key, {
-      origin: playbook_origin,
-      version: playbook_version,
-    })
     return {
       ...toInvestigation(row, { steps: content.steps, counts, clocks, alerts }),
-      outcomes: playbook.content.outcomes.map(({ code }) => code),
+      outcomes: await listOutcomes({ kernel, tx }, row),
       main_action: getMainAction(row, actor),
       next_actions: listNextActions(row, content, actor),
     }
@@ -196,7 +193,7 @@ export const investigationRoutes = [
       input,
       `listInvestigationTimeline ${row.investigation_id} ${category}`,
       ['recorded_at', 'event_id'],
-      (after, count) => listTimeline(tx, row.investigation_id, category, after, count),
+      (after, count) => listTimeline(tx, { investigation_id: row.investigation_id, category }, after, count),
     )
     const notes = await openNotes(kernel, tx, row, found.items)
     const items = found.items.map(({ event_id, kind, category: of, data, recorded_at, recorded_by }, at) => ({

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope, requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import type { LoadedPlaybook } from '#modules/playbooks/model.ts'
+import type { playbookModel } from '#modules/playbooks/index.ts'
 import { createImposedRestriction } from '#modules/restrictions/index.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { insertSeal } from './lifecycle/queries.ts'
 import { type OpenRequest, openInvestigation } from './opening/open-investigation.ts'
+import { insertSeal } from './seal/queries.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -26,7 +26,7 @@ const newSubject = async (): Promise<string> =>
   (await t.make('POST /subjects', { body: { subject_type: 'person', name: 'Ada Lovelace' } })).subject_id
 
 const settings = { title: null, when: null, reuse_days: null, max_cost: null } as const
-const toPlaybook = (key: string): LoadedPlaybook => ({
+const toPlaybook = (key: string): playbookModel.LoadedPlaybook => ({
   key,
   origin: 'own',
   version: 1,
@@ -111,8 +111,7 @@ const settle = (investigation_id: string) =>
   })
 const seal = (investigation_id: string, seal_no: number) =>
   asPerson(BEN, (tx) =>
-    insertSeal(tx, {
-      investigation_id,
+    insertSeal(tx, investigation_id, {
       seal_no,
       manifest: {},
       manifest_hash: 'c'.repeat(64),

@@ -69,7 +69,7 @@ const members = {
   revision: Revision,
 }
 
-const Guard = closed(
+export const Guard = closed(
   {
     code: text(60),
     detail: text(1000),

@@ -7,7 +7,7 @@ import { emit } from '#kernel/events/emit.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import type { LoadedPlaybook, PlaybookClock } from '#modules/playbooks/model.ts'
+import type { playbookModel } from '#modules/playbooks/index.ts'
 import type { SubjectRow } from '#modules/subjects/index.ts'
 import { type Priority, workClocks, workItems } from '#modules/work/index.ts'
 import { investigationOpened } from '../events.ts'
@@ -18,7 +18,7 @@ import { findJoinable, insertInvestigation, insertSteps, insertSubject } from '.
 
 export interface OpenRequest {
   readonly subject: Pick<SubjectRow, 'subject_id'>
-  readonly playbook: LoadedPlaybook
+  readonly playbook: playbookModel.LoadedPlaybook
   readonly title: string
   readonly priority: Priority
   readonly origin: Origin
@@ -104,16 +104,7 @@ async function startCase(
   )
   const object = { ...toWorkItem(investigation_id), restriction_id }
   await workItems.openWork(kernel, tx, { ...object, priority, source: playbook.key })
-  for (const clock of playbook.content.clocks) {
-    const { duration, calendar } = toDuration(clock)
-    await workClocks.startClock(kernel, tx, {
-      ...object,
-      clock_key: clock.key,
-      kind: 'service',
-      duration,
-      ...(calendar !== undefined && { calendar }),
-    })
-  }
+  await startClocks(kernel, tx, object, playbook.content.clocks)
   await emit(tx, investigationOpened, {
     object_id: investigation_id,
     restriction_id,
@@ -133,7 +124,20 @@ async function startCase(
   return { ...opened, job_id: job.job_id }
 }
 
-const toDuration = (clock: PlaybookClock) =>
+export async function startClocks(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  object: workClocks.ObjectRef & { readonly restriction_id: string },
+  clocks: readonly playbookModel.PlaybookClock[],
+): Promise<void> {
+  for (const clock of clocks) {
+    const { duration, calendar } = toDuration(clock)
+    const started = { ...object, clock_key: clock.key, kind: 'service' as const, duration }
+    await workClocks.startClock(kernel, tx, { ...started, ...(calendar !== undefined && { calendar }) })
+  }
+}
+
+const toDuration = (clock: playbookModel.PlaybookClock) =>
   'hours' in clock
     ? { duration: { hours: clock.hours }, calendar: undefined }
     : { duration: { days: clock.days, day_kind: clock.day_kind }, calendar: clock.calendar }
