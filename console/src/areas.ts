@@ -133,6 +133,20 @@ export const areas: readonly Area[] = [
     },
   },
   {
+    path: '/playbooks',
+    title: 'Playbooks',
+    about: 'What investigations gather, by when, and how they may end',
+    icon: 'playbook',
+    group: 'Policy',
+    needs: 'listPlaybooks',
+    pages: {
+      '/playbooks': () => import('./areas/playbooks/playbooks-page.tsx'),
+      '/playbooks/$key': () => import('./areas/playbooks/playbook-page.tsx'),
+      '/playbooks/$key/draft': () => import('./areas/playbooks/playbook-draft-page.tsx'),
+      '/playbooks/$key/diff': () => import('./areas/playbooks/playbook-difference-page.tsx'),
+    },
+  },
+  {
     path: '/source-contracts',
     title: 'Source contracts',
     about: 'What answers of providers must look like: facts, quarantine, lineage, drift',

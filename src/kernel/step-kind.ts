@@ -1,6 +1,6 @@
 /** Kinds of steps of a playbook, as modules declare them: a new kind needs no change of the module that runs playbooks. */
+import type { Caches } from './cache/caches.ts'
 import type { Tx } from './database/tx.ts'
-import type { Capabilities } from './kernel.ts'
 import type { TSchema } from './schema.ts'
 
 /** A fault of a step with its place. */
@@ -28,7 +28,10 @@ export interface CheckedStep<W> {
   readonly facts: ReadonlySet<string>
 }
 
-export type StepCapabilities = Capabilities<'caches' | 'forced_provider_mode'>
+export interface StepCapabilities {
+  readonly caches: Caches
+  readonly forced_provider_mode: 'recorded' | null
+}
 
 /** `W` is the type of `with`, which has passed `schema` wherever a function of the kind gets it. */
 export interface StepKind<W = never> {

@@ -47,6 +47,7 @@ const kindPages: Readonly<Record<string, KindPage>> = {
   contract: { icon: 'contract', toTarget: pageAt('/source-contracts') },
   provider: { icon: 'provider', toTarget: pageAt('/providers') },
   plugin: { icon: 'plugin', toTarget: pageAt('/plugins') },
+  playbook: { icon: 'playbook', toTarget: pageAt('/playbooks') },
   'tool-server': { icon: 'tools', toTarget: pageAt('/tools/servers') },
   alert: { icon: 'work', toTarget: pageAt('/inbox/alerts') },
   investigation: { icon: 'work', toTarget: pageAt('/investigations') },

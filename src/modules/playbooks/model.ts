@@ -128,7 +128,7 @@ interface StepMembers {
   readonly required: boolean
   /** Null: it always applies. */
   readonly when: PlaybookCondition | null
-  /** An answer about the same subject that is not older is used again; null: always asked anew. */
+  /** An answer about the same subject that is not older is used again; null: it is always asked again. */
   readonly reuse_days: number | null
   readonly max_cost: Money | null
 }

@@ -1,4 +1,5 @@
 /** Playbooks: what publishing proves, what validation lists, which steps apply to a subject, and what depends on what. */
+import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
@@ -420,6 +421,11 @@ test('a version whose references went away cannot be put in force, and one in fo
   expect((await renameCapability(other)).status).toBe(201)
   const refused = await call(`POST /playbooks/${key}/activations`, { version: 1, reason: 'Reviewed' })
   expect([refused.status, refused.json.gates[0].gate]).toEqual([409, 'proof'])
+})
+
+test('the example of docs/playbooks.md can be published', async () => {
+  const text = fs.readFileSync(path.join(readProject().root, 'docs/playbooks.md'), 'utf8')
+  expect(await findCodes(JSON.parse(/```json playbook\n(.*?)```/s.exec(text)?.[1] ?? 'null'))).toEqual([])
 })
 
 test('every seeded playbook is in force without findings, and all three are there', async () => {

@@ -36,6 +36,8 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/^\/providers\/\$key\/draft/, 'updateProviderDraft'],
   [/^\/providers\/\$key/, 'getProvider'],
   [/^\/plugins\/\$key/, 'getPlugin'],
+  [/^\/playbooks\/\$key\/draft/, 'updatePlaybookDraft'],
+  [/^\/playbooks\/\$key/, 'getPlaybook'],
   [/^\/tools\/approvals/, 'listToolApprovals'],
   [/^\/tools\/calls\/\$call_id/, 'getToolCall'],
   [/\$tool_name/, 'getServerTool'],
@@ -79,6 +81,7 @@ export async function toAddress(tenant: ExampleTenant, page: string): Promise<st
         params['contract_key'] ??
         params['provider_key'] ??
         params['plugin_key'] ??
+        params['playbook_key'] ??
         '',
     ),
   )

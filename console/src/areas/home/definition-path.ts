@@ -6,6 +6,7 @@ const folders = {
   contract: '/source-contracts',
   provider: '/providers',
   plugin: '/plugins',
+  playbook: '/playbooks',
 } as const
 
 export const getDefinitionPath = ({ family, key }: { readonly family: keyof typeof folders; readonly key: string }) =>

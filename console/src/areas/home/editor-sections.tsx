@@ -15,6 +15,7 @@ const familyWords = {
   contract: 'Source contract',
   provider: 'Provider',
   plugin: 'Plugin',
+  playbook: 'Playbook',
 } as const
 
 type Editor = Schemas['PolicyEditorOverview']

@@ -14,6 +14,7 @@ export interface ChangeTarget {
     | 'contract'
     | 'provider'
     | 'plugin'
+    | 'playbook'
     | 'tool-server'
     | 'server-tool'
     | 'credential'
@@ -32,6 +33,7 @@ const targetParams: Readonly<Record<string, ChangeTarget['kind']>> = {
   contract_key: 'contract',
   provider_key: 'provider',
   plugin_key: 'plugin',
+  playbook_key: 'playbook',
   server_key: 'tool-server',
   credential_id: 'credential',
   type_key: 'type',
@@ -87,7 +89,7 @@ export function getVersionChange(request: Pick<ChangeRequest, 'operation' | 'bod
 }
 
 export interface VersionTarget {
-  readonly param: 'list_key' | 'matrix_key' | 'rule_key' | 'contract_key' | 'provider_key' | 'plugin_key'
+  readonly param: 'list_key' | 'matrix_key' | 'rule_key' | 'contract_key' | 'provider_key' | 'plugin_key' | 'playbook_key'
   readonly key: string
   readonly version: number
 }

@@ -17,6 +17,8 @@ const readers: Readonly<Record<ChangeTarget['kind'], (key: string, signal: Abort
     (await probity.GET('/api/providers/{provider_key}', { params: { path: { provider_key } }, signal })).title,
   plugin: async (plugin_key, signal) =>
     (await probity.GET('/api/plugins/{plugin_key}', { params: { path: { plugin_key } }, signal })).title,
+  playbook: async (playbook_key, signal) =>
+    (await probity.GET('/api/playbooks/{playbook_key}', { params: { path: { playbook_key } }, signal })).title,
   'tool-server': readServerTitle,
   'server-tool': (key, signal) => readServerTitle(key.split('/')[0] ?? '', signal),
   credential: async (credential_id, signal) => {
@@ -55,6 +57,7 @@ const words: Readonly<Record<ChangeTarget['kind'], string>> = {
   contract: 'source contract',
   provider: 'provider',
   plugin: 'plugin',
+  playbook: 'playbook',
   'tool-server': 'tool server',
   'server-tool': 'tool',
   credential: 'credential',
@@ -99,6 +102,7 @@ const pages: Partial<Record<ChangeTarget['kind'], string>> = {
   contract: '/source-contracts',
   provider: '/providers',
   plugin: '/plugins',
+  playbook: '/playbooks',
   'tool-server': '/tools/servers',
   'server-tool': '/tools/servers',
   credential: '/provider-credentials',

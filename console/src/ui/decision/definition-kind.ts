@@ -18,26 +18,26 @@ export type DefinitionText = Schemas['RiskMatrixText']
 export type DefinitionVersion = Schemas['RiskMatrixVersion']
 export type Finding = Schemas['Finding']
 
-type DraftedNoun = 'RiskMatrix' | 'Rule' | 'SourceContract' | 'Provider'
+type DraftedNoun = 'RiskMatrix' | 'Rule' | 'SourceContract' | 'Provider' | 'Playbook'
 
 /** Kinds whose versions are put in force, rolled back, pinned and compared. */
 export interface VersionedKind {
-  readonly family: 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin'
+  readonly family: 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
   readonly noun: DraftedNoun | 'Plugin'
   /** The path of its operations. */
-  readonly apiPath: 'risk-matrices' | 'rules' | 'source-contracts' | 'providers' | 'plugins'
+  readonly apiPath: 'risk-matrices' | 'rules' | 'source-contracts' | 'providers' | 'plugins' | 'playbooks'
   /** The path parameter that names one. */
-  readonly param: 'matrix_key' | 'rule_key' | 'contract_key' | 'provider_key' | 'plugin_key'
-  readonly word: 'matrix' | 'rule' | 'source contract' | 'provider' | 'plugin'
-  readonly words: 'matrices' | 'rules' | 'source contracts' | 'providers' | 'plugins'
-  readonly title: 'Matrices' | 'Rules' | 'Source contracts' | 'Providers' | 'Plugins'
+  readonly param: 'matrix_key' | 'rule_key' | 'contract_key' | 'provider_key' | 'plugin_key' | 'playbook_key'
+  readonly word: 'matrix' | 'rule' | 'source contract' | 'provider' | 'plugin' | 'playbook'
+  readonly words: 'matrices' | 'rules' | 'source contracts' | 'providers' | 'plugins' | 'playbooks'
+  readonly title: 'Matrices' | 'Rules' | 'Source contracts' | 'Providers' | 'Plugins' | 'Playbooks'
   /** The base path of its pages. */
-  readonly basePath: '/matrices' | '/rules' | '/source-contracts' | '/providers' | '/plugins'
+  readonly basePath: '/matrices' | '/rules' | '/source-contracts' | '/providers' | '/plugins' | '/playbooks'
 }
 
 /** Kinds whose versions are written as drafts. */
 export interface DefinitionKind extends VersionedKind {
-  readonly family: 'matrix' | 'rule' | 'contract' | 'provider'
+  readonly family: 'matrix' | 'rule' | 'contract' | 'provider' | 'playbook'
   readonly noun: DraftedNoun
 }
 
@@ -50,6 +50,9 @@ export interface VersionedDefinition {
   readonly pending: readonly unknown[]
   readonly versions: readonly { readonly version: number; readonly label?: string | null; readonly state: string }[]
 }
+
+/** Kinds that are listed and created on the same pages. */
+export type ListedKind = DefinitionKind & { readonly family: 'matrix' | 'rule' | 'playbook' }
 
 /** Kinds that decide: they have golden cases, simulations and backtests. */
 export interface DecisionKind extends DefinitionKind {
@@ -97,6 +100,16 @@ export const providerKind: DefinitionKind & { readonly noun: 'Provider' } = {
   title: 'Providers',
   basePath: '/providers',
 }
+export const playbookKind: DefinitionKind & { readonly family: 'playbook'; readonly noun: 'Playbook' } = {
+  family: 'playbook',
+  noun: 'Playbook',
+  apiPath: 'playbooks',
+  param: 'playbook_key',
+  word: 'playbook',
+  words: 'playbooks',
+  title: 'Playbooks',
+  basePath: '/playbooks',
+}
 /** Versions of a plugin are uploaded, not drafted. */
 export const pluginKind: VersionedKind & { readonly noun: 'Plugin' } = {
   family: 'plugin',
@@ -114,7 +127,7 @@ export const getKind = (family: 'matrix' | 'rule'): DecisionKind => (family === 
 export function findDefinition(
   params: Readonly<Record<string, unknown>>,
 ): { readonly kind: VersionedKind; readonly key: string } | null {
-  for (const kind of [matrixKind, ruleKind, contractKind, providerKind, pluginKind]) {
+  for (const kind of [matrixKind, ruleKind, contractKind, providerKind, pluginKind, playbookKind]) {
     const key = params[kind.param]
     if (typeof key === 'string') return { kind, key }
   }

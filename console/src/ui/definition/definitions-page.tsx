@@ -1,4 +1,4 @@
-/** All matrices or all rules with the version in force, draft and status. */
+/** All matrices, rules or playbooks with the version in force, draft and status. */
 import { Button, Table } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useSuspenseQuery } from '@tanstack/react-query'
@@ -6,10 +6,10 @@ import type { ReactNode } from 'react'
 import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime } from '../date-time.tsx'
 import {
-  type DecisionKind,
   type DefinitionItem,
   definitionsQuery,
   getDefinitionKey,
+  type ListedKind,
   toOperationId,
 } from '../decision/definition-kind.ts'
 import { Page } from '../page.tsx'
@@ -22,10 +22,14 @@ const emptyTexts = {
   matrix:
     'A matrix rates customers: factors, weights and bands. A policy editor creates one, or copies one that the operator shares.',
   rule: 'A rule is a decision table that returns hit or no hit. A policy editor creates one, imports one, or copies a shared one.',
+  playbook:
+    'A playbook says what an investigation gathers, by when, and how it may end. A policy editor creates one, or copies one that the operator shares.',
 } as const
 
+const columnNames = { matrix: 'Matrix', rule: 'Rule', playbook: 'Playbook' } as const
+
 interface DefinitionsPageProps {
-  readonly kind: DecisionKind
+  readonly kind: ListedKind
   readonly about: string
   readonly actions?: ReactNode
 }
@@ -62,12 +66,12 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
           ...(one.typologies ?? []),
         ]}
         head={[
-          { name: kind.family === 'matrix' ? 'Matrix' : 'Rule' },
+          { name: columnNames[kind.family] },
           { name: 'In force' },
           { name: 'Draft', from: 'sm' },
           { name: 'Status' },
           { name: 'Scheduled', from: 'md' },
-          { name: 'Applies to', from: 'lg' },
+          ...(kind.family === 'playbook' ? [] : [{ name: 'Applies to', from: 'lg' } as const]),
         ]}
         empty={{
           title: `No ${kind.words} yet`,
@@ -89,7 +93,7 @@ export function DefinitionsPage({ kind, about, actions }: DefinitionsPageProps) 
 }
 
 interface RowProps {
-  readonly kind: DecisionKind
+  readonly kind: ListedKind
   readonly one: DefinitionItem
   /** True for a shared definition if one of this tenant with the same key is in force. */
   readonly isReplaced: boolean
@@ -118,9 +122,11 @@ function Row({ kind, one, isReplaced }: RowProps) {
           </span>
         )}
       </Table.Td>
-      <Table.Td visibleFrom="lg">
-        {[...(one.subject_types ?? []), ...(one.typologies ?? [])].join(', ') || <span className="quiet">–</span>}
-      </Table.Td>
+      {kind.family !== 'playbook' && (
+        <Table.Td visibleFrom="lg">
+          {[...(one.subject_types ?? []), ...(one.typologies ?? [])].join(', ') || <span className="quiet">–</span>}
+        </Table.Td>
+      )}
     </Table.Tr>
   )
 }

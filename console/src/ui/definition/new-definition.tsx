@@ -1,13 +1,13 @@
-/** Creates a matrix or rule with an empty draft or a copy of another definition. */
+/** Creates a matrix, rule or playbook with an empty draft or a copy of another definition. */
 import { Select, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import {
-  type DecisionKind,
   type DefinitionItem,
   getDefinitionKey,
+  type ListedKind,
   toApiPath,
   toPathParams,
 } from '../decision/definition-kind.ts'
@@ -31,10 +31,11 @@ const emptyDrafts = {
     reason_code: '',
     reason: '',
   },
+  playbook: { title: '', subject_types: ['person'], facts: [], clocks: [], steps: [], outcomes: [] },
 } as const
 
 interface NewDefinitionProps {
-  readonly kind: DecisionKind
+  readonly kind: ListedKind
   readonly all: readonly DefinitionItem[]
   readonly isOpen: boolean
   readonly onClose: () => void
@@ -90,7 +91,7 @@ export function NewDefinition({ kind, all, isOpen, onClose }: NewDefinitionProps
         maxLength={100}
         classNames={{ input: 'mono' }}
         value={order.key}
-        error={faults['matrix_key'] ?? faults['rule_key']}
+        error={faults[kind.param]}
         onChange={(event) => setOrder({ ...order, key: event.currentTarget.value })}
       />
       <Select
