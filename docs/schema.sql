@@ -8,6 +8,17 @@ CREATE OR REPLACE FUNCTION app.actor()
  STABLE PARALLEL SAFE
 RETURN NULLIF(current_setting('app.actor'::text, true), ''::text)
 ;
+CREATE OR REPLACE FUNCTION app.add_investigation_event(tenant uuid, investigation uuid, event_kind text, event_revision bigint, event_data jsonb, event_category text DEFAULT NULL::text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into app.investigation_event (tenant_id, event_id, investigation_id, kind, category, revision, data, recorded_by)
+    values (tenant, gen_random_uuid(), investigation, event_kind,
+            coalesce(event_category, case when app.actor() like 'user:%' or app.actor() like 'key:%' then 'person' else 'system' end),
+            event_revision, jsonb_strip_nulls(event_data), app.actor());
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.bump_access_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -945,6 +956,143 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_investigation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if (new.state, new.gathering, new.seal_no, new.revision) <> ('open', 'none', 0, 1) or new.waiting_for is not null then
+      raise exception 'an investigation begins open, without a step' using errcode = 'PB002';
+    end if;
+    -- Whoever imposes the restriction at this moment is waited for.
+    perform 1 from app.restriction r where r.tenant_id = new.tenant_id and r.restriction_id = new.restriction_id for share;
+    new.joins := not app.is_in_force(new.restriction_id);
+    return new;
+  end if;
+  if (new.tenant_id, new.investigation_id, new.reference, new.subject_id, new.playbook_key, new.playbook_origin, new.playbook_version, new.playbook_hash, new.origin,
+      new.origin_reference, new.restriction_id, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.investigation_id, old.reference, old.subject_id, old.playbook_key, old.playbook_origin, old.playbook_version, old.playbook_hash, old.origin,
+      old.origin_reference, old.restriction_id, old.created_at, old.created_by) then
+    raise exception 'what an investigation is about never changes' using errcode = 'PB002';
+  end if;
+  if new.joins and not old.joins then
+    raise exception 'an investigation that was restricted stays apart' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (
+       ('open', 'proposed'), ('proposed', 'open'), ('proposed', 'closed'), ('closed', 'open'), ('open', 'merged')) then
+    raise exception 'an investigation does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if new.state = old.state and old.state <> 'open'
+     and (new.title, new.priority, new.gathering, new.proposed_outcome, new.proposed_by, new.proposed_at, new.proposal_hash, new.outcome, new.closed_by,
+          new.closed_at, new.merged_into, new.merged_by, new.merged_at)
+         is distinct from
+         (old.title, old.priority, old.gathering, old.proposed_outcome, old.proposed_by, old.proposed_at, old.proposal_hash, old.outcome, old.closed_by,
+          old.closed_at, old.merged_into, old.merged_by, old.merged_at) then
+    raise exception 'nothing of an investigation that is % changes', old.state using errcode = 'PB002';
+  end if;
+  if new.seal_no <> old.seal_no + (case when old.state = 'proposed' and new.state = 'closed' then 1 else 0 end) then
+    raise exception 'seals are numbered one by one' using errcode = 'PB002';
+  end if;
+  if new.state = 'proposed' and old.state = 'open' then
+    if new.proposed_by is distinct from app.actor() then
+      raise exception 'whoever proposes is the actor' using errcode = 'PB002';
+    end if;
+    if new.gathering = 'running' or exists (
+         select 1 from app.investigation_step s where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id
+            and (s.state = 'running' or s.is_required and s.state not in ('succeeded', 'waived', 'skipped')))
+       or exists (select 1 from app.investigation_task t where t.tenant_id = new.tenant_id and t.investigation_id = new.investigation_id
+            and t.is_required and t.state <> 'done' and not exists (
+              select 1 from app.investigation_step s where s.tenant_id = t.tenant_id and s.investigation_id = t.investigation_id
+                 and s.step_key = t.step_key and s.state in ('waived', 'skipped'))) then
+      raise exception 'a required step or task is not done' using errcode = 'PB002';
+    end if;
+  end if;
+  if new.state = 'closed' and old.state = 'proposed' then
+    if new.closed_by is distinct from app.actor()
+       or (new.proposed_by, new.proposed_at, new.proposed_outcome, new.proposal_hash)
+          is distinct from (old.proposed_by, old.proposed_at, old.proposed_outcome, old.proposal_hash) then
+      raise exception 'what was proposed is what is closed, by the actor' using errcode = 'PB002';
+    end if;
+    if not exists (select 1 from app.investigation_seal s where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id
+                      and s.seal_no = new.seal_no) then
+      raise exception 'an investigation is closed with its seal' using errcode = 'PB002';
+    end if;
+  end if;
+  if new.revision not in (old.revision, old.revision + 1)
+     or new.revision = old.revision and (new.state, new.title, new.priority, new.waiting_for, new.waiting_until)
+                                        is distinct from (old.state, old.title, old.priority, old.waiting_for, old.waiting_until) then
+    raise exception 'a change of an investigation has a revision of its own' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_investigation_request()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.state <> 'open'
+     or (new.tenant_id, new.request_id, new.investigation_id, new.addressee, new.question, new.asked_at, new.asked_by, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.request_id, old.investigation_id, old.addressee, old.question, old.asked_at, old.asked_by, old.restriction_id)
+     or new.revision <> old.revision + 1 then
+    raise exception 'a request for information is answered or withdrawn once, never changed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_investigation_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.investigation_id, new.step_key, new.position, new.kind, new.origin, new.is_required, new.needs, new.definition, new.restriction_id)
+     is distinct from
+     (old.tenant_id, old.investigation_id, old.step_key, old.position, old.kind, old.origin, old.is_required, old.needs, old.definition, old.restriction_id) then
+    raise exception 'what a step is never changes' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (
+       ('pending', 'running'), ('pending', 'waiting'), ('pending', 'skipped'), ('pending', 'waived'),
+       ('running', 'pending'), ('running', 'waiting'), ('running', 'succeeded'), ('running', 'failed'), ('running', 'indeterminate'), ('running', 'skipped'),
+       ('waiting', 'pending'), ('waiting', 'running'), ('waiting', 'succeeded'), ('waiting', 'failed'), ('waiting', 'indeterminate'),
+       ('waiting', 'skipped'), ('waiting', 'waived'),
+       ('failed', 'pending'), ('failed', 'waived'), ('indeterminate', 'pending'), ('indeterminate', 'succeeded'), ('indeterminate', 'failed'),
+       ('indeterminate', 'waived'), ('skipped', 'pending'))
+     and not (new.kind = 'task' and (old.state, new.state) = ('succeeded', 'waiting')) then
+    raise exception 'a step does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if new.attempt not in (old.attempt, old.attempt + 1) or new.revision <> old.revision + 1 then
+    raise exception 'attempts and revisions of a step are counted one by one' using errcode = 'PB002';
+  end if;
+  if new.state = 'waived' and old.state <> 'waived' and new.waived_by is distinct from app.actor() then
+    raise exception 'whoever waives a step is the actor' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_investigation_task()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.task_id, new.investigation_id, new.step_key, new.is_required, new.role, new.created_at, new.created_by, new.restriction_id)
+     is distinct from
+     (old.tenant_id, old.task_id, old.investigation_id, old.step_key, old.is_required, old.role, old.created_at, old.created_by, old.restriction_id)
+     or new.revision <> old.revision + 1 then
+    raise exception 'what a task belongs to never changes' using errcode = 'PB002';
+  end if;
+  if old.state = 'cancelled' or new.state = 'cancelled' and old.state = 'done' then
+    raise exception 'a task does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_mcp_approval()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1508,6 +1656,93 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.record_investigation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  if tg_op = 'INSERT' then
+    perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'opened', new.revision,
+              jsonb_build_object('origin', new.origin, 'playbook_key', new.playbook_key, 'playbook_version', new.playbook_version));
+    -- A restricted case tells nobody.
+    if new.joins then perform app.tell_restricted_cases(new.tenant_id, new.subject_id, new.investigation_id); end if;
+    return null;
+  end if;
+  if new.state <> old.state then
+    perform app.add_investigation_event(new.tenant_id, new.investigation_id,
+              case when new.state = 'open' and old.state = 'closed' then 'reopened'
+                   when new.state = 'open' and old.proposed_by = app.actor() then 'withdrawn'
+                   when new.state = 'open' then 'returned'
+                   else new.state end,
+              new.revision,
+              jsonb_build_object('outcome', coalesce(new.outcome, new.proposed_outcome), 'merged_into', new.merged_into,
+                                 'seal_no', case when new.state = 'closed' then new.seal_no end));
+  end if;
+  if new.waiting_for is distinct from old.waiting_for or new.waiting_until is distinct from old.waiting_until then
+    perform app.add_investigation_event(new.tenant_id, new.investigation_id, case when new.waiting_for is null then 'resumed' else 'waiting' end, new.revision,
+              jsonb_build_object('waiting_for', new.waiting_for, 'until', new.waiting_until));
+  end if;
+  if (new.title, new.priority) is distinct from (old.title, old.priority) then
+    perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'changed', new.revision,
+              jsonb_build_object('priority', case when new.priority <> old.priority then new.priority end));
+  end if;
+  if new.gathering <> old.gathering then
+    perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'gathering', null, jsonb_build_object('gathering', new.gathering), 'system');
+  end if;
+  if new.joins <> old.joins then
+    perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'restricted', null, '{}');
+  end if;
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.record_investigation_row()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  named constant text[] := tg_argv[1:];
+begin
+  if app.restoring() then return null; end if;
+  perform app.add_investigation_event(new.tenant_id, (to_jsonb(new) ->> (case when tg_table_name = 'evidence_item' then 'owner_id' else 'investigation_id' end))::uuid,
+            tg_argv[0], null, (select coalesce(jsonb_object_agg(m.key, m.value), '{}') from jsonb_each(to_jsonb(new)) m where m.key = any (named)));
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.record_investigation_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  if tg_op = 'INSERT' then
+    if new.origin = 'person' then
+      perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'step_added', null,
+                jsonb_build_object('step_key', new.step_key, 'step_kind', new.kind));
+    end if;
+    return null;
+  end if;
+  perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'step_' || new.state, null,
+            jsonb_build_object('step_key', new.step_key, 'step_kind', new.kind, 'attempt', new.attempt, 'code', new.problem ->> 'code',
+                               'call_id', new.call_id, 'result_kind', new.result_kind, 'result_id', new.result_id),
+            case when new.kind = 'provider' and app.actor() like 'job:%' then 'provider' end);
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.record_joined_case()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  subject uuid;
+begin
+  if app.restoring() then return null; end if;
+  select i.subject_id into subject from app.investigation i
+   where i.tenant_id = new.tenant_id and i.investigation_id = new.investigation_id and i.joins;
+  if subject is not null then perform app.tell_restricted_cases(new.tenant_id, subject, new.investigation_id); end if;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_by_hand()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1634,7 +1869,9 @@ begin
        select 1 from app.erasure e
         where e.tenant_id = new.tenant_id and e.state = 'executing'
           and (e.subject_id = new.object_id
-               or e.subject_id = (select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id))) then
+               or e.subject_id = (select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id)
+               or e.subject_id = (select i.subject_id from app.investigation i
+                                   where i.tenant_id = new.tenant_id and i.investigation_id = new.object_id))) then
     raise exception 'the subject is being erased' using errcode = 'PB009';
   end if;
   return new;
@@ -1658,6 +1895,25 @@ begin
     return null;
   end if;
   raise exception 'a write needs app.actor' using errcode = 'PB001';
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.require_investigation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  current_state text;
+begin
+  if app.restoring() then return new; end if;
+  execute format('select i.state from app.investigation i where i.tenant_id = ($1).tenant_id and i.investigation_id = ($1).%I for key share', tg_argv[0])
+     into current_state using new;
+  if current_state is null then
+    raise exception 'the row that a row of % belongs to does not exist', tg_table_name using errcode = 'PB004';
+  end if;
+  if not current_state = any (tg_argv[1:]) then
+    raise exception 'the investigation is %', current_state using errcode = 'PB010';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.resolve_lists(p_family text, p_keys text[], p_valid timestamp with time zone, p_known timestamp with time zone)
@@ -1778,6 +2034,16 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.separate_investigations()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  update app.investigation set joins = false where tenant_id = new.tenant_id and restriction_id = new.restriction_id and joins;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.sight()
  RETURNS text
  LANGUAGE sql
@@ -1800,6 +2066,23 @@ CREATE OR REPLACE FUNCTION app.system_tenant()
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN '00000000-0000-0000-0000-000000000000'::uuid
+;
+CREATE OR REPLACE FUNCTION app.tell_restricted_cases(tenant uuid, subject uuid, investigation uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  perform set_config('app.sight', 'all', true);
+  insert into app.investigation_event (tenant_id, event_id, investigation_id, kind, category, data, recorded_by)
+    select i.tenant_id, gen_random_uuid(), i.investigation_id, 'other_case_requested', 'system',
+           jsonb_build_object('investigation_id', investigation), app.actor()
+      from app.investigation i
+     where i.tenant_id = tenant and i.subject_id = subject and i.investigation_id <> investigation and i.state in ('open', 'proposed')
+       and app.is_in_force(i.restriction_id);
+  perform set_config('app.sight', before, true);
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.tenant_id()
  RETURNS uuid
@@ -2062,6 +2345,7 @@ END not null,
 );
 CREATE INDEX alert_inbox_idx ON app.alert USING btree (tenant_id, priority_rank DESC, alert_id DESC) INCLUDE (restriction_id) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
 CREATE UNIQUE INDEX alert_open_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE INDEX alert_recent_idx ON app.alert USING btree (first_seen_at) INCLUDE (tenant_id) WHERE (state = 'new'::text);
 CREATE INDEX alert_restriction_idx ON app.alert USING btree (tenant_id, restriction_id);
 CREATE UNIQUE INDEX alert_round_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope, round);
 CREATE INDEX alert_snoozed_idx ON app.alert USING btree (snoozed_until) INCLUDE (tenant_id) WHERE (state = 'snoozed'::text);
@@ -3597,6 +3881,9 @@ CREATE TRIGGER evidence_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evid
 CREATE TRIGGER evidence_item_erase_own BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.owner_kind = 'subject'::text))) EXECUTE FUNCTION app.refuse_erasure_of_others('owner_id');
 CREATE TRIGGER evidence_item_hold BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.keep_evidence_item();
+CREATE TRIGGER investigation_evidence_added AFTER INSERT ON app.evidence_item FOR EACH ROW WHEN ((new.owner_kind = 'investigation'::text)) EXECUTE FUNCTION app.record_investigation_row('evidence_attached', 'evidence_id', 'kind', 'object_id');
+CREATE TRIGGER investigation_evidence_detached AFTER UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (new.detached_at IS NOT NULL) AND (old.detached_at IS NULL))) EXECUTE FUNCTION app.record_investigation_row('evidence_detached', 'evidence_id');
+CREATE TRIGGER investigation_evidence_open BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (app.erasing() IS NULL))) EXECUTE FUNCTION app.require_investigation('owner_id', 'open', 'proposed');
 grant insert, select, update on app.evidence_item to app;
 
 -- hold: tenant
@@ -3744,6 +4031,430 @@ CREATE TRIGGER integrity_key_actor BEFORE INSERT OR DELETE OR UPDATE ON app.inte
 CREATE TRIGGER integrity_key_keep BEFORE UPDATE ON app.integrity_key FOR EACH ROW EXECUTE FUNCTION app.keep_integrity_key();
 grant insert, select on app.integrity_key to app;
 grant insert, select, update on app.integrity_key to steward;
+
+-- investigation: queue
+create table app.investigation (
+  tenant_id uuid not null,
+  investigation_id uuid not null,
+  reference text not null,
+  subject_id uuid not null,
+  playbook_key text not null,
+  playbook_origin text not null,
+  playbook_version bigint not null,
+  playbook_hash text not null,
+  title text not null,
+  priority text not null,
+  origin text not null,
+  origin_reference text,
+  state text default 'open'::text not null,
+  gathering text default 'none'::text not null,
+  waiting_for text,
+  waiting_since timestamp with time zone,
+  waiting_until timestamp with time zone,
+  gathering_job_id uuid,
+  gathering_problem jsonb,
+  joins boolean default true not null,
+  proposed_outcome text,
+  proposed_by text,
+  proposed_at timestamp with time zone,
+  proposal_hash text,
+  outcome text,
+  closed_by text,
+  closed_at timestamp with time zone,
+  seal_no bigint default 0 not null,
+  merged_into uuid,
+  merged_by text,
+  merged_at timestamp with time zone,
+  restriction_id uuid not null,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint investigation_reference_key UNIQUE (tenant_id, reference),
+  constraint investigation_pkey PRIMARY KEY (tenant_id, investigation_id),
+  constraint investigation_merged_fkey FOREIGN KEY (tenant_id, merged_into) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint investigation_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint investigation_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint investigation_closed_ck CHECK ((((state = 'closed'::text) = (closed_by IS NOT NULL)) AND ((closed_by IS NULL) = (closed_at IS NULL)) AND ((closed_by IS NULL) = (outcome IS NULL)) AND ((outcome IS NULL) OR (outcome = proposed_outcome)))),
+  constraint investigation_four_eyes_ck CHECK (((state <> 'closed'::text) OR ((closed_by <> proposed_by) AND (closed_by ~~ 'user:_%'::text)))),
+  constraint investigation_gathering_ck CHECK ((gathering = ANY (ARRAY['none'::text, 'running'::text, 'blocked'::text, 'done'::text, 'partial'::text]))),
+  constraint investigation_gathering_problem_ck CHECK ((jsonb_typeof(gathering_problem) = 'object'::text)),
+  constraint investigation_merged_ck CHECK ((((state = 'merged'::text) = (merged_into IS NOT NULL)) AND ((merged_into IS NULL) = (merged_by IS NULL)) AND ((merged_into IS NULL) = (merged_at IS NULL)) AND (merged_into <> investigation_id))),
+  constraint investigation_origin_ck CHECK ((origin = ANY (ARRAY['request'::text, 'alert'::text, 'trigger'::text, 'schedule'::text]))),
+  constraint investigation_origin_reference_ck CHECK (((length(origin_reference) >= 1) AND (length(origin_reference) <= 300))),
+  constraint investigation_outcome_ck CHECK (((length(outcome) >= 1) AND (length(outcome) <= 60))),
+  constraint investigation_playbook_hash_ck CHECK ((playbook_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint investigation_playbook_key_ck CHECK (((length(playbook_key) >= 1) AND (length(playbook_key) <= 100))),
+  constraint investigation_playbook_origin_ck CHECK ((playbook_origin = ANY (ARRAY['own'::text, 'shared'::text]))),
+  constraint investigation_playbook_version_ck CHECK ((playbook_version >= 1)),
+  constraint investigation_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
+  constraint investigation_proposal_hash_ck CHECK ((proposal_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint investigation_proposed_ck CHECK ((((state = ANY (ARRAY['proposed'::text, 'closed'::text])) = (proposed_by IS NOT NULL)) AND ((proposed_by IS NULL) = (proposed_at IS NULL)) AND ((proposed_by IS NULL) = (proposal_hash IS NULL)) AND ((proposed_by IS NULL) = (proposed_outcome IS NULL)))),
+  constraint investigation_proposed_outcome_ck CHECK (((length(proposed_outcome) >= 1) AND (length(proposed_outcome) <= 60))),
+  constraint investigation_proposer_ck CHECK ((proposed_by ~~ 'user:_%'::text)),
+  constraint investigation_reference_ck CHECK ((reference ~ '^INV-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text)),
+  constraint investigation_revision_ck CHECK ((revision > 0)),
+  constraint investigation_seal_no_ck CHECK ((seal_no >= 0)),
+  constraint investigation_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'proposed'::text, 'closed'::text, 'merged'::text]))),
+  constraint investigation_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
+  constraint investigation_waiting_ck CHECK ((((waiting_for IS NULL) = (waiting_since IS NULL)) AND ((waiting_for IS NOT NULL) OR (waiting_until IS NULL)) AND ((waiting_for IS NULL) OR (state = 'open'::text)))),
+  constraint investigation_waiting_for_ck CHECK ((waiting_for = ANY (ARRAY['information'::text, 'authority'::text, 'other'::text])))
+);
+CREATE UNIQUE INDEX investigation_joined_key ON app.investigation USING btree (tenant_id, subject_id, playbook_key) WHERE ((state = ANY (ARRAY['open'::text, 'proposed'::text])) AND joins);
+CREATE INDEX investigation_playbook_idx ON app.investigation USING btree (tenant_id, playbook_key, investigation_id) INCLUDE (restriction_id);
+CREATE INDEX investigation_restriction_idx ON app.investigation USING btree (tenant_id, restriction_id);
+CREATE INDEX investigation_state_idx ON app.investigation USING btree (tenant_id, state, investigation_id) INCLUDE (restriction_id);
+CREATE INDEX investigation_subject_idx ON app.investigation USING btree (tenant_id, subject_id, investigation_id) INCLUDE (restriction_id);
+CREATE INDEX investigation_waiting_idx ON app.investigation USING btree (waiting_until) INCLUDE (tenant_id) WHERE (waiting_until IS NOT NULL);
+create policy open on app.investigation as permissive for all using (true) with check (true);
+create policy sight on app.investigation as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER investigation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_change BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation();
+CREATE TRIGGER investigation_erase BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'origin_reference', 'gathering_problem');
+CREATE TRIGGER investigation_hold BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('investigation_id');
+CREATE TRIGGER investigation_keep BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.keep_investigation();
+CREATE TRIGGER investigation_record AFTER UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_investigation();
+CREATE TRIGGER investigation_record_insert AFTER INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.record_investigation();
+CREATE TRIGGER investigation_refuse BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
+grant insert, select, update on app.investigation to app;
+grant select (tenant_id, state, gathering, waiting_until, created_at) on app.investigation to worker;
+
+-- investigation_alert: append
+create table app.investigation_alert (
+  tenant_id uuid not null,
+  investigation_id uuid not null,
+  alert_id uuid not null,
+  linked_at timestamp with time zone default now() not null,
+  linked_by text not null,
+  restriction_id uuid,
+  constraint investigation_alert_pkey PRIMARY KEY (tenant_id, investigation_id, alert_id),
+  constraint investigation_alert_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
+  constraint investigation_alert_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_alert_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id)
+);
+CREATE INDEX investigation_alert_alert_idx ON app.investigation_alert USING btree (tenant_id, alert_id, linked_at);
+create policy open on app.investigation_alert as permissive for all using (true) with check (true);
+create policy sight on app.investigation_alert as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_alert as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_alert_append BEFORE DELETE OR UPDATE ON app.investigation_alert FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER investigation_alert_open BEFORE INSERT ON app.investigation_alert FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
+CREATE TRIGGER investigation_alert_record AFTER INSERT ON app.investigation_alert FOR EACH ROW EXECUTE FUNCTION app.record_investigation_row('alert_linked', 'alert_id');
+CREATE TRIGGER investigation_alert_restriction BEFORE INSERT ON app.investigation_alert FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select on app.investigation_alert to app;
+
+-- investigation_event: append
+create table app.investigation_event (
+  tenant_id uuid not null,
+  event_id uuid not null,
+  investigation_id uuid not null,
+  kind text not null,
+  category text not null,
+  revision bigint,
+  data jsonb default '{}'::jsonb not null,
+  recorded_at timestamp with time zone default clock_timestamp() not null,
+  recorded_by text not null,
+  restriction_id uuid,
+  constraint investigation_event_pkey PRIMARY KEY (tenant_id, event_id),
+  constraint investigation_event_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_event_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint investigation_event_category_ck CHECK ((category = ANY (ARRAY['person'::text, 'system'::text, 'provider'::text]))),
+  constraint investigation_event_data_ck CHECK ((jsonb_typeof(data) = 'object'::text)),
+  constraint investigation_event_kind_ck CHECK ((kind ~ '^[a-z][a-z_]{0,39}$'::text))
+);
+CREATE INDEX investigation_event_timeline_idx ON app.investigation_event USING btree (tenant_id, investigation_id, recorded_at, event_id);
+create policy open on app.investigation_event as permissive for all using (true) with check (true);
+create policy sight on app.investigation_event as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_event as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_event_append BEFORE DELETE OR UPDATE ON app.investigation_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER investigation_event_joined AFTER INSERT ON app.investigation_event FOR EACH ROW WHEN ((new.kind = 'joined'::text)) EXECUTE FUNCTION app.record_joined_case();
+CREATE TRIGGER investigation_event_restriction BEFORE INSERT ON app.investigation_event FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select on app.investigation_event to app;
+
+-- investigation_narrative: append
+create table app.investigation_narrative (
+  tenant_id uuid not null,
+  investigation_id uuid not null,
+  version bigint not null,
+  content bytea not null,
+  content_hash text not null,
+  paragraphs integer not null,
+  written_at timestamp with time zone default now() not null,
+  written_by text not null,
+  restriction_id uuid,
+  constraint investigation_narrative_pkey PRIMARY KEY (tenant_id, investigation_id, version),
+  constraint investigation_narrative_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_narrative_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint investigation_narrative_hash_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint investigation_narrative_paragraphs_ck CHECK (((paragraphs >= 0) AND (paragraphs <= 500))),
+  constraint investigation_narrative_version_ck CHECK ((version >= 1))
+);
+create policy open on app.investigation_narrative as permissive for all using (true) with check (true);
+create policy sight on app.investigation_narrative as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_narrative as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_narrative_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_narrative FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_narrative_append BEFORE DELETE OR UPDATE ON app.investigation_narrative FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER investigation_narrative_open BEFORE INSERT ON app.investigation_narrative FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');
+CREATE TRIGGER investigation_narrative_record AFTER INSERT ON app.investigation_narrative FOR EACH ROW EXECUTE FUNCTION app.record_investigation_row('narrative_written', 'version', 'content_hash');
+CREATE TRIGGER investigation_narrative_restriction BEFORE INSERT ON app.investigation_narrative FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select on app.investigation_narrative to app;
+
+-- investigation_note: append
+create table app.investigation_note (
+  tenant_id uuid not null,
+  note_id uuid not null,
+  investigation_id uuid not null,
+  revision bigint,
+  content bytea not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  restriction_id uuid,
+  constraint investigation_note_revision_key UNIQUE (tenant_id, investigation_id, revision),
+  constraint investigation_note_pkey PRIMARY KEY (tenant_id, note_id),
+  constraint investigation_note_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_note_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id)
+);
+CREATE INDEX investigation_note_listing_idx ON app.investigation_note USING btree (tenant_id, investigation_id, note_id);
+create policy open on app.investigation_note as permissive for all using (true) with check (true);
+create policy sight on app.investigation_note as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_note as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_note_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_note FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_note_append BEFORE DELETE OR UPDATE ON app.investigation_note FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER investigation_note_record AFTER INSERT ON app.investigation_note FOR EACH ROW WHEN ((new.revision IS NULL)) EXECUTE FUNCTION app.record_investigation_row('noted', 'note_id');
+CREATE TRIGGER investigation_note_restriction BEFORE INSERT ON app.investigation_note FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select on app.investigation_note to app;
+
+-- investigation_request: tenant
+create table app.investigation_request (
+  tenant_id uuid not null,
+  request_id uuid not null,
+  investigation_id uuid not null,
+  addressee text not null,
+  question text not null,
+  due_at timestamp with time zone,
+  state text default 'open'::text not null,
+  answer text,
+  evidence_id uuid,
+  asked_at timestamp with time zone default now() not null,
+  asked_by text not null,
+  ended_at timestamp with time zone,
+  ended_by text,
+  revision bigint default 1 not null,
+  restriction_id uuid,
+  constraint investigation_request_pkey PRIMARY KEY (tenant_id, request_id),
+  constraint investigation_request_evidence_fkey FOREIGN KEY (tenant_id, evidence_id) REFERENCES app.evidence_item(tenant_id, evidence_id),
+  constraint investigation_request_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_request_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint investigation_request_addressee_ck CHECK (((length(addressee) >= 1) AND (length(addressee) <= 300))),
+  constraint investigation_request_answer_ck CHECK (((length(answer) >= 1) AND (length(answer) <= 8000))),
+  constraint investigation_request_answered_ck CHECK (((state = 'fulfilled'::text) OR ((answer IS NULL) AND (evidence_id IS NULL)))),
+  constraint investigation_request_ended_ck CHECK ((((state = 'open'::text) = (ended_at IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
+  constraint investigation_request_question_ck CHECK (((length(question) >= 1) AND (length(question) <= 4000))),
+  constraint investigation_request_revision_ck CHECK ((revision > 0)),
+  constraint investigation_request_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'fulfilled'::text, 'withdrawn'::text])))
+);
+CREATE INDEX investigation_request_listing_idx ON app.investigation_request USING btree (tenant_id, investigation_id, request_id);
+create policy open on app.investigation_request as permissive for all using (true) with check (true);
+create policy sight on app.investigation_request as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_request as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_request_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_request FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_request_added AFTER INSERT ON app.investigation_request FOR EACH ROW EXECUTE FUNCTION app.record_investigation_row('information_requested', 'request_id', 'due_at');
+CREATE TRIGGER investigation_request_answer BEFORE UPDATE ON app.investigation_request FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
+CREATE TRIGGER investigation_request_erase BEFORE UPDATE ON app.investigation_request FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('addressee', 'question', 'answer');
+CREATE TRIGGER investigation_request_keep BEFORE UPDATE ON app.investigation_request FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_request();
+CREATE TRIGGER investigation_request_open BEFORE INSERT ON app.investigation_request FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');
+CREATE TRIGGER investigation_request_record AFTER UPDATE ON app.investigation_request FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION app.record_investigation_row('information_ended', 'request_id', 'state', 'evidence_id');
+CREATE TRIGGER investigation_request_restriction BEFORE INSERT ON app.investigation_request FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select, update on app.investigation_request to app;
+
+-- investigation_seal: append
+create table app.investigation_seal (
+  tenant_id uuid not null,
+  investigation_id uuid not null,
+  seal_no bigint not null,
+  manifest jsonb not null,
+  manifest_hash text not null,
+  key_id text not null,
+  signature text not null,
+  sealed_at timestamp with time zone default now() not null,
+  sealed_by text not null,
+  restriction_id uuid,
+  constraint investigation_seal_pkey PRIMARY KEY (tenant_id, investigation_id, seal_no),
+  constraint investigation_seal_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_seal_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint investigation_seal_hash_ck CHECK ((manifest_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint investigation_seal_key_ck CHECK (((length(key_id) >= 1) AND (length(key_id) <= 100))),
+  constraint investigation_seal_manifest_ck CHECK ((jsonb_typeof(manifest) = 'object'::text)),
+  constraint investigation_seal_number_ck CHECK ((seal_no >= 1)),
+  constraint investigation_seal_signature_ck CHECK (((length(signature) >= 1) AND (length(signature) <= 500)))
+);
+create policy open on app.investigation_seal as permissive for all using (true) with check (true);
+create policy sight on app.investigation_seal as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_seal as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_seal_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_seal FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_seal_append BEFORE DELETE OR UPDATE ON app.investigation_seal FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER investigation_seal_open BEFORE INSERT ON app.investigation_seal FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
+CREATE TRIGGER investigation_seal_restriction BEFORE INSERT ON app.investigation_seal FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select on app.investigation_seal to app;
+
+-- investigation_step: queue
+create table app.investigation_step (
+  tenant_id uuid not null,
+  investigation_id uuid not null,
+  step_key text not null,
+  "position" integer not null,
+  kind text not null,
+  origin text not null,
+  is_required boolean not null,
+  needs text[] default '{}'::text[] not null,
+  definition jsonb not null,
+  state text default 'pending'::text not null,
+  attempt bigint default 0 not null,
+  job_id uuid,
+  call_id uuid,
+  task_id uuid,
+  result_kind text,
+  result_id uuid,
+  evidence_id uuid,
+  contract_result jsonb,
+  cost_amount numeric(20,6),
+  cost_currency text,
+  reused_from timestamp with time zone,
+  not_before timestamp with time zone,
+  started_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  problem jsonb,
+  waived_by text,
+  waived_at timestamp with time zone,
+  waive_reason text,
+  revision bigint default 1 not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  restriction_id uuid,
+  constraint investigation_step_position_key UNIQUE (tenant_id, investigation_id, "position"),
+  constraint investigation_step_pkey PRIMARY KEY (tenant_id, investigation_id, step_key),
+  constraint investigation_step_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_step_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint investigation_step_attempt_ck CHECK ((attempt >= 0)),
+  constraint investigation_step_contract_ck CHECK ((jsonb_typeof(contract_result) = 'object'::text)),
+  constraint investigation_step_cost_ck CHECK ((cost_amount >= (0)::numeric)),
+  constraint investigation_step_currency_ck CHECK ((cost_currency ~ '^[A-Z]{3}$'::text)),
+  constraint investigation_step_definition_ck CHECK ((jsonb_typeof(definition) = 'object'::text)),
+  constraint investigation_step_ended_ck CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text, 'indeterminate'::text, 'skipped'::text, 'waived'::text])) = (ended_at IS NOT NULL))),
+  constraint investigation_step_key_ck CHECK ((step_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint investigation_step_kind_ck CHECK ((kind ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint investigation_step_origin_ck CHECK ((origin = ANY (ARRAY['playbook'::text, 'person'::text]))),
+  constraint investigation_step_position_ck CHECK ((("position" >= 1) AND ("position" <= 999))),
+  constraint investigation_step_priced_ck CHECK (((cost_amount IS NULL) = (cost_currency IS NULL))),
+  constraint investigation_step_problem_ck CHECK ((jsonb_typeof(problem) = 'object'::text)),
+  constraint investigation_step_problem_of_ck CHECK (((state <> ALL (ARRAY['failed'::text, 'indeterminate'::text])) OR (problem IS NOT NULL))),
+  constraint investigation_step_result_ck CHECK (((result_kind IS NULL) = (result_id IS NULL))),
+  constraint investigation_step_result_kind_ck CHECK ((result_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text)),
+  constraint investigation_step_revision_ck CHECK ((revision > 0)),
+  constraint investigation_step_skipped_ck CHECK (((state <> 'skipped'::text) OR (NOT is_required) OR (problem IS NULL))),
+  constraint investigation_step_started_ck CHECK (((state <> ALL (ARRAY['running'::text, 'succeeded'::text, 'failed'::text, 'indeterminate'::text])) OR (started_at IS NOT NULL))),
+  constraint investigation_step_state_ck CHECK ((state = ANY (ARRAY['pending'::text, 'running'::text, 'waiting'::text, 'succeeded'::text, 'failed'::text, 'indeterminate'::text, 'skipped'::text, 'waived'::text]))),
+  constraint investigation_step_waive_reason_ck CHECK (((length(waive_reason) >= 1) AND (length(waive_reason) <= 2000))),
+  constraint investigation_step_waived_by_ck CHECK ((waived_by ~~ 'user:_%'::text)),
+  constraint investigation_step_waived_ck CHECK ((((state = 'waived'::text) = (waived_by IS NOT NULL)) AND ((waived_by IS NULL) = (waived_at IS NULL)) AND ((waived_by IS NULL) = (waive_reason IS NULL))))
+);
+CREATE INDEX investigation_step_call_idx ON app.investigation_step USING btree (tenant_id, call_id) WHERE (call_id IS NOT NULL);
+create policy open on app.investigation_step as permissive for all using (true) with check (true);
+create policy sight on app.investigation_step as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_step as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
+CREATE TRIGGER investigation_step_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_step FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_step_added AFTER INSERT ON app.investigation_step FOR EACH ROW EXECUTE FUNCTION app.record_investigation_step();
+CREATE TRIGGER investigation_step_erase BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('definition', 'problem', 'waive_reason', 'contract_result');
+CREATE TRIGGER investigation_step_keep BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_step();
+CREATE TRIGGER investigation_step_open BEFORE INSERT OR UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');
+CREATE TRIGGER investigation_step_record AFTER UPDATE ON app.investigation_step FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION app.record_investigation_step();
+CREATE TRIGGER investigation_step_restriction BEFORE INSERT ON app.investigation_step FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select, update on app.investigation_step to app;
+grant select (tenant_id, kind, state, started_at) on app.investigation_step to worker;
+
+-- investigation_subject: append
+create table app.investigation_subject (
+  tenant_id uuid not null,
+  investigation_id uuid not null,
+  subject_id uuid not null,
+  part text not null,
+  added_at timestamp with time zone default now() not null,
+  added_by text not null,
+  restriction_id uuid,
+  constraint investigation_subject_pkey PRIMARY KEY (tenant_id, investigation_id, subject_id),
+  constraint investigation_subject_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_subject_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint investigation_subject_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint investigation_subject_part_ck CHECK ((part = ANY (ARRAY['primary'::text, 'counterparty'::text, 'beneficial_owner'::text, 'representative'::text, 'related'::text])))
+);
+CREATE UNIQUE INDEX investigation_subject_primary_key ON app.investigation_subject USING btree (tenant_id, investigation_id) WHERE (part = 'primary'::text);
+CREATE INDEX investigation_subject_subject_idx ON app.investigation_subject USING btree (tenant_id, subject_id, investigation_id);
+create policy open on app.investigation_subject as permissive for all using (true) with check (true);
+create policy sight on app.investigation_subject as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_subject as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_subject_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_subject FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_subject_append BEFORE DELETE OR UPDATE ON app.investigation_subject FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER investigation_subject_open BEFORE INSERT ON app.investigation_subject FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');
+CREATE TRIGGER investigation_subject_record AFTER INSERT ON app.investigation_subject FOR EACH ROW WHEN ((new.part <> 'primary'::text)) EXECUTE FUNCTION app.record_investigation_row('subject_added', 'subject_id', 'part');
+CREATE TRIGGER investigation_subject_refuse BEFORE INSERT ON app.investigation_subject FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
+CREATE TRIGGER investigation_subject_restriction BEFORE INSERT ON app.investigation_subject FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select on app.investigation_subject to app;
+
+-- investigation_task: tenant
+create table app.investigation_task (
+  tenant_id uuid not null,
+  task_id uuid not null,
+  investigation_id uuid not null,
+  step_key text,
+  title text not null,
+  detail text,
+  checklist jsonb default '[]'::jsonb not null,
+  role text,
+  is_required boolean not null,
+  state text default 'open'::text not null,
+  assignee text,
+  due_at timestamp with time zone,
+  result text,
+  ended_at timestamp with time zone,
+  ended_by text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  restriction_id uuid,
+  constraint investigation_task_pkey PRIMARY KEY (tenant_id, task_id),
+  constraint investigation_task_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
+  constraint investigation_task_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint investigation_task_step_fkey FOREIGN KEY (tenant_id, investigation_id, step_key) REFERENCES app.investigation_step(tenant_id, investigation_id, step_key),
+  constraint investigation_task_assignee_ck CHECK ((assignee ~~ 'user:_%'::text)),
+  constraint investigation_task_cancelled_ck CHECK (((state <> 'cancelled'::text) OR (NOT is_required))),
+  constraint investigation_task_checklist_ck CHECK (((jsonb_typeof(checklist) = 'array'::text) AND (jsonb_array_length(checklist) <= 50))),
+  constraint investigation_task_complete_ck CHECK (((state <> 'done'::text) OR (NOT jsonb_path_exists(checklist, '$[*]?(@."is_done" == false)'::jsonpath)))),
+  constraint investigation_task_detail_ck CHECK (((length(detail) >= 1) AND (length(detail) <= 4000))),
+  constraint investigation_task_ended_ck CHECK ((((state = 'open'::text) = (ended_at IS NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)))),
+  constraint investigation_task_result_ck CHECK (((length(result) >= 1) AND (length(result) <= 4000))),
+  constraint investigation_task_revision_ck CHECK ((revision > 0)),
+  constraint investigation_task_role_ck CHECK ((role = ANY (ARRAY['analyst'::text, 'compliance_officer'::text]))),
+  constraint investigation_task_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'done'::text, 'cancelled'::text]))),
+  constraint investigation_task_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300)))
+);
+CREATE INDEX investigation_task_listing_idx ON app.investigation_task USING btree (tenant_id, investigation_id, task_id);
+create policy open on app.investigation_task as permissive for all using (true) with check (true);
+create policy sight on app.investigation_task as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.investigation_task as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_task_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_task FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER investigation_task_added AFTER INSERT ON app.investigation_task FOR EACH ROW EXECUTE FUNCTION app.record_investigation_row('task_added', 'task_id', 'step_key');
+CREATE TRIGGER investigation_task_erase BEFORE UPDATE ON app.investigation_task FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'detail', 'checklist', 'result');
+CREATE TRIGGER investigation_task_keep BEFORE UPDATE ON app.investigation_task FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_task();
+CREATE TRIGGER investigation_task_open BEFORE INSERT OR UPDATE ON app.investigation_task FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');
+CREATE TRIGGER investigation_task_record AFTER UPDATE ON app.investigation_task FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION app.record_investigation_row('task_changed', 'task_id', 'step_key', 'state');
+CREATE TRIGGER investigation_task_restriction BEFORE INSERT ON app.investigation_task FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+grant insert, select, update on app.investigation_task to app;
 
 -- job: queue
 create table app.job (
@@ -4699,6 +5410,7 @@ create policy wall on app.restriction as restrictive for all using ((tenant_id =
 CREATE TRIGGER restriction_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER restriction_alerts AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_alerts();
 CREATE TRIGGER restriction_copy AFTER INSERT OR UPDATE ON app.restriction FOR EACH ROW EXECUTE FUNCTION app.copy_restriction();
+CREATE TRIGGER restriction_investigations AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_investigations();
 grant insert, select, update on app.restriction to app;
 
 -- restriction_access: tenant

@@ -118,6 +118,12 @@ export const apiGroups: readonly TagGroup[] = [
         description: `What a person has to look at: raised by rules, matrices, source contracts and your own systems, each match once, claimed without double assignment, dismissed with a reason and a second person, or escalated.${recipes('alerts')}`,
       },
       {
+        module: 'investigations',
+        title: 'Investigations',
+        description:
+          'Cases that people work through by a playbook: gathered by the service, written up with citations, proposed by one person and closed by another.',
+      },
+      {
         module: 'work',
         title: 'Queues and clocks',
         description: `Who works on what: queues as data, assignment, absence, and the service and statutory clocks by which it is due.${recipes('alerts')}`,

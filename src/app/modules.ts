@@ -14,6 +14,7 @@ import { evaluations } from '#modules/evaluations/index.ts'
 import { events } from '#modules/events/index.ts'
 import { holds } from '#modules/holds/index.ts'
 import { impact } from '#modules/impact/index.ts'
+import { investigations } from '#modules/investigations/index.ts'
 import { jobs } from '#modules/jobs/index.ts'
 import { mcp } from '#modules/mcp/index.ts'
 import { playbooks } from '#modules/playbooks/index.ts'
@@ -65,6 +66,7 @@ export const modules: readonly Module[] = [
   impact,
   documents,
   playbooks,
+  investigations,
 
   // views
   analytics,

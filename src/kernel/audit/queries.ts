@@ -45,6 +45,7 @@ const restrictedTables = {
   document: 'document_id',
   evidence_item: 'evidence_id',
   hold: 'hold_id',
+  investigation: 'investigation_id',
   mcp_call: 'call_id',
   provider_call: 'call_id',
   source_payload: 'payload_id',

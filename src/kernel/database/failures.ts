@@ -67,6 +67,8 @@ export function unknownCommitOutcome(cause: unknown): Problem {
 const LEGAL_HOLD = 'PB008'
 /** Raised where something would be stored about a subject that is erased. */
 const ERASED = 'PB009'
+/** Raised where something would be added to an object whose state does not allow it any more. */
+const NOT_ALLOWED_NOW = 'PB010'
 
 /** Constraint name → problem. Modules declare theirs; an unmapped unique violation is still a 409, never a 500. */
 export type ConstraintProblems = Readonly<
@@ -86,6 +88,7 @@ export function translateDatabaseError(error: unknown): unknown {
   const declared = constraint === undefined ? undefined : constraints.get(constraint)
   if (declared) return toProblem(new Problem(declared[0], declared[1]))
   if (code === ERASED) return toProblem(new Problem('erased'))
+  if (code === NOT_ALLOWED_NOW) return toProblem(new Problem('transition_not_allowed'))
   if (code === LEGAL_HOLD) return toProblem(new Problem('legal_hold'))
   if (code === '23505') return toProblem(new Problem('duplicate'))
   // Cancelled by statement or lock timeout, or still in conflict after all retries.

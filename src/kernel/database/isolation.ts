@@ -91,6 +91,15 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['alert_history', 'inherit_restriction', ''],
   ['alert_comment', 'inherit_restriction', ''],
   ['alert_second_look', 'inherit_restriction', ''],
+  ['investigation_step', 'inherit_restriction', ''],
+  ['investigation_event', 'inherit_restriction', ''],
+  ['investigation_note', 'inherit_restriction', ''],
+  ['investigation_task', 'inherit_restriction', ''],
+  ['investigation_request', 'inherit_restriction', ''],
+  ['investigation_narrative', 'inherit_restriction', ''],
+  ['investigation_subject', 'inherit_restriction', ''],
+  ['investigation_alert', 'inherit_restriction', ''],
+  ['investigation_seal', 'inherit_restriction', ''],
   // An occurrence that was suppressed belongs to no alert.
   ['alert_occurrence', 'inherit_restriction', '(new.alert_id IS NOT NULL)'],
 ]

@@ -11,6 +11,8 @@ import { holdableDocument } from './holdable-document.ts'
 import { processDocumentJob } from './processing-job.ts'
 import { documentRoutes } from './routes.ts'
 
+export * as evidenceStore from './evidence/index.ts'
+
 export const documents: Module = {
   name: 'documents',
   segments: ['documents', 'evidence'],

@@ -14,12 +14,21 @@ import {
 } from './queries.ts'
 import { restrictionRoutes } from './routes.ts'
 
+export * as accessLists from './access-lists.ts'
 export { findRestriction } from './queries.ts'
 
 /** For a new object: not in force, so that imposing it later hides all that was stored with the object. */
 export async function prepareRestriction(tx: Tx, purpose: string): Promise<string> {
   const restriction_id = uuidv7()
   await insertRestriction(tx, restriction_id, purpose)
+  return restriction_id
+}
+
+/** For an object that is hidden from its first moment: one person has access, who gives it to others. */
+export async function createImposedRestriction(tx: Tx, purpose: string, user_id: string): Promise<string> {
+  const restriction_id = await prepareRestriction(tx, purpose)
+  await upsertAccess(tx, restriction_id, { user_id, effect: 'grant', until: null, reason: null })
+  await updateImposed(tx, { restriction_id, revision: 1 })
   return restriction_id
 }
 

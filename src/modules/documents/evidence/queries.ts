@@ -62,6 +62,13 @@ export const listEvidence = (tx: Tx, filter: EvidenceFilter, after: PagePosition
   )
 }
 
+/** All of one owner, attached or not; oldest first. */
+export const listEvidenceOf = (tx: Tx, owner_kind: string, owner_id: string) =>
+  tx.query<EvidenceRow>(
+    `select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.owner_id = $3 and e.owner_kind = $2 order by e.added_at, e.evidence_id`,
+    [tx.tenant_id, owner_kind, owner_id],
+  )
+
 export const findEvidence = (tx: Tx, evidence_id: string) =>
   tx.find<EvidenceRow>(`select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.evidence_id = $2`, [
     tx.tenant_id,

@@ -1,0 +1,56 @@
+/** Public interface of investigations: cases that people work through by a playbook. */
+import type { Module } from '#kernel/module.ts'
+import { insertCanaryRows } from './canary.ts'
+import { investigationEvents } from './events.ts'
+import { gatherJob } from './gathering/gather-job.ts'
+import { investigationSource } from './investigation-source.ts'
+import { resumeScan } from './lifecycle/resume-scan.ts'
+import { lifecycleRoutes } from './lifecycle/routes.ts'
+import { narrativeRoutes } from './narrative/routes.ts'
+import { triggerScan } from './opening/trigger-scan.ts'
+import { escalates } from './opening/triggers.ts'
+import { evidenceOwner, holdableInvestigation } from './owners.ts'
+import { accessRoutes } from './people/access-routes.ts'
+import { peopleRoutes } from './people/routes.ts'
+import { investigationErasure } from './queries.ts'
+import { investigationRoutes } from './routes.ts'
+import { openDueJob } from './schedule/open-due-job.ts'
+import { sealRoutes } from './seal/routes.ts'
+import { statisticsRoutes } from './statistics/routes.ts'
+import { taskRoutes } from './tasks/routes.ts'
+import { workKinds } from './work-kinds.ts'
+
+export { countOfficers } from './queries.ts'
+
+export const investigations: Module = {
+  name: 'investigations',
+  segments: ['investigations', 'playbooks'],
+  tier: 'domain',
+  summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
+  routes: [
+    ...investigationRoutes,
+    ...lifecycleRoutes,
+    ...narrativeRoutes,
+    ...taskRoutes,
+    ...peopleRoutes,
+    ...accessRoutes,
+    ...sealRoutes,
+    ...statisticsRoutes,
+  ],
+  scans: [resumeScan, triggerScan],
+  escalates,
+  jobs: [gatherJob, openDueJob],
+  erases: [investigationErasure],
+  holdable: [holdableInvestigation],
+  evidence_owners: [evidenceOwner],
+  events: investigationEvents,
+  work: workKinds,
+  constraints: {
+    investigation_four_eyes_ck: ['approval_own_request', 'Another person closes the investigation.'],
+    investigation_subject_pkey: ['duplicate', 'The investigation is about this subject already.'],
+    investigation_joined_key: ['conflict', 'Another investigation of this subject and playbook is open.'],
+  },
+  search: { sources: [investigationSource], unsearched: {} },
+  canary_table: 'investigation',
+  canary: insertCanaryRows,
+}

@@ -1,0 +1,31 @@
+/** Reads what belongs to a case, once for its guards and its view. */
+import type { AuditNotes } from '#kernel/audit/record.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { assertFound } from '#kernel/problem.ts'
+import { listNarrativeGuards } from '../narrative/narrative.ts'
+import { type CaseCounts, countCase, type InvestigationRow, listSteps } from '../queries.ts'
+import { listTasks } from '../tasks/queries.ts'
+import type { CaseContent } from './guards.ts'
+
+/** 404 where it does not exist or is hidden; the event of the request carries its restriction. */
+export function assertCase(row: InvestigationRow | undefined, audit: Pick<AuditNotes, 'belongsTo'>): InvestigationRow {
+  const investigation = assertFound(row)
+  audit.belongsTo(investigation)
+  return investigation
+}
+
+/** `verified`: the objects of cited evidence are compared with their hashes, which may read many bytes. */
+export async function readContent(
+  { kernel, tx }: { readonly kernel: Capabilities<'encryption' | 'integrity' | 'modules'>; readonly tx: Tx },
+  row: InvestigationRow,
+  depth: 'stored' | 'verified',
+): Promise<{ readonly content: CaseContent; readonly counts: CaseCounts }> {
+  const { investigation_id, restriction_id } = row
+  const steps = await listSteps(tx, investigation_id)
+  const tasks = await listTasks(tx, investigation_id)
+  const counts = await countCase(tx, investigation_id, restriction_id)
+  // Only an open case can be proposed; of an erased subject nothing can be read.
+  const narrative = row.state === 'open' ? await listNarrativeGuards(kernel, tx, row, depth === 'verified') : []
+  return { content: { steps, tasks, narrative, requests_open: counts.information_requests_open }, counts }
+}

@@ -1,0 +1,55 @@
+/** How a case may end: by its playbook, for its subject, with the steps that an outcome needs. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { assertFound } from '#kernel/problem.ts'
+import { resolver } from '#modules/definitions/index.ts'
+import { findApplicable, loadPlaybook } from '#modules/playbooks/index.ts'
+import { findSubject } from '#modules/subjects/index.ts'
+import { type InvestigationRow, listSteps } from '../queries.ts'
+import type { Guard } from './guards.ts'
+
+interface OutcomeContext {
+  readonly kernel: Capabilities<'caches'>
+  readonly tx: Tx
+}
+
+const REASON_CODES = 'reason-codes'
+const AREA = 'investigation'
+
+/** The version that the case follows, whatever is in force now. */
+export const loadPinned = ({ kernel, tx }: OutcomeContext, row: InvestigationRow) =>
+  loadPlaybook(kernel, tx, row.playbook_key, { origin: row.playbook_origin, version: row.playbook_version })
+
+/** Codes with which the case may end, as far as facts of the subject decide it. */
+export async function listOutcomes(context: OutcomeContext, row: InvestigationRow): Promise<string[]> {
+  const { content } = await loadPinned(context, row)
+  const subject = assertFound(await findSubject(context.tx, row.subject_id))
+  const { outcomes } = await findApplicable(context.kernel, context.tx, content, subject)
+  return content.outcomes.map(({ code }) => code).filter((code) => outcomes.has(code))
+}
+
+export async function listOutcomeGuards(
+  context: OutcomeContext,
+  row: InvestigationRow,
+  outcome: string,
+): Promise<Guard[]> {
+  const { kernel, tx } = context
+  const { content } = await loadPinned(context, row)
+  const declared = content.outcomes.find(({ code }) => code === outcome)
+  const pointer = '#/outcome'
+  const allowed = await listOutcomes(context, row)
+  const reasons = await resolver.loadPolicyList<{ code: string; area: string }>(kernel, tx, REASON_CODES)
+  const isKnown = reasons?.entries.some(({ code, area }) => code === outcome && area === AREA) ?? false
+  if (!declared || !allowed.includes(outcome) || !isKnown) {
+    const detail = `The investigation cannot end with ${outcome}. Its playbook allows ${allowed.join(', ')}.`
+    return [{ code: 'outcome_not_allowed', pointer, detail }]
+  }
+  const steps = await listSteps(tx, row.investigation_id)
+  return declared.needs
+    .filter((key) => steps.find(({ step_key }) => step_key === key)?.state !== 'succeeded')
+    .map((key) => ({
+      code: 'outcome_needs_step',
+      pointer: `#/steps/${key}`,
+      detail: `The outcome ${outcome} needs the step ${key}, which is not done.`,
+    }))
+}

@@ -1,0 +1,198 @@
+/** Investigations: open or join a case, list, read with everything that belongs to it, steps and timeline. */
+import { expectPerson } from '#kernel/auth/principal.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
+import { findApplicable, loadPlaybook } from '#modules/playbooks/index.ts'
+import { createImposedRestriction } from '#modules/restrictions/index.ts'
+import { findSubject } from '#modules/subjects/index.ts'
+import { workClocks } from '#modules/work/index.ts'
+import { openNotes } from './case-notes.ts'
+import { assertCase, readContent } from './lifecycle/case-content.ts'
+import { getMainAction, listNextActions } from './lifecycle/guards.ts'
+import { listOutcomes } from './lifecycle/outcomes.ts'
+import { toWorkItem } from './model.ts'
+import { expectProviders } from './opening/check-providers.ts'
+import { assertLinkable } from './opening/linked-alerts.ts'
+import { openInvestigation } from './opening/open-investigation.ts'
+import {
+  countOfficers,
+  findInvestigation,
+  insertCaseAlert,
+  listCaseAlerts,
+  listInvestigations,
+  listSteps,
+  listTimeline,
+} from './queries.ts'
+import {
+  Investigation,
+  InvestigationPage,
+  InvestigationParams,
+  InvestigationQuery,
+  InvestigationRequest,
+  OpenedInvestigation,
+  StepList,
+  TimelinePage,
+  TimelineQuery,
+} from './schema.ts'
+import { toHeaders, toInvestigation, toStep, toSummary } from './view.ts'
+
+const readers = ['analyst', 'compliance_officer', 'auditor'] as const
+
+async function listWarnings(tx: Tx) {
+  if ((await countOfficers(tx)) !== 1) return []
+  const detail =
+    'This tenant has one compliance officer. Somebody else has to propose the outcome, or a second officer has to be appointed.'
+  return [{ code: 'one_officer', detail }]
+}
+
+export const investigationRoutes = [
+  tenantRoute('GET /investigations', {
+    id: 'listInvestigations',
+    summary: 'Investigations that I may see, newest first',
+    roles: readers,
+    tx: 'one',
+    uses: ['cursors'],
+    query: InvestigationQuery,
+    reply: [200, InvestigationPage],
+  }).handle(async (input) => {
+    const { limit: _, cursor: __, is_waiting, ...filter } = input.query
+    const wanted = { ...filter, is_waiting: is_waiting === undefined ? undefined : is_waiting === 'true' }
+    const found = await paginate(input, 'listInvestigations', ['investigation_id'], (after, count) =>
+      listInvestigations(input.tx, wanted, after, count),
+    )
+    return { ...found, items: found.items.map(toSummary) }
+  }),
+
+  tenantRoute('POST /investigations', {
+    id: 'createInvestigation',
+    summary: 'Open an investigation of a subject by a playbook, or join the open one',
+    description:
+      '202 at once: a job gathers what the steps of the playbook ask for. 200 with `joined` when an open case of this subject and ' +
+      'playbook exists that everybody may see. Credentials that required steps need are asked for before anything is stored.',
+    roles: ['analyst', 'compliance_officer', 'service'],
+    tx: 'write',
+    uses: ['caches', 'forced_provider_mode', 'jobs', 'modules', 'plugin_policy', 'threads'],
+    body: InvestigationRequest,
+    reply: [202, OpenedInvestigation],
+    alternateStatus: { status: 200, when: ({ joined }) => joined },
+    headers: ({ investigation_id, job }): Record<string, string> => ({
+      location: `/api/investigations/${investigation_id}`,
+      ...(job !== null && { link: `<${job}>; rel="monitor"` }),
+    }),
+    links: { getInvestigation: { investigation_id: 'investigation_id' } },
+    needs: 'provider',
+    executes: 'plugin',
+    runs_plugins_of: ['provider'],
+    problems: [
+      'not_found',
+      'nothing_in_force',
+      'conflict',
+      'content_corrupt',
+      'erased',
+      'role_required',
+      'person_required',
+      'concurrency_limited',
+    ],
+  }).handle(async ({ tx, body, kernel, actor, audit }) => {
+    const { subject_id, playbook_key, priority = 'medium', alert_ids = [], is_restricted = false } = body
+    const subject = assertReferenced(await findSubject(tx, subject_id), 'subject with this id')
+    const playbook = await loadPlaybook(kernel, tx, playbook_key)
+    if (!playbook.content.subject_types.includes(subject.subject_type))
+      fail('conflict', `The playbook ${playbook_key} is not for subjects of the type ${subject.subject_type}.`)
+    await assertLinkable(tx, alert_ids)
+    const owner = is_restricted ? expectPerson(actor.principal, 'Only a person may restrict access.') : null
+    if (owner !== null && !actor.roles.includes('compliance_officer'))
+      fail('role_required', 'Only a compliance officer opens a restricted investigation.')
+    const { steps } = await findApplicable(kernel, tx, playbook.content, subject)
+    await expectProviders(kernel, tx, playbook, steps)
+    const restriction =
+      owner === null
+        ? undefined
+        : { restriction_id: await createImposedRestriction(tx, 'Investigation', owner), is_in_force: true }
+    const opened = await openInvestigation(kernel, tx, {
+      subject,
+      playbook,
+      title: body.title ?? playbook.content.title,
+      priority,
+      origin: 'request',
+      origin_reference: null,
+      ...(restriction && { restriction }),
+    })
+    for (const alert_id of alert_ids) await insertCaseAlert(tx, opened.investigation_id, alert_id)
+    const { investigation_id, joined, job_id } = opened
+    const { reference } = assertFound(await findInvestigation(tx, investigation_id))
+    audit.belongsTo({ restriction_id: opened.restriction_id, is_in_force: is_restricted })
+    audit.recordDiff(null, { investigation_id, playbook_key, playbook_version: playbook.version, joined, priority })
+    const warnings = await listWarnings(tx)
+    return { investigation_id, reference, joined, job_id, job: job_id && `/api/jobs/${job_id}`, warnings }
+  }),
+
+  tenantRoute('GET /investigations/:investigation_id', {
+    id: 'getInvestigation',
+    summary: 'Get an investigation with its steps, counts and what can be done next',
+    description: 'While its restriction is in force, reading it is recorded.',
+    roles: readers,
+    tx: 'read',
+    uses: ['caches', 'encryption', 'integrity', 'modules'],
+    params: InvestigationParams,
+    reply: [200, Investigation],
+    revisioned: true,
+    headers: toHeaders,
+    problems: ['not_found', 'content_corrupt'],
+  }).handle(async ({ tx, params, actor, kernel, audit }) => {
+    const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
+    const { content, counts } = await readContent({ kernel, tx }, row, 'stored')
+    const clocks = await workClocks.listClocksOf(tx, toWorkItem(row.investigation_id))
+    const alerts = await listCaseAlerts(tx, row.investigation_id)
+    return {
+      ...toInvestigation(row, { steps: content.steps, counts, clocks, alerts }),
+      outcomes: await listOutcomes({ kernel, tx }, row),
+      main_action: getMainAction(row, actor),
+      next_actions: listNextActions(row, content, actor),
+    }
+  }),
+
+  tenantRoute('GET /investigations/:investigation_id/steps', {
+    id: 'listInvestigationSteps',
+    summary: 'Steps of an investigation, in the order of the playbook',
+    roles: readers,
+    tx: 'read',
+    params: InvestigationParams,
+    reply: [200, StepList],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, audit }) => {
+    const { investigation_id } = assertCase(await findInvestigation(tx, params.investigation_id), audit)
+    return { items: (await listSteps(tx, investigation_id)).map(toStep) }
+  }),
+
+  tenantRoute('GET /investigations/:investigation_id/timeline', {
+    id: 'listInvestigationTimeline',
+    summary: 'What happened in an investigation, newest first',
+    roles: readers,
+    tx: 'read',
+    uses: ['cursors', 'encryption'],
+    params: InvestigationParams,
+    query: TimelineQuery,
+    reply: [200, TimelinePage],
+    problems: ['not_found'],
+  }).handle(async (input) => {
+    const { tx, query, kernel } = input
+    const row = assertCase(await findInvestigation(tx, input.params.investigation_id), input.audit)
+    const { category = null } = query
+    const found = await paginate(
+      input,
+      `listInvestigationTimeline ${row.investigation_id} ${category}`,
+      ['recorded_at', 'event_id'],
+      (after, count) => listTimeline(tx, { investigation_id: row.investigation_id, category }, after, count),
+    )
+    const notes = await openNotes(kernel, tx, row, found.items)
+    const items = found.items.map(({ event_id, kind, category: of, data, recorded_at, recorded_by }, at) => ({
+      ...{ event_id, kind, category: of, data, recorded_at, recorded_by },
+      note: notes[at]?.note ?? null,
+      note_state: notes[at]?.note_state ?? null,
+    }))
+    return { ...found, items }
+  }),
+]

@@ -1,0 +1,363 @@
+/** What the database refuses of investigations, whatever the code does: each rule is broken once. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fullScope, requestScope } from '#kernel/database/scope.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import type { playbookModel } from '#modules/playbooks/index.ts'
+import { createImposedRestriction } from '#modules/restrictions/index.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { type OpenRequest, openInvestigation } from './opening/open-investigation.ts'
+import { insertSeal } from './seal/queries.ts'
+
+let w: TestApp
+let t: ExampleTenant
+let subject_id: string
+const [ANNA, BEN] = [`user:${uuidv7()}`, `user:${uuidv7()}`] as const
+
+beforeAll(async () => {
+  w = await startTestApp()
+  t = await ExampleTenant.create(w)
+  subject_id = await newSubject()
+})
+afterAll(() => w.close())
+
+const newSubject = async (): Promise<string> =>
+  (await t.make('POST /subjects', { body: { subject_type: 'person', name: 'Ada Lovelace' } })).subject_id
+
+const settings = { title: null, when: null, reuse_days: null, max_cost: null } as const
+const toPlaybook = (key: string): playbookModel.LoadedPlaybook => ({
+  key,
+  origin: 'own',
+  version: 1,
+  content_hash: 'a'.repeat(64),
+  content: {
+    title: 'A playbook',
+    description: null,
+    subject_types: ['person'],
+    typologies: [],
+    facts: [],
+    clocks: [{ key: 'first-action', hours: 8 }],
+    steps: [
+      {
+        ...settings,
+        key: 'funds',
+        kind: 'task',
+        with: { title: 'Source of funds', role: 'analyst' },
+        needs: [],
+        required: true,
+      },
+    ],
+    outcomes: [{ code: 'INV_NO_SUSPICION', needs: [], when: null }],
+  },
+})
+
+const asPerson = <T>(actor: string, body: (tx: Tx) => Promise<T>): Promise<T> =>
+  w.runtime.database.write(fullScope(t.tenant_id, actor), body)
+/** With the sight of a person who was granted nothing. */
+const asOutsider = <T>(body: (tx: Tx) => Promise<T>): Promise<T> =>
+  w.runtime.database.write(requestScope({ tenant_id: t.tenant_id, principal: `user:${uuidv7()}` }), body)
+
+const toRequest = (more: Partial<OpenRequest> = {}): OpenRequest => ({
+  subject: { subject_id },
+  playbook: toPlaybook('kyc'),
+  title: 'Look into the payments',
+  priority: 'medium',
+  origin: 'request',
+  origin_reference: null,
+  ...more,
+})
+const open = (more: Partial<OpenRequest> = {}, actor = ANNA) =>
+  asPerson(actor, (tx) => openInvestigation(w.kernel, tx, toRequest(more)))
+const newCase = async () => {
+  const { investigation_id } = await open({ playbook: toPlaybook(`kyc-${uuidv7()}`) })
+  return investigation_id
+}
+
+const change = (investigation_id: string, set: string, actor: string = ANNA) =>
+  asPerson(actor, (tx) =>
+    tx.run(`update app.investigation set ${set} where tenant_id = $1 and investigation_id = $2`, [
+      tx.tenant_id,
+      investigation_id,
+    ]),
+  )
+const NEXT = 'revision = revision + 1'
+const toProposal = (by: string) =>
+  `state = 'proposed', proposed_by = '${by}', proposed_at = now(), proposed_outcome = 'INV_NO_SUSPICION', proposal_hash = repeat('b', 64), ${NEXT}`
+const toClosing = (by: string) =>
+  `state = 'closed', closed_by = '${by}', closed_at = now(), outcome = proposed_outcome, seal_no = seal_no + 1, ${NEXT}`
+const NO_PROPOSAL = 'proposed_by = null, proposed_at = null, proposed_outcome = null, proposal_hash = null'
+
+const setStep = (investigation_id: string, set: string) =>
+  asPerson(ANNA, (tx) =>
+    tx.run(
+      `update app.investigation_step set ${set}, revision = revision + 1 where tenant_id = $1 and investigation_id = $2 and step_key = 'funds'`,
+      [tx.tenant_id, investigation_id],
+    ),
+  )
+const settle = (investigation_id: string) =>
+  asPerson(ANNA, async (tx) => {
+    const by = [tx.tenant_id, investigation_id]
+    const where = 'where tenant_id = $1 and investigation_id = $2'
+    await tx.run(
+      `update app.investigation_step set state = 'running', started_at = now(), revision = revision + 1 ${where}`,
+      by,
+    )
+    await tx.run(
+      `update app.investigation_step set state = 'succeeded', ended_at = now(), revision = revision + 1 ${where}`,
+      by,
+    )
+    await tx.run(`update app.investigation set gathering = 'done' ${where}`, by)
+  })
+const seal = (investigation_id: string, seal_no: number) =>
+  asPerson(BEN, (tx) =>
+    insertSeal(tx, investigation_id, {
+      seal_no,
+      manifest: {},
+      manifest_hash: 'c'.repeat(64),
+      key_id: 'k',
+      signature: 's',
+    }),
+  )
+const proposed = async () => {
+  const investigation_id = await newCase()
+  await settle(investigation_id)
+  await change(investigation_id, toProposal(ANNA))
+  return investigation_id
+}
+const refuses = async (attempt: Promise<unknown>, code: string) =>
+  expect(await attempt.then(() => 'done', toCode)).toBe(code)
+const toCode = (error: {
+  code?: string
+  cause?: { code?: string; constraint?: string }
+  constraint?: string
+}): string => error.cause?.constraint ?? error.constraint ?? error.cause?.code ?? error.code ?? 'unknown'
+
+describe('closing', () => {
+  test('takes another person, a proposal, a seal and every required step', async () => {
+    const early = await newCase()
+    await change(early, `gathering = 'partial'`)
+    await refuses(change(early, toProposal(ANNA)), 'PB002')
+    await setStep(
+      early,
+      `state = 'waived', waived_by = '${ANNA}', waived_at = now(), waive_reason = 'Seen on paper', ended_at = now()`,
+    )
+    // Whoever proposes is the actor, and a person.
+    await refuses(change(early, toProposal(BEN)), 'PB002')
+    await refuses(change(early, toProposal('key:1'), 'key:1'), 'investigation_proposer_ck')
+    await refuses(change(early, `${toClosing(BEN)}`, BEN), 'PB002')
+    await change(early, toProposal(ANNA))
+
+    const id = await proposed()
+    await refuses(change(id, toClosing(BEN), BEN), 'PB002')
+    await seal(id, 1)
+    await refuses(change(id, toClosing(ANNA), ANNA), 'investigation_four_eyes_ck')
+    await refuses(change(id, toClosing('operator:x'), 'operator:x'), 'investigation_four_eyes_ck')
+    await refuses(change(id, toClosing(BEN), ANNA), 'PB002')
+    await refuses(change(id, `${toClosing(BEN)}, proposal_hash = repeat('d', 64)`, BEN), 'PB002')
+    await refuses(change(id, `${toClosing(BEN)}, proposed_by = 'user:somebody'`, BEN), 'PB002')
+    await change(id, toClosing(BEN), BEN)
+    for (const set of [
+      `title = 'x', ${NEXT}`,
+      `outcome = null`,
+      `closed_by = 'user:x'`,
+      `gathering = 'running'`,
+      `state = 'merged', ${NEXT}`,
+    ])
+      await refuses(change(id, set), 'PB002')
+    // Its content stays as it was sealed.
+    await refuses(setStep(id, 'not_before = now()'), 'PB010')
+    await refuses(seal(id, 2), 'PB010')
+    await change(id, `state = 'open', closed_by = null, closed_at = null, outcome = null, ${NO_PROPOSAL}, ${NEXT}`, BEN)
+    await change(id, toProposal(BEN), BEN)
+    await refuses(change(id, toClosing(ANNA)), 'PB002')
+    await refuses(seal(id, 1), 'investigation_seal_pkey')
+    await seal(id, 2)
+    await change(id, toClosing(ANNA))
+    const kinds = await asPerson(ANNA, (tx) =>
+      tx.query<{ kind: string }>(
+        `select kind from app.investigation_event where tenant_id = $1 and investigation_id = $2 and category = 'person' order by recorded_at`,
+        [tx.tenant_id, id],
+      ),
+    )
+    expect(kinds.map(({ kind }) => kind).filter((kind) => !kind.startsWith('step_'))).toEqual([
+      'opened',
+      'proposed',
+      'closed',
+      'reopened',
+      'proposed',
+      'closed',
+    ])
+  })
+
+  test.for([
+    ['a jump from open to closed', toClosing(BEN)],
+    ['another subject', `subject_id = gen_random_uuid(), ${NEXT}`],
+    ['another version of the playbook', `playbook_version = 2, ${NEXT}`],
+    ['another restriction', `restriction_id = gen_random_uuid(), ${NEXT}`],
+    ['a change without a revision', `title = 'x'`],
+    ['a seal number without closing', `seal_no = 1, ${NEXT}`],
+  ])('refuses %s', async ([, set]) => {
+    const id = await newCase()
+    await refuses(change(id, set as string, BEN), 'PB002')
+  })
+
+  test('refuses to remove anything, and to change what is append-only', async () => {
+    const id = await newCase()
+    for (const table of ['investigation', 'investigation_step', 'investigation_event', 'investigation_subject'])
+      await refuses(
+        asPerson(ANNA, (tx) =>
+          tx.run(`delete from app.${table} where tenant_id = $1 and investigation_id = $2`, [tx.tenant_id, id]),
+        ),
+        '42501',
+      )
+    await refuses(
+      asPerson(ANNA, (tx) =>
+        tx.run(`update app.investigation_event set kind = 'x' where tenant_id = $1`, [tx.tenant_id]),
+      ),
+      '42501',
+    )
+  })
+})
+
+describe('steps', () => {
+  test.for([
+    ['succeed without having run', `state = 'succeeded', started_at = now(), ended_at = now()`, 'PB002'],
+    ['another kind', `kind = 'provider'`, 'PB002'],
+    ['no longer required', 'is_required = false', 'PB002'],
+    [
+      'waived by somebody else',
+      `state = 'waived', waived_by = '${BEN}', waived_at = now(), waive_reason = 'x', ended_at = now()`,
+      'PB002',
+    ],
+    [
+      'waived without a reason',
+      `state = 'waived', waived_by = '${ANNA}', waived_at = now(), ended_at = now()`,
+      'investigation_step_waived_ck',
+    ],
+    [
+      'required and left out for a missing credential',
+      `state = 'skipped', problem = '{"code":"credential_missing"}', ended_at = now()`,
+      'investigation_step_skipped_ck',
+    ],
+    ['two attempts at once', `state = 'running', started_at = now(), attempt = attempt + 2`, 'PB002'],
+  ])('refuse to be %s', async ([, set, code]) => {
+    await refuses(setStep(await newCase(), set as string), code as string)
+  })
+})
+
+describe('joining', () => {
+  test('twenty requests at once open one case', async () => {
+    const subject = { subject_id: await newSubject() }
+    const opened = await Promise.all(Array.from({ length: 20 }, () => open({ subject })))
+    expect(new Set(opened.map(({ investigation_id }) => investigation_id)).size).toBe(1)
+    expect(opened.filter(({ joined }) => !joined)).toHaveLength(1)
+  })
+
+  test('leaves restricted cases out, and tells the people of the case and nobody else', async () => {
+    const subject = { subject_id: await newSubject() }
+    const list = (id: string) =>
+      asPerson(ANNA, (tx) =>
+        tx.query<{ data: object }>(
+          `select data from app.investigation_event where tenant_id = $1 and investigation_id = $2 and kind = 'other_case_requested'`,
+          [tx.tenant_id, id],
+        ),
+      )
+    const first = await open({ subject })
+    const impose = (restriction_id: string) =>
+      asPerson(ANNA, (tx) =>
+        tx.run(
+          `update app.restriction set is_in_force = true, imposed_at = now(), imposed_by = 'user:x' where tenant_id = $1 and restriction_id = $2`,
+          [tx.tenant_id, restriction_id],
+        ),
+      )
+    await impose(first.restriction_id)
+    // As if the first did not exist, for people without access and with it.
+    const second = await asOutsider((tx) => openInvestigation(w.kernel, tx, toRequest({ subject })))
+    expect(second.joined).toBe(false)
+    expect(await open({ subject })).toMatchObject({ joined: true, investigation_id: second.investigation_id })
+    expect(await list(first.investigation_id)).toEqual([
+      { data: { investigation_id: second.investigation_id } },
+      { data: { investigation_id: second.investigation_id } },
+    ])
+    const restriction_id = await asPerson(ANNA, (tx) => createImposedRestriction(tx, 'Case', ANNA.slice(5)))
+    const third = await open({ subject, restriction: { restriction_id, is_in_force: true } })
+    expect(third.joined).toBe(false)
+    // A case that nobody may know of tells nobody.
+    expect(await list(first.investigation_id)).toHaveLength(2)
+    await refuses(change(first.investigation_id, 'joins = true'), 'PB002')
+    // Lifting it leaves it apart: another case may be open.
+    await asPerson(ANNA, (tx) =>
+      tx.run(
+        `update app.restriction set is_in_force = false, lifted_at = now(), lifted_by = 'user:x', lift_reason = 'x' where tenant_id = $1 and restriction_id = $2`,
+        [tx.tenant_id, first.restriction_id],
+      ),
+    )
+    expect(await open({ subject })).toMatchObject({ joined: true, investigation_id: second.investigation_id })
+  })
+
+  test('waits for whoever imposes the restriction of a new case', async () => {
+    const subject = { subject_id: await newSubject() }
+    const { restriction_id } = await open({ subject, playbook: toPlaybook('other') })
+    let opened: Promise<unknown> = Promise.resolve()
+    await asPerson(ANNA, async (tx) => {
+      await tx.run(
+        `update app.restriction set is_in_force = true, imposed_at = now(), imposed_by = 'user:x' where tenant_id = $1 and restriction_id = $2`,
+        [tx.tenant_id, restriction_id],
+      )
+      opened = open({ subject, restriction: { restriction_id, is_in_force: false } })
+      // Until the other one waits for the lock of the restriction.
+      await expect
+        .poll(async () => (await tx.find<{ n: number }>(`select count(*) as n from pg_locks where not granted`))?.n, {
+          timeout: 10_000,
+        })
+        .toBeGreaterThan(0)
+    })
+    const { investigation_id } = (await opened) as { investigation_id: string }
+    const row = await asPerson(ANNA, (tx) =>
+      tx.find(`select joins from app.investigation where tenant_id = $1 and investigation_id = $2`, [
+        tx.tenant_id,
+        investigation_id,
+      ]),
+    )
+    expect(row).toEqual({ joins: false })
+  })
+
+  test('a reference is random and says nothing about the number of cases', async () => {
+    const rows = await asPerson(ANNA, (tx) =>
+      tx.query<{ reference: string }>('select reference from app.investigation where tenant_id = $1', [tx.tenant_id]),
+    )
+    for (const { reference } of rows) expect(reference).toMatch(/^INV-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$/)
+    expect(new Set(rows.map(({ reference }) => reference)).size).toBe(rows.length)
+  })
+})
+
+test('what belongs to a case has its restriction, and nobody without access adds to it', async () => {
+  const { investigation_id, restriction_id } = await open({ subject: { subject_id: await newSubject() } })
+  const rows = await asPerson(ANNA, (tx) =>
+    tx.query(
+      `select distinct restriction_id from (
+         select restriction_id from app.investigation_step where tenant_id = $1 and investigation_id = $2
+         union all select restriction_id from app.investigation_event where tenant_id = $1 and investigation_id = $2
+         union all select restriction_id from app.investigation_subject where tenant_id = $1 and investigation_id = $2
+         union all select restriction_id from app.work_item where tenant_id = $1 and object_id = $2
+         union all select restriction_id from app.work_clock where tenant_id = $1 and object_id = $2
+         union all select restriction_id from app.event where tenant_id = $1 and object_id = $2::text
+         union all select restriction_id from app.job where tenant_id = $1 and resource like '%' || $2) r`,
+      [t.tenant_id, investigation_id],
+    ),
+  )
+  expect(rows).toEqual([{ restriction_id }])
+  await asPerson(ANNA, (tx) =>
+    tx.run(
+      `update app.restriction set is_in_force = true, imposed_at = now(), imposed_by = 'user:x' where tenant_id = $1 and restriction_id = $2`,
+      [tx.tenant_id, restriction_id],
+    ),
+  )
+  const add = (tx: Tx) =>
+    tx.run(
+      `insert into app.investigation_note (tenant_id, note_id, investigation_id, content, created_by) values ($1, $2, $3, 'x', 'user:x')`,
+      [tx.tenant_id, uuidv7(), investigation_id],
+    )
+  await refuses(asOutsider(add), 'PB004')
+})

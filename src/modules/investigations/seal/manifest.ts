@@ -1,0 +1,56 @@
+/**
+ * What a case consists of, as ids, codes and hashes: the proposal of an outcome rests on it, and the seal signs it. Hashes of content are
+ * keyed or salted, so that a manifest says nothing about a person.
+ */
+import { hash } from 'node:crypto'
+import { signManifest } from '#kernel/audit/signed-manifest.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { SEAL_FORMAT } from '#kernel/pack-formats.ts'
+import type { InvestigationRow } from '../queries.ts'
+import { findLastEvent, insertSeal, readSealedParts } from './queries.ts'
+
+export const hashManifest = (manifest: object): string =>
+  hash('sha256', canonicalJson(JSON.parse(JSON.stringify(manifest))), 'hex')
+
+/** Everything that an outcome rests on. Acts of the proposal itself are not part of it. */
+export async function readProposalContent(tx: Tx, row: InvestigationRow, outcome: string) {
+  const parts = await readSealedParts(tx, row.investigation_id)
+  return {
+    investigation_id: row.investigation_id,
+    reference: row.reference,
+    subject_id: row.subject_id,
+    playbook: {
+      key: row.playbook_key,
+      origin: row.playbook_origin,
+      version: row.playbook_version,
+      content_hash: row.playbook_hash,
+    },
+    outcome,
+    ...parts,
+  }
+}
+
+/** Stores the signed seal of a case that the caller closes, before the case is closed. */
+export async function sealCase(
+  { auditKeys }: Capabilities<'auditKeys'>,
+  tx: Tx,
+  row: InvestigationRow,
+  { content, closed_by }: { readonly content: object; readonly closed_by: string },
+): Promise<number> {
+  const seal_no = row.seal_no + 1
+  const manifest = signManifest(auditKeys, SEAL_FORMAT, {
+    tenant_id: tx.tenant_id,
+    seal_no,
+    ...content,
+    proposal: { proposed_by: row.proposed_by, proposed_at: row.proposed_at, proposal_hash: row.proposal_hash },
+    closed_by,
+    sealed_at: new Date().toISOString(),
+    last_event: (await findLastEvent(tx, row.investigation_id)) ?? null,
+  })
+  const { key_id, signature } = manifest
+  const manifest_hash = hashManifest(manifest)
+  await insertSeal(tx, row.investigation_id, { seal_no, manifest: { ...manifest }, manifest_hash, key_id, signature })
+  return seal_no
+}

@@ -1,0 +1,26 @@
+/** The task that a step of the playbook gives to a person. */
+import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import type { playbookModel } from '#modules/playbooks/index.ts'
+import { updateStepWaiting } from '../gathering/queries.ts'
+import type { StepRow } from '../queries.ts'
+import { insertTask } from './queries.ts'
+
+/** The step waits until the task is done. Called with the step locked, or by the only job that works on it. */
+export async function addStepTask(tx: Tx, investigation_id: string, step: StepRow): Promise<string> {
+  const settings = step.definition['with'] as playbookModel.TaskSettings
+  const task_id = uuidv7()
+  await insertTask(tx, {
+    task_id,
+    investigation_id,
+    step_key: step.step_key,
+    title: settings.title,
+    detail: settings.instructions ?? null,
+    checklist: (settings.checklist ?? []).map((text) => ({ text, is_done: false })),
+    role: settings.role,
+    is_required: step.is_required,
+    due_at: null,
+  })
+  await updateStepWaiting(tx, investigation_id, step.step_key, task_id)
+  return task_id
+}
