@@ -18,7 +18,7 @@ import { engineWithExtraReason } from '#test/support/extra-reason-engine.ts'
 import { startSecondProcess } from '#test/support/second-process.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { newPerson } from './fixtures.ts'
-import { decide, storeDecision } from './index.ts'
+import { decide, storeDecision } from './decide/decide.ts'
 
 let w: TestApp
 let t: ExampleTenant

@@ -2,7 +2,10 @@
 import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { investigationEvents } from './events.ts'
+import { deadWorkerScan } from './gathering/dead-workers.ts'
 import { gatherJob } from './gathering/gather-job.ts'
+import { stepsEnded, stepsReleased } from './gathering/metrics.ts'
+import { stepRoutes } from './gathering/routes.ts'
 import { investigationSource } from './investigation-source.ts'
 import { narrativeRoutes } from './narrative/routes.ts'
 import { evidenceOwner, holdableInvestigation } from './owners.ts'
@@ -10,13 +13,17 @@ import { investigationErasure } from './queries.ts'
 import { investigationRoutes } from './routes.ts'
 import { workKinds } from './work-kinds.ts'
 
+export { countGathering } from './gathering/queries.ts'
+
 export const investigations: Module = {
   name: 'investigations',
   segments: ['investigations'],
   tier: 'domain',
   summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
-  routes: [...investigationRoutes, ...narrativeRoutes],
+  routes: [...investigationRoutes, ...stepRoutes, ...narrativeRoutes],
   jobs: [gatherJob],
+  scans: [deadWorkerScan],
+  metrics: [stepsEnded, stepsReleased],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],
   evidence_owners: [evidenceOwner],
