@@ -38,7 +38,8 @@ export const stepRoutes: readonly Route[] = [
   tenantRoute('POST /investigations/:investigation_id/steps', {
     id: 'addInvestigationStep',
     summary: 'Add a step to an investigation',
-    description: 'Of one of the kinds that playbooks have, checked as a playbook is. The job begins it when its needs are met.',
+    description:
+      'Of one of the kinds that playbooks have, checked as a playbook is. The job begins it when its needs are met.',
     roles: workers,
     tx: 'write',
     uses,
@@ -83,7 +84,8 @@ export const stepRoutes: readonly Route[] = [
   tenantRoute('POST /investigations/:investigation_id/steps/:step_key/settle', {
     id: 'settleInvestigationStep',
     summary: 'Settle a step whose call was sent and perhaps answered: call again, or enter the answer',
-    description: 'For people only. Nothing is sent twice unless somebody says so here: the provider may charge for both.',
+    description:
+      'For people only. Nothing is sent twice unless somebody says so here: the provider may charge for both.',
     roles: workers,
     tx: 'write',
     uses,

@@ -64,7 +64,9 @@ class Gathering {
     this.#job = job
     this.#case = gathered
     this.#only = only
-    this.#kinds = new Map(job.kernel.modules.flatMap(({ step_kinds = [] }) => step_kinds).map((kind) => [kind.kind, kind]))
+    this.#kinds = new Map(
+      job.kernel.modules.flatMap(({ step_kinds = [] }) => step_kinds).map((kind) => [kind.kind, kind]),
+    )
   }
 
   get #id(): string {
@@ -110,8 +112,7 @@ class Gathering {
     let taken: readonly TakenStep[] = []
     await this.#step(async (tx) => {
       if (left_out.length > 0) await skipSteps(tx, this.#id, left_out)
-      if (keys.length > 0)
-        taken = await takeSteps(tx, { investigation_id: this.#id, job_id: this.#job.job_id, keys })
+      if (keys.length > 0) taken = await takeSteps(tx, { investigation_id: this.#id, job_id: this.#job.job_id, keys })
       return left_out.length > 0 ? { progress: await this.#countProgress(tx) } : {}
     })
     for (const step of taken) {
@@ -217,7 +218,11 @@ async function storeEnd(
   }
 }
 
-const toStored = ({ code, extra }: Problem) => ({ code, detail: extra.detail ?? problems[code].title, ...extra.members })
+const toStored = ({ code, extra }: Problem) => ({
+  code,
+  detail: extra.detail ?? problems[code].title,
+  ...extra.members,
+})
 
 const toFailed = (problem: Problem): StepEnd => ({ state: 'failed', problem })
 

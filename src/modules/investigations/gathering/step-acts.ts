@@ -52,7 +52,8 @@ export async function beginAgain(
   await updateStepAgain(tx, investigation_id, step.step_key, await findUsableCall(kernel, tx, step))
   const steps = await listSteps(tx, investigation_id)
   if (gathering !== 'blocked') return { only: [step.step_key], steps: steps.length }
-  for (const other of steps.filter(isBlocked)) await updateStepAgain(tx, investigation_id, other.step_key, other.call_id)
+  for (const other of steps.filter(isBlocked))
+    await updateStepAgain(tx, investigation_id, other.step_key, other.call_id)
   return { only: undefined, steps: steps.length }
 }
 
@@ -125,7 +126,10 @@ export async function addStep(
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) {
     fail('conflict', {
-      detail: errors.map(({ message }) => message).join(' ').slice(0, 1000),
+      detail: errors
+        .map(({ message }) => message)
+        .join(' ')
+        .slice(0, 1000),
       errors: errors.map(({ pointer, message, code }) => ({
         in: 'body' as const,
         pointer: pointer.replace(/^\/steps\/0/, '#'),

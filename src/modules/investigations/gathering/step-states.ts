@@ -87,7 +87,9 @@ export function getBlockage(steps: readonly StepRow[]): Readonly<Record<string, 
   const blocked = steps.filter((step) => step.is_required && isBlocked(step))
   const [first] = blocked
   if (!first) return null
-  const missing = blocked.flatMap(({ problem }) => ((problem as { missing?: unknown[] } | null)?.missing ?? []) as object[])
+  const missing = blocked.flatMap(
+    ({ problem }) => ((problem as { missing?: unknown[] } | null)?.missing ?? []) as object[],
+  )
   const known = new Map(missing.map((gap) => [JSON.stringify(gap), gap]))
   return {
     code: CREDENTIAL_MISSING,
