@@ -7,10 +7,17 @@ import { gatherJob } from './gathering/gather-job.ts'
 import { stepsEnded, stepsReleased } from './gathering/metrics.ts'
 import { stepRoutes } from './gathering/routes.ts'
 import { investigationSource } from './investigation-source.ts'
+import { resumeScan } from './lifecycle/resume-scan.ts'
+import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { narrativeRoutes } from './narrative/routes.ts'
+import { triggerScan } from './opening/trigger-scan.ts'
+import { escalates } from './opening/triggers.ts'
 import { evidenceOwner, holdableInvestigation } from './owners.ts'
+import { accessRoutes } from './people/access-routes.ts'
+import { peopleRoutes } from './people/routes.ts'
 import { investigationErasure } from './queries.ts'
 import { investigationRoutes } from './routes.ts'
+import { taskRoutes } from './tasks/routes.ts'
 import { workKinds } from './work-kinds.ts'
 
 export { countGathering } from './gathering/queries.ts'
@@ -20,9 +27,18 @@ export const investigations: Module = {
   segments: ['investigations'],
   tier: 'domain',
   summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
-  routes: [...investigationRoutes, ...stepRoutes, ...narrativeRoutes],
+  routes: [
+    ...investigationRoutes,
+    ...stepRoutes,
+    ...lifecycleRoutes,
+    ...narrativeRoutes,
+    ...taskRoutes,
+    ...peopleRoutes,
+    ...accessRoutes,
+  ],
+  scans: [resumeScan, triggerScan, deadWorkerScan],
+  escalates,
   jobs: [gatherJob],
-  scans: [deadWorkerScan],
   metrics: [stepsEnded, stepsReleased],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],
@@ -31,6 +47,7 @@ export const investigations: Module = {
   work: workKinds,
   constraints: {
     investigation_four_eyes_ck: ['approval_own_request', 'Another person closes the investigation.'],
+    investigation_subject_pkey: ['duplicate', 'The investigation is about this subject already.'],
     investigation_joined_key: ['conflict', 'Another investigation of this subject and playbook is open.'],
   },
   search: { sources: [investigationSource], unsearched: {} },

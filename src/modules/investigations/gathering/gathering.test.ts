@@ -121,20 +121,52 @@ describe('steps', () => {
     expect(kinds.filter((kind: string) => kind === 'evidence_attached')).toHaveLength(5)
   })
 
-  test('decide with what earlier steps and the subject give, and fail with what is missing', async () => {
+  test('decide on what earlier steps found, and fail with what is missing', async () => {
     await calls.connect()
-    const opened = await open(await publish([ask('registry'), { ...matrix, needs: ['registry'], required: true }]))
+    const definition = {
+      inputs: [
+        {
+          ...{ name: 'country', title: 'Country', type: 'enum', one_of: { list_key: 'countries' } },
+          from: { contract_key: 'company-registry', fact: 'country' },
+        },
+      ],
+      table: {
+        hit_policy: 'first',
+        columns: ['country'],
+        outputs: [],
+        rows: [{ key: 'home', when: ['"GB"'], then: [] }],
+      },
+      ...{ reason_code: 'TM_LARGE_CASH', reason: 'The company is at home.' },
+    }
+    await t.make('POST /rules', { body: { rule_key: 'company-home', title: 'Home', definition } })
+    await t.make('POST /rules/company-home/versions/draft/publish', { body: {} })
+    await t.make('POST /rules/company-home/activations', { body: { version: 1, reason: 'Reviewed' } })
+    const opened = await open(
+      await publish([
+        ask('registry'),
+        task('look', { needs: ['registry'] }),
+        { key: 'home', kind: 'evaluation', with: { rule: 'company-home' }, needs: ['look'], required: true },
+        { ...matrix, needs: ['registry'] },
+      ]),
+    )
+    const { investigation_id } = opened
     w.startRunner(1)
     const { seen } = await gathered(opened)
-    expect(states(seen)).toEqual({ registry: 'succeeded', rate: 'failed' })
-    expect(seen.steps[1].problem).toMatchObject({ code: 'inputs_refused' })
-    const person = { subject_type: 'person', name: 'Ada Lovelace' }
-    const { subject_id } = await t.make('POST /subjects', { body: { ...person, attributes: ratedPerson } })
-    const rated = await gathered(await open(await publish([{ ...matrix, required: true }]), { subject_id }))
-    expect(states(rated.seen)).toEqual({ rate: 'succeeded' })
-    expect(rated.seen).toMatchObject({ gathering: 'done', counts: { evidence: 1 } })
-    const { result } = rated.seen.steps[0]
-    expect(await t.make(`GET /evaluations/${result.id}`)).toMatchObject({ subject_id })
+    expect(states(seen)).toEqual({ registry: 'succeeded', look: 'waiting', home: 'pending', rate: 'failed' })
+    expect(seen.steps[3].problem).toMatchObject({ code: 'inputs_refused' })
+    const { items } = await t.make(`GET /investigations/${investigation_id}/tasks`)
+    await t.make(`PATCH /investigations/${investigation_id}/tasks/${items[0].task_id}`, {
+      body: { state: 'done', expected_revision: items[0].revision },
+    })
+    const { gathering_job_id } = await read(investigation_id)
+    const after = await gathered({ investigation_id, job_id: gathering_job_id })
+    expect(states(after.seen)).toEqual({ registry: 'succeeded', look: 'succeeded', home: 'succeeded', rate: 'failed' })
+    const { result, evidence_id } = after.seen.steps[2]
+    expect(await t.make(`GET /evaluations/${result.id}`)).toMatchObject({
+      outcome: { hit: true },
+      evidence: [{ call_id: seen.steps[0].call_id }],
+    })
+    expect(await t.make(`GET /evidence/${evidence_id}`)).toMatchObject({ kind: 'evaluation', object_id: result.id })
   })
 
   test('begin again when a person asks, and go on after a task is waived', async () => {
@@ -177,13 +209,6 @@ describe('steps', () => {
     ])
   })
 })
-
-/** What the seeded matrix of persons needs. */
-const ratedPerson = {
-  residence_country: 'DE',
-  nationality: 'DE',
-  occupation: 'teacher',
-}
 
 describe('a credential that is missing', () => {
   test('refuses a case that a person opens, blocks a required step, leaves out an optional one, and goes on by retry', async () => {

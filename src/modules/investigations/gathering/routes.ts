@@ -36,7 +36,7 @@ async function findOpenCase(tx: Tx, audit: Pick<AuditNotes, 'belongsTo'>, invest
 
 export const stepRoutes: readonly Route[] = [
   tenantRoute('POST /investigations/:investigation_id/steps', {
-    id: 'addInvestigationStep',
+    id: 'createInvestigationStep',
     summary: 'Add a step to an investigation',
     description:
       'Of one of the kinds that playbooks have, checked as a playbook is. The job begins it when its needs are met.',
@@ -101,7 +101,7 @@ export const stepRoutes: readonly Route[] = [
     expectPerson(actor.principal)
     const row = await findOpenCase(tx, audit, params.investigation_id)
     const step = assertFound(await lockStep(tx, row.investigation_id, params.step_key))
-    const call_id = await settleStep(kernel, tx, row, step, body)
+    const call_id = await settleStep(kernel, tx, { ...row, step }, body)
     const { action, reason } = body
     audit.recordDiff({ call_id: step.call_id, state: step.state }, { call_id, state: 'pending', action, reason })
     return startGathering(kernel, tx, { ...row, steps: 1 }, [step.step_key])

@@ -140,7 +140,8 @@ class Gathering {
   async #runStep(step: TakenStep, steps: readonly StepRow[]): Promise<void> {
     const kind = this.#kinds.get(step.kind)
     const end = kind
-      ? await toEnd(() => kind.run(this.#createRun(step, steps) as never))
+      ? // The settings have passed the schema of their kind when they were stored.
+        await toEnd(() => kind.run(this.#createRun(step, steps) as never))
       : toFailed(new Problem('conflict', `The service has no steps of the kind ${step.kind}.`))
     try {
       await this.#store(step, end)

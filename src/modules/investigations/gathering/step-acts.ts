@@ -67,8 +67,7 @@ export interface Settlement {
 export async function settleStep(
   kernel: StepKernel,
   tx: Tx,
-  { investigation_id }: InvestigationRow,
-  step: StepRow,
+  { investigation_id, step }: { readonly investigation_id: string; readonly step: StepRow },
   { action, reason, answer }: Settlement,
 ): Promise<string> {
   const { call_id, step_key } = step
