@@ -7,9 +7,11 @@ import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { useFilter } from '#console/ui/filters.tsx'
+import { KeyboardHelp } from '#console/ui/keyboard-help.tsx'
 import { usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { REFETCH_MS, useAlertClocks } from '#console/ui/work/work-queries.ts'
+import { usePageKeys } from '#console/ui/use-page-keys.ts'
+import { REFETCH_MS, useWorkClocks } from '#console/ui/work/work-queries.ts'
 import { AlertActDialog } from './alert-act-dialog.tsx'
 import type { AlertAct } from './alert-actions.tsx'
 import { AlertPanel } from './alert-panel.tsx'
@@ -17,9 +19,8 @@ import { type Alert, alertQuery, getAlertName, isOpen, isProposed, touched, useC
 import { AlertTable } from './alert-table.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { InboxFrame } from './inbox-frame.tsx'
-import { KeyboardHelp } from './keyboard-help.tsx'
+import { type InboxKey, inboxKeys } from './inbox-keys.ts'
 import { QueueRail } from './queue-rail.tsx'
-import { type InboxKey, useInboxKeys } from './use-inbox-keys.ts'
 
 const views = ['mine'] as const
 
@@ -71,7 +72,7 @@ function useCurrentAlert(alerts: readonly Alert[], opened_id: string | null) {
 export default function InboxPage() {
   const may = usePermission()
   const { list, alerts, isMine, queue } = useAlerts()
-  const clocks = useAlertClocks()
+  const clocks = useWorkClocks('alert')
   const [opened_id, setOpened] = useState<string | null>(null)
   const [act, setAct] = useState<AlertAct | null>(null)
   const [isHelping, setHelping] = useState(false)
@@ -102,7 +103,7 @@ export default function InboxPage() {
     if (key === 'c') return claim.run(alert)
     setAct(key === 'd' ? 'dismiss' : 'escalate')
   }
-  useInboxKeys(onKey)
+  usePageKeys(inboxKeys, onKey)
   return (
     <InboxFrame
       open="/inbox"
@@ -151,7 +152,7 @@ export default function InboxPage() {
         {alert && place >= 0 && `${getAlertName(alert.alert_id)}, ${place + 1} of ${alerts.length}: ${alert.title}`}
       </Text>
       {alert && <AlertActDialog alert={alert} act={act} onClose={() => setAct(null)} />}
-      {isHelping && <KeyboardHelp onClose={() => setHelping(false)} />}
+      {isHelping && <KeyboardHelp title="Keys of the inbox" keys={inboxKeys} onClose={() => setHelping(false)} />}
     </InboxFrame>
   )
 }

@@ -17,25 +17,26 @@ export const queuesQuery = queryOptions({
 
 const unfinished = ['missed', 'running', 'paused'] as const
 
-/** The clock that matters of each alert: a missed one, otherwise the one that ends first. */
-const alertClocksQuery = queryOptions({
-  queryKey: ['work', 'clocks', 'alert'],
-  queryFn: async ({ signal }) => {
-    const pages = await Promise.all(
-      unfinished.map((state) =>
-        probity.GET('/api/work/clocks', { params: { query: { object_kind: 'alert', state, limit: 200 } }, signal }),
-      ),
-    )
-    const clocks = pages.flatMap(({ items }) => items).sort((one, other) => one.due_at.localeCompare(other.due_at))
-    const byAlert = new Map<string, WorkClock>()
-    for (const clock of clocks) if (!byAlert.has(clock.object_id)) byAlert.set(clock.object_id, clock)
-    return byAlert
-  },
-  refetchInterval: REFETCH_MS,
-})
+/** The clock that matters of each object: a missed one, otherwise the one that ends first. */
+const clocksQuery = (object_kind: 'alert' | 'investigation') =>
+  queryOptions({
+    queryKey: ['work', 'clocks', object_kind],
+    queryFn: async ({ signal }) => {
+      const pages = await Promise.all(
+        unfinished.map((state) =>
+          probity.GET('/api/work/clocks', { params: { query: { object_kind, state, limit: 200 } }, signal }),
+        ),
+      )
+      const clocks = pages.flatMap(({ items }) => items).sort((one, other) => one.due_at.localeCompare(other.due_at))
+      const byObject = new Map<string, WorkClock>()
+      for (const clock of clocks) if (!byObject.has(clock.object_id)) byObject.set(clock.object_id, clock)
+      return byObject
+    },
+    refetchInterval: REFETCH_MS,
+  })
 
-export function useAlertClocks(): ReadonlyMap<string, WorkClock> {
+export function useWorkClocks(object_kind: 'alert' | 'investigation'): ReadonlyMap<string, WorkClock> {
   const may = usePermission()
-  const { data } = useQuery({ ...alertClocksQuery, enabled: may('listWorkClocks'), throwOnError: false })
+  const { data } = useQuery({ ...clocksQuery(object_kind), enabled: may('listWorkClocks'), throwOnError: false })
   return data ?? new Map()
 }
