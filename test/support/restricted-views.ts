@@ -86,9 +86,11 @@ export const restrictedViews: readonly View[] = restrictedOperations.flatMap((op
 )
 
 /** The pages of the console by their file. */
-const pages = [
-  ...(byFile.get('console/src/areas.ts')?.text ?? '').matchAll(/'(\/[^']*)': \(\) => import\('\.\/([^']+)'\)/g),
-].map(([, page = '', file = '']) => ({ page, file: `console/src/${file}` }))
+const pages = ['areas.ts', 'policy-areas.ts']
+  .flatMap((file) => [
+    ...(byFile.get(`console/src/${file}`)?.text ?? '').matchAll(/'(\/[^']*)': \(\) => import\('\.\/([^']+)'\)/g),
+  ])
+  .map(([, page = '', file = '']) => ({ page, file: `console/src/${file}` }))
 
 /** Pages of one object: the address has the parameter of the operation, and the page or a part of it calls the operation. */
 export const objectPages = restrictedViews

@@ -7,7 +7,8 @@ import { fixtures } from '#test/support/fixtures.ts'
 
 /** Read as text, because the pages it imports need the build of the console. */
 export function readPagePaths(): string[] {
-  const text = fs.readFileSync(path.join(projectRoot, 'console/src/areas.ts'), 'utf8')
+  const read = (file: string) => fs.readFileSync(path.join(projectRoot, 'console/src', file), 'utf8')
+  const text = read('areas.ts') + read('policy-areas.ts')
   return [...text.matchAll(/'(\/[^']*)': \(\) => import\(/g)].map(([, page = '']) => page)
 }
 

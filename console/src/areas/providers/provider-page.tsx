@@ -8,6 +8,7 @@ import { type DefinitionView, definitionQuery, providerKind, textQuery } from '#
 import { Findings } from '#console/ui/decision/findings.tsx'
 import { DefinitionFrame, useVersion } from '#console/ui/definition/definition-frame.tsx'
 import { InForce } from '#console/ui/definition/in-force.tsx'
+import { UsedByPlaybooks } from '#console/ui/definition/used-by-playbooks.tsx'
 import { NotInForceNote } from '#console/ui/definition/version-text.tsx'
 import { VersionsTab } from '#console/ui/definition/versions-tab.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
@@ -138,6 +139,7 @@ function ManifestView({ provider_key, of, version }: ProviderParts & { readonly 
       <NotInForceNote of={of} version={version} />
       <Capabilities of={manifest} />
       <Dependents of={manifest} />
+      <UsedByPlaybooks family="provider" definition_key={provider_key} />
       <InForce kind={providerKind} definition_key={provider_key} of={of} />
       <Section title="Connection">
         <ConnectionFacts of={manifest} />

@@ -23,6 +23,7 @@ import { FactorsView } from './factors-view.tsx'
 import { InForce } from './in-force.tsx'
 import { PerformanceTab } from './performance-tab.tsx'
 import { SimulateTab } from './simulate-tab.tsx'
+import { UsedByPlaybooks } from './used-by-playbooks.tsx'
 import { NotInForceNote, Sentences } from './version-text.tsx'
 import { VersionsTab } from './versions-tab.tsx'
 
@@ -103,6 +104,7 @@ function DefinitionText({
       <NotInForceNote of={of} version={version} />
       <FactorsView definition={parseDefinition(text.definition)} />
       <Sentences title="Definition in sentences" lines={text.reading} />
+      <UsedByPlaybooks family={kind.family} definition_key={definition_key} />
     </Stack>
   )
 }
