@@ -4,7 +4,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { raiseAlert } from '#modules/alerts/index.ts'
 import { createReference } from './model.ts'
 import { insertNarrative } from './narrative/queries.ts'
-import { insertInvestigation, insertSteps, insertSubject } from './opening/queries.ts'
+import { addSubject, insertInvestigation, insertSteps } from './opening/queries.ts'
 import { findSubjectNamed, insertCaseAlert, insertEvent, insertNote } from './queries.ts'
 import { insertSeal } from './seal/queries.ts'
 import { insertRequest, insertTask } from './tasks/queries.ts'
@@ -29,7 +29,7 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     restriction_id: uuidv7(),
     is_own_restriction: true,
   })
-  await insertSubject(tx, investigation_id, subject_id, 'primary')
+  await addSubject(tx, investigation_id, subject_id, 'primary')
   const step = { step_key: 'canary', kind: 'canary', is_required: false, needs: [], definition: { canary: 'canary' } }
   await insertSteps(tx, investigation_id, [{ ...step, origin: 'playbook' }])
   await insertEvent(tx, {

@@ -4,10 +4,15 @@ import { insertCanaryRows } from './canary.ts'
 import { investigationEvents } from './events.ts'
 import { gatherJob } from './gathering/gather-job.ts'
 import { investigationSource } from './investigation-source.ts'
+import { resumeScan } from './lifecycle/resume-scan.ts'
+import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { narrativeRoutes } from './narrative/routes.ts'
 import { evidenceOwner, holdableInvestigation } from './owners.ts'
+import { accessRoutes } from './people/access-routes.ts'
+import { peopleRoutes } from './people/routes.ts'
 import { investigationErasure } from './queries.ts'
 import { investigationRoutes } from './routes.ts'
+import { taskRoutes } from './tasks/routes.ts'
 import { workKinds } from './work-kinds.ts'
 
 export const investigations: Module = {
@@ -15,7 +20,15 @@ export const investigations: Module = {
   segments: ['investigations'],
   tier: 'domain',
   summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
-  routes: [...investigationRoutes, ...narrativeRoutes],
+  routes: [
+    ...investigationRoutes,
+    ...lifecycleRoutes,
+    ...narrativeRoutes,
+    ...taskRoutes,
+    ...peopleRoutes,
+    ...accessRoutes,
+  ],
+  scans: [resumeScan],
   jobs: [gatherJob],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],
@@ -24,6 +37,7 @@ export const investigations: Module = {
   work: workKinds,
   constraints: {
     investigation_four_eyes_ck: ['approval_own_request', 'Another person closes the investigation.'],
+    investigation_subject_pkey: ['duplicate', 'The investigation is about this subject already.'],
     investigation_joined_key: ['conflict', 'Another investigation of this subject and playbook is open.'],
   },
   search: { sources: [investigationSource], unsearched: {} },

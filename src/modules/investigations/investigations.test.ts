@@ -61,3 +61,180 @@ describe('opening', () => {
     )
   })
 })
+
+/** As the job that gathers leaves it when everything was answered. */
+const settle = (t: ExampleTenant, investigation_id: string) =>
+  t.write(async (tx) => {
+    const where = 'where tenant_id = $1 and investigation_id = $2'
+    for (const set of [`state = 'running', started_at = now()`, `state = 'succeeded', ended_at = now()`])
+      await tx.run(`update app.investigation_step set ${set}, revision = revision + 1 ${where}`, [
+        tx.tenant_id,
+        investigation_id,
+      ])
+    await tx.run(`update app.investigation set gathering = 'done' ${where}`, [tx.tenant_id, investigation_id])
+  })
+
+const codesOf = (reply: { json: { errors?: { keyword: string }[] } }) =>
+  reply.json.errors?.map(({ keyword }) => keyword)
+const ASSESSMENT = { paragraphs: [{ kind: 'assessment', text: 'Nothing remarkable.', cites: [] }] }
+
+describe('the way to an outcome', () => {
+  test('lists every guard, takes two people, seals, and opens again under the next number', async () => {
+    const { t, analyst, officer, second, send, open, read } = await createTeam()
+    const { investigation_id } = (await open()).json
+    const at = `/investigations/${investigation_id}`
+    const propose = (who: Someone, outcome = 'INV_NO_SUSPICION') => send(who, `POST ${at}/propose-outcome`, { outcome })
+    const early = await propose(analyst)
+    expect([early.status, early.json.code]).toEqual([409, 'transition_not_allowed'])
+    expect(codesOf(early)).toEqual(expect.arrayContaining(['gathering_running', 'step_open', 'narrative_missing']))
+    await settle(t, investigation_id)
+
+    // A fact needs evidence of this case, attached and unchanged.
+    const reference = {
+      kind: 'external_reference',
+      title: 'Register',
+      reference: 'HRB 17',
+      source: 'Court',
+      obtained_at: '2026-01-02T00:00:00Z',
+    }
+    const item = await send(analyst, 'POST /evidence', {
+      owner_kind: 'investigation',
+      owner_id: investigation_id,
+      ...reference,
+    })
+    expect(item.status).toBe(201)
+    const write = (cites: string[]) =>
+      send(analyst, `PUT ${at}/narrative`, { paragraphs: [{ kind: 'fact', text: 'Registered in 2020.', cites }] })
+    expect((await write([])).json.findings).toMatchObject([
+      { code: 'fact_without_citation', pointer: '#/narrative/paragraphs/0' },
+    ])
+    expect(codesOf(await propose(analyst))).toEqual(['fact_without_citation'])
+    const { evidence_id } = item.json
+    expect((await write([evidence_id])).json).toMatchObject({ version: 2, findings: [] })
+    await send(analyst, `POST /evidence/${evidence_id}/detach`, { reason: 'Another company' })
+    expect(codesOf(await propose(analyst))).toEqual(['citation_detached'])
+    const again = await send(analyst, 'POST /evidence', {
+      owner_kind: 'investigation',
+      owner_id: investigation_id,
+      ...reference,
+    })
+    expect((await write([again.json.evidence_id])).json.findings).toEqual([])
+    expect((await send(analyst, `PUT ${at}/narrative`, { ...ASSESSMENT, expected_version: 1 })).status).toBe(409)
+    expect(codesOf(await propose(analyst, 'INV_UNKNOWN'))).toEqual(['outcome_not_allowed'])
+
+    // The officer who proposed cannot close, whatever happens; another one can, if nothing has changed.
+    const proposed = (await propose(officer)).json
+    expect(proposed).toMatchObject({
+      state: 'proposed',
+      proposal: { outcome: 'INV_NO_SUSPICION', proposed_by: officer.principal },
+    })
+    const { proposal_hash } = proposed.proposal
+    const close = (who: Someone, hash = proposal_hash) =>
+      send(who, `POST ${at}/close`, { proposal_hash: hash, note: 'Agreed' })
+    expect((await close(officer)).json.code).toBe('approval_own_request')
+    expect((await close(analyst)).json.code).toBe('role_required')
+    expect((await close(second, 'f'.repeat(64))).json.code).toBe('conflict')
+    expect((await send(second, `POST ${at}/withdraw-proposal`, {})).json.code).toBe('transition_not_allowed')
+    expect((await read(investigation_id, second)).main_action).toBe('close')
+    const added = await send(analyst, 'POST /evidence', {
+      owner_kind: 'investigation',
+      owner_id: investigation_id,
+      ...reference,
+      title: 'New',
+    })
+    expect((await close(second)).json.code).toBe('conflict')
+    await send(analyst, `POST /evidence/${added.json.evidence_id}/detach`, { reason: 'Not needed' })
+    const closed = await close(second)
+    expect([closed.status, closed.json.state, closed.json.seals]).toEqual([200, 'closed', 1])
+    expect(
+      (await send(analyst, 'POST /evidence', { owner_kind: 'investigation', owner_id: investigation_id, ...reference }))
+        .status,
+    ).toBe(409)
+    expect((await send(analyst, `POST ${at}/notes`, { text: 'Too late' })).status).toBe(409)
+
+    const reopened = await send(second, `POST ${at}/reopen`, { note: 'New payments' })
+    expect([reopened.json.state, reopened.json.seals, reopened.json.outcome]).toEqual(['open', 1, null])
+    const next = (await propose(analyst)).json.proposal
+    expect((await send(officer, `POST ${at}/return`, { note: 'Look at March' })).json.state).toBe('open')
+    const last = (await propose(analyst)).json.proposal
+    expect(last.proposal_hash).toBe(next.proposal_hash)
+    expect((await close(officer, last.proposal_hash)).json.seals).toBe(2)
+    const { items } = (await send(officer, `GET ${at}/timeline?limit=200`)).json
+    expect(items.find(({ kind }: { kind: string }) => kind === 'reopened').note).toBe('New payments')
+    expect(items.map(({ kind }: { kind: string }) => kind)).toEqual(
+      expect.arrayContaining(['closed', 'returned', 'evidence_detached', 'opened']),
+    )
+  })
+
+  test('waits with paused clocks, and a task of a step ends it', async () => {
+    const { t, analyst, send, open, read } = await createTeam()
+    const { investigation_id } = (await open()).json
+    const at = `/investigations/${investigation_id}`
+    expect(
+      (await send(analyst, `POST ${at}/wait`, { waiting_for: 'authority', note: 'Letter sent' })).json.waiting_for,
+    ).toBe('authority')
+    expect((await read(investigation_id)).clocks.map(({ state }: { state: string }) => state)).toContain('paused')
+    expect((await send(analyst, `POST ${at}/wait`, { waiting_for: 'other' })).status).toBe(409)
+    expect((await send(analyst, `POST ${at}/resume`, {})).json.waiting_for).toBeNull()
+    const task = await send(analyst, `POST ${at}/tasks`, {
+      title: 'Look',
+      checklist: ['One', 'Two'],
+      is_required: true,
+    })
+    const patch = (body: object) => send(analyst, `PATCH ${at}/tasks/${task.json.task_id}`, body)
+    expect((await patch({ state: 'done' })).status).toBe(409)
+    expect((await patch({ state: 'cancelled' })).status).toBe(409)
+    expect((await patch({ state: 'done', checklist: [true, true] })).json.state).toBe('done')
+    const asked = await send(analyst, `POST ${at}/information-requests`, {
+      addressee: 'Branch',
+      question: 'Which contract?',
+    })
+    expect((await read(investigation_id)).next_actions[0].missing.map(({ code }: { code: string }) => code)).toContain(
+      'information_open',
+    )
+    const service = await t.token(['service'])
+    const fulfilled = await w.call(`POST ${at}/information-requests/${asked.json.request_id}/fulfil`, {
+      token: service,
+      body: { answer: 'Number 17' },
+    })
+    expect([fulfilled.status, fulfilled.json.state, fulfilled.text.includes('Number 17')]).toEqual([
+      200,
+      'fulfilled',
+      false,
+    ])
+  })
+})
+
+describe('access', () => {
+  test('restricting a case hides it and all of it, and merging keeps who may see both', async () => {
+    const { analyst, officer, second, send, open, read, newSubject } = await createTeam()
+    const [one, two] = [(await open()).json, (await open()).json]
+    const restrict = (id: string, who: Someone, people: string[]) =>
+      send(who, `PUT /investigations/${id}/access`, { is_restricted: true, people, reason: 'Suspicion' })
+    expect((await restrict(one.investigation_id, officer, [second.user_id])).json.is_restricted).toBe(true)
+    expect((await send(analyst, `GET /investigations/${one.investigation_id}`)).status).toBe(404)
+    expect((await send(analyst, `GET /jobs/${one.job_id}`)).status).toBe(404)
+    expect((await restrict(two.investigation_id, officer, [analyst.user_id])).status).toBe(200)
+    expect((await read(two.investigation_id)).counts.people_with_access).toBe(2)
+    const merged = await send(officer, `POST /investigations/${one.investigation_id}/merge`, {
+      into: two.investigation_id,
+      note: 'The same',
+    })
+    expect([merged.status, merged.json.state, merged.json.merged_into]).toEqual([200, 'merged', two.investigation_id])
+    // The analyst could not see the first one.
+    expect((await send(analyst, `GET /investigations/${two.investigation_id}`)).status).toBe(404)
+    expect((await send(second, `GET /investigations/${two.investigation_id}`)).status).toBe(404)
+    expect((await send(second, `GET /investigations/${one.investigation_id}`)).json.merged_into).toBeNull()
+    // An open case that is merged with a restricted one becomes restricted.
+    const [three, four] = [(await open()).json, (await open(undefined, { subject_id: await newSubject() })).json]
+    await restrict(three.investigation_id, officer, [second.user_id])
+    await send(officer, `POST /investigations/${three.investigation_id}/merge`, {
+      into: four.investigation_id,
+      note: 'The same',
+    })
+    expect((await send(analyst, `GET /investigations/${four.investigation_id}`)).status).toBe(404)
+    expect((await send(second, `GET /investigations/${four.investigation_id}`)).status).toBe(200)
+    const log = (await send(officer, `GET /investigations/${four.investigation_id}/access-log`)).json.items
+    expect(log.map(({ operation }: { operation: string }) => operation)).toContain('getInvestigation')
+  })
+})

@@ -195,6 +195,24 @@ export const insertCaseAlert = (tx: Tx, investigation_id: string, alert_id: stri
     [tx.tenant_id, investigation_id, alert_id, tx.actor],
   )
 
+export interface CaseSubjectRow {
+  readonly subject_id: string
+  readonly name: string
+  readonly subject_type: string
+  readonly part: string
+  readonly added_at: string
+  readonly added_by: string
+}
+
+/** The first is the one that it was opened for. */
+export const listCaseSubjects = (tx: Tx, investigation_id: string) =>
+  tx.query<CaseSubjectRow>(
+    `select p.subject_id, s.name, s.subject_type, p.part, p.added_at, p.added_by from app.investigation_subject p
+       join app.subject s on s.tenant_id = p.tenant_id and s.subject_id = p.subject_id
+      where p.tenant_id = $1 and p.investigation_id = $2 order by p.part = 'primary' desc, p.added_at, p.subject_id`,
+    [tx.tenant_id, investigation_id],
+  )
+
 /** The subject of the isolation canary. */
 export const findSubjectNamed = (tx: Tx, external_id: string) =>
   tx.find<{ subject_id: string }>('select subject_id from app.subject where tenant_id = $1 and external_id = $2', [

@@ -14,10 +14,10 @@ import { getMainAction, listNextActions } from './lifecycle/guards.ts'
 import { listOutcomes } from './lifecycle/outcomes.ts'
 import { toWorkItem } from './model.ts'
 import { expectProviders } from './opening/check-providers.ts'
+import { assertLinkable } from './opening/linked-alerts.ts'
 import { openInvestigation } from './opening/open-investigation.ts'
 import {
   countOfficers,
-  findAlertRestriction,
   findInvestigation,
   insertCaseAlert,
   listCaseAlerts,
@@ -39,14 +39,6 @@ import {
 import { toHeaders, toInvestigation, toStep, toSummary } from './view.ts'
 
 const readers = ['analyst', 'compliance_officer', 'auditor'] as const
-
-/** Those of another restriction would show to people of the case that they exist. */
-async function assertLinkable(tx: Tx, alert_ids: readonly string[]): Promise<void> {
-  for (const alert_id of alert_ids) {
-    const alert = assertReferenced(await findAlertRestriction(tx, alert_id), 'alert with this id')
-    if (alert.is_in_force) fail('conflict', 'An alert belongs to a restriction in force; escalate it instead.')
-  }
-}
 
 async function listWarnings(tx: Tx) {
   if ((await countOfficers(tx)) !== 1) return []

@@ -14,6 +14,7 @@ import {
 } from './queries.ts'
 import { restrictionRoutes } from './routes.ts'
 
+export * as accessLists from './access-lists.ts'
 export { findRestriction } from './queries.ts'
 
 /** For a new object: not in force, so that imposing it later hides all that was stored with the object. */

@@ -63,6 +63,15 @@ export const updateImposed = (tx: Tx, { restriction_id, revision }: { restrictio
     [tx.tenant_id, restriction_id, tx.actor, revision],
   )
 
+/** Whatever its revision was. */
+export const imposeAgain = (tx: Tx, restriction_id: string) =>
+  tx.run(
+    `update app.restriction set is_in_force = true, imposed_at = now(), imposed_by = $3, lifted_at = null, lifted_by = null,
+            lift_reason = null, updated_at = now(), revision = revision + 1
+      where tenant_id = $1 and restriction_id = $2`,
+    [tx.tenant_id, restriction_id, tx.actor],
+  )
+
 export const updateLifted = (tx: Tx, restriction_id: string, reason: string) =>
   tx.run(
     `update app.restriction set is_in_force = false, lifted_at = now(), lifted_by = $3, lift_reason = $4, updated_at = now(),
@@ -92,6 +101,14 @@ export const listAccess = (tx: Tx, restriction_id: string, after: PagePosition, 
         and ($3::timestamptz is null or (granted_at, principal) > ($3, 'user:' || $4::text))
       order by granted_at, principal limit $5`,
     [tx.tenant_id, restriction_id, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+/** Without grants that have ended. */
+export const listCurrentAccess = (tx: Tx, restriction_id: string) =>
+  tx.query<RestrictionAccessRow>(
+    `select ${accessColumns} from app.restriction_access
+      where tenant_id = $1 and restriction_id = $2 and (until is null or until > now()) order by granted_at, principal`,
+    [tx.tenant_id, restriction_id],
   )
 
 export const findAccess = (tx: Tx, restriction_id: string, user_id: string) =>

@@ -51,13 +51,8 @@ export const updateCase = (tx: Tx, investigation_id: string, row: CaseChange) =>
   )
 
 /** As the worker, over all tenants. */
-export const listTenantsToResume = async (tx: Tx, count: number): Promise<readonly string[]> =>
-  (
-    await tx.query<{ tenant_id: string }>(
-      `select distinct tenant_id from app.investigation where waiting_until <= now() limit $1`,
-      [count],
-    )
-  ).map(({ tenant_id }) => tenant_id)
+export const listTenantsToResume = (tx: Tx) =>
+  tx.query<{ tenant_id: string }>(`select distinct tenant_id from app.investigation where waiting_until <= now()`)
 
 /** Cases that have waited as long as was agreed. */
 export const resumeWaiting = (tx: Tx, count: number) =>

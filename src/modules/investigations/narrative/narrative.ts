@@ -7,7 +7,7 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { encryptCopy, openCopies } from '#kernel/encryption/copies.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { fail } from '#kernel/problem.ts'
+import { fail, Problem } from '#kernel/problem.ts'
 import { evidenceStore } from '#modules/documents/index.ts'
 import type { Guard } from '../lifecycle/guards.ts'
 import { INVESTIGATION } from '../model.ts'
@@ -129,7 +129,12 @@ export async function listNarrativeGuards(
   const row = await findNarrative(tx, investigation.investigation_id)
   if (!row || row.paragraphs === 0)
     return [{ code: 'narrative_missing', pointer: '#/narrative', detail: 'The investigation has no narrative.' }]
-  const { paragraphs } = await readParagraphs(kernel, tx, investigation, row)
+  const opened = await readParagraphs(kernel, tx, investigation, row).catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'erased') return undefined
+    throw error
+  })
+  if (!opened) return [{ code: 'narrative_erased', pointer: '#/narrative', detail: 'The subject was erased.' }]
+  const { paragraphs } = opened
   const evidence = await listCaseEvidence(tx, investigation.investigation_id)
   return findFindings(kernel, tx, paragraphs, { evidence, verified })
 }

@@ -14,7 +14,7 @@ import { investigationOpened } from '../events.ts'
 import { startGathering, updateBlocked } from '../gathering/start-gathering.ts'
 import { createReference, type Origin, toWorkItem } from '../model.ts'
 import { insertEvent } from '../queries.ts'
-import { findJoinable, insertInvestigation, insertSteps, insertSubject } from './queries.ts'
+import { addSubject, findJoinable, insertInvestigation, insertSteps } from './queries.ts'
 
 export interface OpenRequest {
   readonly subject: Pick<SubjectRow, 'subject_id'>
@@ -89,7 +89,7 @@ async function startCase(
   { investigation_id, restriction_id }: { investigation_id: string; restriction_id: string },
 ): Promise<OpenedCase> {
   const { subject, playbook, priority, origin, problem } = request
-  await insertSubject(tx, investigation_id, subject.subject_id, 'primary')
+  await addSubject(tx, investigation_id, subject.subject_id, 'primary')
   await insertSteps(
     tx,
     investigation_id,

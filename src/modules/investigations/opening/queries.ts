@@ -83,7 +83,7 @@ export const insertSteps = (tx: Tx, investigation_id: string, steps: readonly Ne
     [tx.tenant_id, investigation_id, JSON.stringify(steps), tx.actor],
   )
 
-export const insertSubject = (tx: Tx, investigation_id: string, subject_id: string, part: string) =>
+export const addSubject = (tx: Tx, investigation_id: string, subject_id: string, part: string) =>
   tx.run(
     `insert into app.investigation_subject (tenant_id, investigation_id, subject_id, part, added_by) values ($1, $2, $3, $4, $5)`,
     [tx.tenant_id, investigation_id, subject_id, part, tx.actor],

@@ -99,3 +99,73 @@ export const insertRequest = (
       tx.actor,
     ],
   )
+
+export const lockTask = (tx: Tx, investigation_id: string, task_id: string) =>
+  tx.find<TaskRow>(
+    `select ${columns} from app.investigation_task t where t.tenant_id = $1 and t.investigation_id = $2 and t.task_id = $3 for update`,
+    [tx.tenant_id, investigation_id, task_id],
+  )
+
+export const updateTask = (
+  tx: Tx,
+  task_id: string,
+  task: Pick<TaskRow, 'title' | 'detail' | 'checklist' | 'state' | 'assignee' | 'due_at' | 'result'>,
+) =>
+  tx.find<TaskRow>(
+    `update app.investigation_task t set title = $3, detail = $4, checklist = $5, state = $6, assignee = $7, due_at = $8, result = $9,
+            ended_at = case when $6 = 'open' then null else coalesce(ended_at, now()) end,
+            ended_by = case when $6 = 'open' then null else coalesce(ended_by, $10) end,
+            revision = revision + 1, updated_at = now(), updated_by = $10
+      where t.tenant_id = $1 and t.task_id = $2 returning ${columns}`,
+    [
+      tx.tenant_id,
+      task_id,
+      task.title,
+      task.detail,
+      JSON.stringify(task.checklist),
+      task.state,
+      task.assignee,
+      task.due_at,
+      task.result,
+      tx.actor,
+    ],
+  )
+
+/** The step of a task that is done, or opened again. */
+export const updateTaskStep = (
+  tx: Tx,
+  investigation_id: string,
+  task: Pick<TaskRow, 'task_id' | 'step_key' | 'state'>,
+) =>
+  tx.run(
+    `update app.investigation_step set state = case when $5 then 'succeeded' else 'waiting' end,
+            result_kind = case when $5 then 'task' end, result_id = case when $5 then $4::uuid end,
+            ended_at = case when $5 then now() end, revision = revision + 1, updated_at = now(), updated_by = $6
+      where tenant_id = $1 and investigation_id = $2 and step_key = $3 and state in ('waiting', 'succeeded')
+        and state <> case when $5 then 'succeeded' else 'waiting' end`,
+    [tx.tenant_id, investigation_id, task.step_key, task.task_id, task.state === 'done', tx.actor],
+  )
+
+/** Oldest first. */
+export const listRequests = (tx: Tx, investigation_id: string) =>
+  tx.query<RequestRow>(
+    `select ${requestColumns} from app.investigation_request r where r.tenant_id = $1 and r.investigation_id = $2 order by r.request_id`,
+    [tx.tenant_id, investigation_id],
+  )
+
+export const lockRequest = (tx: Tx, investigation_id: string, request_id: string) =>
+  tx.find<RequestRow>(
+    `select ${requestColumns} from app.investigation_request r where r.tenant_id = $1 and r.investigation_id = $2 and r.request_id = $3 for update`,
+    [tx.tenant_id, investigation_id, request_id],
+  )
+
+export const updateRequestEnded = (
+  tx: Tx,
+  request_id: string,
+  ended: Pick<RequestRow, 'state' | 'answer' | 'evidence_id'>,
+) =>
+  tx.find<RequestRow>(
+    `update app.investigation_request r set state = $3, answer = $4, evidence_id = $5, ended_at = now(), ended_by = $6, revision = revision + 1
+      where r.tenant_id = $1 and r.request_id = $2 returning ${requestColumns}`,
+    [tx.tenant_id, request_id, ended.state, ended.answer, ended.evidence_id, tx.actor],
+  )
