@@ -13,6 +13,7 @@ import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
 import { riskQuery } from '#console/ui/subject-queries.ts'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
+import type { CaseAct } from './act-dialogs.tsx'
 import { CaseState, GatheringState } from './case-badges.tsx'
 import { hasEnded, type Investigation } from './investigation-queries.ts'
 import { MainAction } from './main-action.tsx'
@@ -20,11 +21,13 @@ import { MissingList } from './missing-list.tsx'
 
 interface CaseHeaderProps {
   readonly investigation: Investigation
+  readonly act: CaseAct | null
+  readonly onAct: (act: CaseAct | null) => void
   readonly onGoTo: (pointer: string) => void
   readonly onHelp: () => void
 }
 
-export function CaseHeader({ investigation, onGoTo, onHelp }: CaseHeaderProps) {
+export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHeaderProps) {
   // The number says nothing about the subject: people who look at the screen, and the history of the browser, see no name.
   const heading = usePageFocus(investigation.reference)
   const { is_restricted, restriction_id, counts } = investigation
@@ -50,7 +53,7 @@ export function CaseHeader({ investigation, onGoTo, onHelp }: CaseHeaderProps) {
             <Button variant="subtle" size="xs" onClick={onHelp}>
               Keys
             </Button>
-            <MainAction investigation={investigation} onGoTo={onGoTo} />
+            <MainAction investigation={investigation} act={act} onAct={onAct} />
           </Group>
         </div>
         <Group gap="md" className="case-facts">
@@ -71,7 +74,7 @@ export function CaseHeader({ investigation, onGoTo, onHelp }: CaseHeaderProps) {
           </span>
           <CaseOutcome of={investigation} />
         </Group>
-        <MissingList investigation={investigation} onGoTo={onGoTo} />
+        <MissingList investigation={investigation} onGoTo={onGoTo} onResume={() => onAct('resume')} />
       </header>
       <RestrictionNote restriction_id={is_restricted ? restriction_id : null} />
     </>

@@ -3,7 +3,7 @@ import type { KeyText } from '#console/ui/use-page-keys.ts'
 
 export const tabKeys = { n: 'narrative', t: 'timeline', i: 'requests', o: 'notes' } as const
 
-export type CaseKey = '1' | '2' | '3' | keyof typeof tabKeys | 'e' | '?'
+export type CaseKey = '1' | '2' | '3' | keyof typeof tabKeys | 'e' | 'a' | 'p' | '?'
 
 export const caseKeys: readonly KeyText<CaseKey>[] = [
   ['1', 'Steps and tasks'],
@@ -14,5 +14,7 @@ export const caseKeys: readonly KeyText<CaseKey>[] = [
   ['i', 'Information requests'],
   ['o', 'Notes'],
   ['e', 'Attach evidence'],
+  ['a', 'Assign'],
+  ['p', 'The next act, or what is missing for it'],
   ['?', 'This help'],
 ]

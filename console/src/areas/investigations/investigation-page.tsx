@@ -8,12 +8,15 @@ import { useFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { KeyboardHelp } from '#console/ui/keyboard-help.tsx'
 import { PartTabs } from '#console/ui/part-tabs.tsx'
 import { usePageKeys } from '#console/ui/use-page-keys.ts'
+import type { CaseAct } from './act-dialogs.tsx'
 import { CaseHeader } from './case-header.tsx'
 import { type CaseKey, caseKeys, tabKeys } from './case-keys.ts'
 import { type CasePlace, findPlace, type Part, type Tab, tabs } from './case-pointers.ts'
 import { EvidenceColumn } from './evidence-column.tsx'
 import { type Investigation, investigationQuery } from './investigation-queries.ts'
 import { NarrativeTab } from './narrative-tab.tsx'
+import { NotesTab } from './notes-tab.tsx'
+import { RequestsTab } from './requests-tab.tsx'
 import { StepsColumn } from './steps-column.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
 import { useFollowedGathering } from './use-followed-gathering.ts'
@@ -46,6 +49,7 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
   const [part, setPart] = useState<Part>('work')
   const [isHelping, setHelping] = useState(false)
   const [isAttaching, setAttaching] = useState(false)
+  const [act, setAct] = useState<CaseAct | null>(null)
   const draft = useNarrativeDraft(investigation)
   useFollowedGathering(investigation)
   function goTo({ part: wanted, tab: wantedTab, element }: CasePlace) {
@@ -53,9 +57,18 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
     if (wantedTab !== undefined) set('tab', wantedTab)
     focusElement(element)
   }
+  const isPermitted = (wanted: CaseAct) =>
+    investigation.next_actions.some(({ action, is_permitted }) => action === wanted && is_permitted)
+  function startMainAction() {
+    const { main_action } = investigation
+    if (main_action !== null && isPermitted(main_action)) setAct(main_action)
+    else document.getElementById('missing')?.querySelector('button')?.focus()
+  }
   function onKey(key: CaseKey) {
     if (key === '?') return setHelping(true)
     if (key === 'e') return setAttaching(true)
+    if (key === 'a') return isPermitted('assign') ? setAct('assign') : undefined
+    if (key === 'p') return startMainAction()
     if (key === '1') return goTo({ part: 'steps', element: 'steps' })
     if (key === '3') return goTo({ part: 'evidence', element: 'evidence' })
     const wanted: Tab = key === '2' ? tab : tabKeys[key]
@@ -72,13 +85,15 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
   const panels: Readonly<Record<Tab, ReactNode>> = {
     narrative: <NarrativeTab investigation={investigation} draft={draft} />,
     timeline: <TimelineTab investigation={investigation} />,
-    requests: null,
-    notes: null,
+    requests: <RequestsTab investigation={investigation} />,
+    notes: <NotesTab investigation={investigation} />,
   }
   return (
     <Box className="page case" data-restricted={investigation.is_restricted || undefined}>
       <CaseHeader
         investigation={investigation}
+        act={act}
+        onAct={setAct}
         onGoTo={(pointer) => {
           const place = findPlace(pointer)
           if (place !== null) goTo(place)

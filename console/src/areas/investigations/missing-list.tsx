@@ -8,6 +8,7 @@ import type { Investigation, MissingGuard } from './investigation-queries.ts'
 interface MissingListProps {
   readonly investigation: Investigation
   readonly onGoTo: (pointer: string) => void
+  readonly onResume: () => void
 }
 
 const MAX_SHOWN = 2
@@ -18,7 +19,7 @@ const actTexts: Readonly<Record<string, string>> = {
   withdraw_proposal: 'Before the proposal can be withdrawn',
 }
 
-export function MissingList({ investigation: { main_action, next_actions }, onGoTo }: MissingListProps) {
+export function MissingList({ investigation: { main_action, next_actions }, onGoTo, onResume }: MissingListProps) {
   const [isWhole, setWhole] = useState(false)
   const missing = next_actions.find(({ action }) => action === main_action)?.missing ?? []
   if (main_action === null || missing.length === 0) return null
@@ -28,6 +29,7 @@ export function MissingList({ investigation: { main_action, next_actions }, onGo
       size="sm"
       component="div"
       className="case-missing"
+      id="missing"
       role="group"
       aria-label="What is missing"
       {...(isWhole && { 'data-whole': true })}
@@ -36,7 +38,7 @@ export function MissingList({ investigation: { main_action, next_actions }, onGo
       <ul className="plain-list">
         {shown.map((guard) => (
           <li key={`${guard.pointer} ${guard.code}`}>
-            <Missing guard={guard} onGoTo={onGoTo} />
+            <Missing guard={guard} onGoTo={onGoTo} onResume={onResume} />
           </li>
         ))}
       </ul>
@@ -49,15 +51,19 @@ export function MissingList({ investigation: { main_action, next_actions }, onGo
   )
 }
 
-interface MissingProps {
-  readonly guard: MissingGuard
-  readonly onGoTo: (pointer: string) => void
-}
+type MissingProps = Omit<MissingListProps, 'investigation'> & { readonly guard: MissingGuard }
 
-function Missing({ guard: { detail, pointer }, onGoTo }: MissingProps) {
-  if (findPlace(pointer) === null) return <>{detail}</>
+function Missing({ guard: { detail, pointer, code }, onGoTo, onResume }: MissingProps) {
+  const canResume = code === 'waiting'
+  if (!canResume && findPlace(pointer) === null) return <>{detail}</>
   return (
-    <Anchor component="button" type="button" inherit ta="start" onClick={() => onGoTo(pointer)}>
+    <Anchor
+      component="button"
+      type="button"
+      inherit
+      ta="start"
+      onClick={() => (canResume ? onResume() : onGoTo(pointer))}
+    >
       {detail}
     </Anchor>
   )

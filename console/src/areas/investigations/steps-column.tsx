@@ -8,6 +8,7 @@ import { Principal } from '#console/ui/principal.tsx'
 import { StepState } from './case-badges.tsx'
 import { toStepElement } from './case-pointers.ts'
 import type { Investigation, Step } from './investigation-queries.ts'
+import { Tasks } from './tasks.tsx'
 
 export function StepsColumn({ investigation }: { readonly investigation: Investigation }) {
   const { steps, playbook, gathering_problem } = investigation
@@ -34,6 +35,7 @@ export function StepsColumn({ investigation }: { readonly investigation: Investi
           ))}
         </ol>
       </section>
+      <Tasks investigation={investigation} />
     </Stack>
   )
 }
