@@ -2,10 +2,10 @@
 import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
-import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { type ApiMutation, useApiMutation } from '#console/ui/api-mutation.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { toWords } from '#console/ui/format.ts'
@@ -63,20 +63,50 @@ interface TaskItemProps {
   readonly canWork: boolean
 }
 
+/** Ticks at once, and sends what was ticked as soon as the tick before is stored. */
+function useChecklist(stored: readonly boolean[], change: ApiMutation<TaskChange>) {
+  const [wanted, setWanted] = useState<readonly boolean[] | null>(null)
+  const { isRunning, problem, run } = change
+  const isStored = wanted === null || wanted.every((is_done, at) => is_done === stored[at])
+  useEffect(() => {
+    if (wanted === null || isRunning) return
+    if (isStored || problem !== null) setWanted(null)
+    else run({ checklist: [...wanted] })
+  }, [wanted, isStored, isRunning, problem, run])
+  const shown = wanted ?? stored
+  return {
+    shown,
+    isStored,
+    tick: (place: number, isTicked: boolean) => {
+      change.reset()
+      setWanted(shown.map((is_done, at) => (at === place ? isTicked : is_done)))
+    },
+  }
+}
+
+interface TaskChange {
+  readonly state?: 'open' | 'done'
+  readonly checklist?: boolean[]
+}
+
 function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
   const { roles } = useMe()
   const { task_id, checklist, state, role, revision } = task
   const change = useApiMutation(
-    (body: { readonly state?: 'open' | 'done'; readonly checklist?: boolean[] }) =>
+    (body: TaskChange) =>
       probity.PATCH('/api/investigations/{investigation_id}/tasks/{task_id}', {
         params: { path: { investigation_id, task_id } },
         body: { ...body, expected_revision: revision },
       }),
     { invalidates: touched },
   )
+  const { shown, isStored, tick } = useChecklist(
+    checklist.map(({ is_done }) => is_done),
+    change,
+  )
   const isMine = role === null || roles.includes(role)
-  const isEditable = canWork && state === 'open' && isMine && !change.isRunning
-  const isReady = checklist.every(({ is_done }) => is_done)
+  const isEditable = canWork && state === 'open' && isMine
+  const isReady = isStored && shown.every(Boolean)
   return (
     <li id={toTaskElement(task_id)} tabIndex={-1} className="case-task" data-state={state}>
       <div className="case-step-head">
@@ -105,17 +135,15 @@ function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
             key={item.text}
             size="xs"
             label={item.text}
-            checked={item.is_done}
+            checked={shown[place] ?? false}
             disabled={!isEditable}
-            onChange={({ currentTarget: { checked } }) =>
-              change.run({ checklist: checklist.map(({ is_done }, at) => (at === place ? checked : is_done)) })
-            }
+            onChange={({ currentTarget: { checked } }) => tick(place, checked)}
           />
         ))}
       </Stack>
       {task.result !== null && <div className="case-note">{task.result}</div>}
       <ProblemNote problem={change.problem} />
-      {canWork && isMine && state === 'open' && (
+      {isEditable && (
         <Button
           size="compact-xs"
           mt={6}
