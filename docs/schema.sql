@@ -2122,6 +2122,7 @@ END not null,
 );
 CREATE INDEX alert_inbox_idx ON app.alert USING btree (tenant_id, priority_rank DESC, alert_id DESC) INCLUDE (restriction_id) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
 CREATE UNIQUE INDEX alert_open_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE INDEX alert_recent_idx ON app.alert USING btree (first_seen_at) INCLUDE (tenant_id) WHERE (state = 'new'::text);
 CREATE INDEX alert_restriction_idx ON app.alert USING btree (tenant_id, restriction_id);
 CREATE UNIQUE INDEX alert_round_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope, round);
 CREATE INDEX alert_snoozed_idx ON app.alert USING btree (snoozed_until) INCLUDE (tenant_id) WHERE (state = 'snoozed'::text);

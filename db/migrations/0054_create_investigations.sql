@@ -329,6 +329,9 @@ create trigger investigation_alert_restriction before insert on app.investigatio
   for each row execute function app.inherit_restriction('investigation', 'investigation_id');
 create index investigation_alert_alert_idx on app.investigation_alert (tenant_id, alert_id, linked_at);
 
+-- Alerts that a list sends to an investigation are found soon after they were raised.
+create index alert_recent_idx on app.alert (first_seen_at) include (tenant_id) where state = 'new';
+
 -- What the case consisted of when it was closed: ids and hashes, signed.
 create table app.investigation_seal (
   tenant_id        uuid not null,

@@ -162,7 +162,12 @@ export class Runtime {
             scan,
             transactions: database,
             queue: this.#connectQueue(),
-            kernel: { auditKeys: kernel.auditKeys, caches: kernel.caches, metrics: kernel.metrics },
+            kernel: {
+              auditKeys: kernel.auditKeys,
+              caches: kernel.caches,
+              jobs: kernel.jobs,
+              metrics: kernel.metrics,
+            },
             log: this.#options.log,
             isTurn: () => this.#processes?.isTurn(scan.every_ms) ?? true,
           }),

@@ -5,6 +5,7 @@ import type { Tx } from './database/tx.ts'
 import type { PlainCopies } from './encryption/copies.ts'
 import type { ValueEncryption } from './encryption/value-encryption.ts'
 import type { ErasureClass } from './erasure/erasure-class.ts'
+import type { Escalate } from './escalation.ts'
 import type { EventType } from './events/event-type.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
@@ -121,6 +122,8 @@ export interface Module {
     tx: Tx,
     plugin_key: string,
   ) => Promise<readonly PluginDependent[]>
+  /** Opens the case that an escalated alert needs; one module at most. */
+  readonly escalates?: Escalate
   readonly evidence_kinds?: readonly EvidenceKind[]
   readonly evidence_owners?: readonly EvidenceOwner[]
   /** The kinds of object of this module that a legal hold can name. */

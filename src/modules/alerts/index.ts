@@ -22,6 +22,8 @@ export { raiseContractAlert } from './raise/contract-alerts.ts'
 export { type DecidedOutcome, raiseDecisionAlerts } from './raise/decision-alerts.ts'
 export { type AlertReport, type RaisedAlert, raiseAlert } from './raise/raise-alert.ts'
 
+export { escalateByPolicy } from './work/automatic-escalation.ts'
+
 export const alerts: Module = {
   name: 'alerts',
   segments: ['alerts'],

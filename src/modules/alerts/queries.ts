@@ -47,6 +47,11 @@ export interface AlertRow {
 /** Whoever has the work now; once it is done, whoever had it. */
 const STATE = `case when a.state = 'new' and w.assignee is not null then 'claimed' else a.state end`
 
+/** The case that it was linked to last, if the caller may see it. */
+const INVESTIGATION = `(select l.investigation_id from app.investigation_alert l
+    join app.investigation i on i.tenant_id = l.tenant_id and i.investigation_id = l.investigation_id and i.state <> 'merged'
+   where l.tenant_id = a.tenant_id and l.alert_id = a.alert_id order by l.linked_at desc, l.investigation_id limit 1)`
+
 /**
  * The alert before it may have been restricted since: then neither its id nor what changed since is shown. The join sees what the
  * caller may see.
@@ -55,7 +60,8 @@ const columns = `a.alert_id, a.source, a.rule_code, a.subject_id, s.name as subj
   case when a.changes_since = 'previous_report' or p.alert_id is not null then a.changes end as changes,
   p.alert_id as previous_alert_id, a.explanation, a.priority, a.priority_rank, ${STATE} as state, w.queue_key, w.assignee, a.occurrences,
   a.first_seen_at, a.last_seen_at, a.snoozed_until, a.second_person, a.reason_code, a.proposed_by, a.proposed_at, a.dismissed_by,
-  a.dismissed_at, a.escalated_by, a.escalated_at, a.investigation_id, a.restriction_id, app.is_in_force(a.restriction_id) as is_in_force,
+  a.dismissed_at, a.escalated_by, a.escalated_at,
+  ${INVESTIGATION} as investigation_id, a.restriction_id, app.is_in_force(a.restriction_id) as is_in_force,
   a.created_at, a.created_by, a.updated_at, a.revision`
 
 const joins = `left join app.subject s on s.tenant_id = a.tenant_id and s.subject_id = a.subject_id

@@ -218,7 +218,13 @@ export const DecideDismissalRequest = closed({
   note: Type.Optional(nullable(Note)),
   expected_revision: ExpectedRevision,
 })
-export const EscalateRequest = closed({ note: Note, expected_revision: ExpectedRevision })
+export const EscalateRequest = closed({
+  note: Note,
+  playbook_key: Type.Optional(
+    nullable(Slug({ description: 'By which playbook; what the list investigation-triggers says when absent.' })),
+  ),
+  expected_revision: ExpectedRevision,
+})
 
 export const CommentRequest = closed({ text: reasonText(4000) })
 export const Comment = closed(

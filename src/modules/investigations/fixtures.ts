@@ -17,9 +17,8 @@ const newSubject = async (t: ExampleTenant): Promise<string> =>
     })
   ).subject_id
 
-interface Case {
-  readonly investigation_id: string
-}
+/** A type alias: an interface has no index signature. */
+type Case = { readonly investigation_id: string }
 const newCase = async (t: ExampleTenant): Promise<Case> => {
   const body = { subject_id: await newSubject(t), playbook_key: 'edd-person' }
   return { investigation_id: (await t.make('POST /investigations', { body })).investigation_id }

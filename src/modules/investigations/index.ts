@@ -7,6 +7,8 @@ import { investigationSource } from './investigation-source.ts'
 import { resumeScan } from './lifecycle/resume-scan.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { narrativeRoutes } from './narrative/routes.ts'
+import { triggerScan } from './opening/trigger-scan.ts'
+import { escalates } from './opening/triggers.ts'
 import { evidenceOwner, holdableInvestigation } from './owners.ts'
 import { accessRoutes } from './people/access-routes.ts'
 import { peopleRoutes } from './people/routes.ts'
@@ -28,7 +30,8 @@ export const investigations: Module = {
     ...peopleRoutes,
     ...accessRoutes,
   ],
-  scans: [resumeScan],
+  scans: [resumeScan, triggerScan],
+  escalates,
   jobs: [gatherJob],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],

@@ -1,7 +1,10 @@
 /** Investigations over the API: opening and joining, who closes, narrative, tasks, merging and access. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { escalateByPolicy } from '#modules/alerts/index.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { chooseTrigger, escalates } from './opening/triggers.ts'
 
 let w: TestApp
 
@@ -202,6 +205,89 @@ describe('the way to an outcome', () => {
       'fulfilled',
       false,
     ])
+  })
+})
+
+describe('an alert', () => {
+  const reportAbout = (subject_id: string) => ({
+    source: 'feed',
+    dedup_key: uuidv7(),
+    title: 'A listed name',
+    priority: 'high',
+    subject_id,
+  })
+
+  test('opens or joins the case of its subject when it is escalated, and shares the restriction of a new one', async () => {
+    const { t, analyst, officer, send, newSubject, read } = await createTeam()
+    const subject_id = await newSubject()
+    const escalate = async (body: object = {}) => {
+      const { alert_id } = (await send(analyst, 'POST /alerts', reportAbout(subject_id))).json
+      return (await send(analyst, `POST /alerts/${alert_id}/escalate`, { note: 'Look into it', ...body })).json
+    }
+    const first = await escalate()
+    const opened = await read(first.investigation_id)
+    expect(opened).toMatchObject({
+      origin: 'alert',
+      priority: 'high',
+      restriction_id: first.restriction_id,
+      playbook: { key: 'edd-person' },
+    })
+    const second = await escalate()
+    expect(second.investigation_id).toBe(first.investigation_id)
+    expect((await read(first.investigation_id)).alerts).toHaveLength(2)
+    expect((await escalate({ playbook_key: 'sanctions-match' })).investigation_id).not.toBe(first.investigation_id)
+    // Both are hidden together; an alert that joined does not name the hidden case.
+    await send(officer, `PUT /investigations/${first.investigation_id}/access`, {
+      is_restricted: true,
+      reason: 'Suspicion',
+    })
+    expect((await send(analyst, `GET /alerts/${first.alert_id}`)).status).toBe(404)
+    expect((await send(analyst, `GET /alerts/${second.alert_id}`)).json).toMatchObject({
+      state: 'escalated',
+      investigation_id: null,
+    })
+    const none = (await send(analyst, 'POST /alerts', { ...reportAbout(subject_id), subject_id: null })).json
+    expect(
+      (await send(analyst, `POST /alerts/${none.alert_id}/escalate`, { note: 'Look', playbook_key: 'edd-person' }))
+        .status,
+    ).toBe(409)
+    expect((await send(analyst, `POST /alerts/${none.alert_id}/escalate`, { note: 'Look' })).json).toMatchObject({
+      state: 'escalated',
+      investigation_id: null,
+    })
+
+    // By a list, without a person.
+    const { alert_id } = (await send(analyst, 'POST /alerts', reportAbout(await newSubject()))).json
+    const byPolicy = () =>
+      t.write((tx) => escalateByPolicy(w.kernel, tx, alert_id, { playbook_key: 'edd-person', escalates }))
+    expect([await byPolicy(), await byPolicy()]).toEqual([true, false])
+    const { investigation_id } = (await send(analyst, `GET /alerts/${alert_id}`)).json
+    expect((await read(investigation_id)).origin).toBe('trigger')
+  })
+
+  test('is investigated by the most specific entry of the list', () => {
+    const entry = (alert_rule: string, subject_type: string, playbook: string) => ({
+      code: playbook,
+      alert_rule,
+      subject_type,
+      playbook,
+      is_automatic: false,
+    })
+    const triggers = [
+      entry('*', '*', 'any'),
+      entry('*', 'person', 'person'),
+      entry('match', '*', 'match'),
+      entry('match', 'company', 'both'),
+    ]
+    const choose = (rule_code: string | null, subject_type: string) =>
+      chooseTrigger(triggers, { rule_code, subject_type })?.playbook
+    expect([
+      choose('match', 'company'),
+      choose('match', 'person'),
+      choose(null, 'person'),
+      choose('x', 'other'),
+    ]).toEqual(['both', 'match', 'person', 'any'])
+    expect(chooseTrigger([], { rule_code: 'match', subject_type: 'person' })).toBeUndefined()
   })
 })
 

@@ -4,6 +4,7 @@
  */
 import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import type { Escalate, EscalationKernel } from '#kernel/escalation.ts'
 import { emit } from '#kernel/events/emit.ts'
 import type { EventType } from '#kernel/events/event-type.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -26,7 +27,7 @@ import { stopFirstActionClock, toWorkItem, wakeAlertWork } from './alert-work.ts
 import { type AlertWork, updateWork } from './queries.ts'
 
 export interface ActContext {
-  readonly kernel: Capabilities<'caches'>
+  readonly kernel: Capabilities<'caches' | 'jobs' | 'modules'>
   readonly tx: Tx
   readonly principal: string
 }
@@ -49,14 +50,19 @@ const expectWorker = (principal: string): string => {
 }
 
 /** Stores the change, and what was written about it under the same revision. */
-async function change({ tx }: ActContext, alert: AlertRow, changed: Partial<AlertWork>, note: Note): Promise<void> {
+async function change(
+  { tx }: Pick<ActContext, 'tx'>,
+  alert: AlertRow,
+  changed: Partial<AlertWork>,
+  note: Note,
+): Promise<void> {
   const { alert_id } = alert
   await updateWork(tx, alert_id, { ...alert, ...changed })
   if (note) await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: alert.revision + 1, text: note })
 }
 
 const announce = <E extends EventType>(
-  { tx }: ActContext,
+  { tx }: Pick<ActContext, 'tx'>,
   { alert_id, restriction_id }: AlertRow,
   event: E,
   data: { readonly [K in keyof E['data']]: string | number | boolean | null },
@@ -173,15 +179,39 @@ export const returnDismissal: Act<{ note?: Note }> = async (context, alert, { no
   return () => change(context, alert, { proposed_by: null, reason_code: null, second_person: false }, note)
 }
 
-export const escalate: Act<{ note: string }> = async (context, alert, { note }) => {
-  const principal = expectWorker(context.principal)
+export const escalate: Act<{ note: string; playbook_key?: string | null | undefined }> = async (
+  context,
+  alert,
+  { note, playbook_key = null },
+) => {
+  expectWorker(context.principal)
   assertOpen(alert)
   assertNotProposed(alert)
-  return async () => {
-    await workItems.completeWork(context.tx, toWorkItem(alert.alert_id))
-    await change(context, alert, { state: 'escalated', escalated_by: principal, snoozed_until: null }, note)
-    await announce(context, alert, alertEscalated, { priority: alert.priority })
-  }
+  const escalates = context.kernel.modules.find((module) => module.escalates !== undefined)?.escalates
+  return () => openCase(context, alert, { note, playbook_key, origin: 'alert', escalates })
+}
+
+interface CaseContext extends Omit<ActContext, 'kernel'> {
+  readonly kernel: EscalationKernel
+}
+interface CaseRequest {
+  readonly note: Note
+  readonly playbook_key: string | null
+  readonly origin: 'alert' | 'trigger'
+  readonly escalates: Escalate | undefined
+}
+
+/** The case is opened or joined in the same transaction, so that no alert is escalated to nobody. */
+export async function openCase(
+  context: CaseContext,
+  alert: AlertRow,
+  { note, escalates, ...request }: CaseRequest,
+): Promise<void> {
+  const { kernel, tx, principal } = context
+  await workItems.completeWork(tx, toWorkItem(alert.alert_id))
+  await change(context, alert, { state: 'escalated', escalated_by: principal, snoozed_until: null }, note)
+  await escalates?.(kernel, tx, alert, request)
+  await announce(context, alert, alertEscalated, { priority: alert.priority })
 }
 
 export const prioritise: Act<{ priority: Priority; note?: Note }> = async (context, alert, { priority, note }) => {

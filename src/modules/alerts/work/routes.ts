@@ -42,7 +42,7 @@ const workers = ['analyst', 'compliance_officer'] as const
 
 interface ActInput {
   readonly tx: Tx
-  readonly kernel: Capabilities<'caches'>
+  readonly kernel: Capabilities<'caches' | 'jobs' | 'modules'>
   readonly params: { readonly alert_id: string }
   readonly actor: Actor
   readonly audit: AuditNotes
@@ -86,7 +86,7 @@ type AlertWorkView = Pick<
 /** What the declarations of all acts on one alert have in common. */
 const common = {
   tx: 'write',
-  uses: ['caches'],
+  uses: ['caches', 'jobs', 'modules'],
   params: AlertParams,
   reply: [200, Alert],
   revisioned: true,
@@ -101,7 +101,7 @@ export const workRoutes = [
       'Highest priority first, then the oldest. Two people never get the same one; `alert` is null when none is left.',
     roles: workers,
     tx: 'write',
-    uses: ['caches', 'modules'],
+    uses: ['caches', 'jobs', 'modules'],
     body: ClaimRequest,
     reply: [200, Claim],
     problems: ['not_found', 'transition_not_allowed', 'person_required'],
@@ -206,9 +206,22 @@ export const workRoutes = [
     ...common,
     id: 'escalateAlert',
     summary: 'Escalate an alert: it needs an investigation',
+    description:
+      'Joins the open investigation of the subject and playbook, or opens one, in the same transaction. The list ' +
+      '`investigation-triggers` says by which playbook; without a subject or an entry the alert is only marked.',
     roles: workers,
     body: EscalateRequest,
-    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required'],
+    problems: [
+      'not_found',
+      'conflict',
+      'revision_stale',
+      'transition_not_allowed',
+      'person_required',
+      'nothing_in_force',
+      'content_corrupt',
+      'erased',
+      'concurrency_limited',
+    ],
   }).handle((input) => perform(input, escalate, input.body)),
 
   tenantRoute('POST /alerts/:alert_id/comments', {

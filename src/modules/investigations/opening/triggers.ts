@@ -1,0 +1,62 @@
+/** Which alerts are investigated by which playbook, and which of them without a person: the list `investigation-triggers`. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Escalate } from '#kernel/escalation.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { assertReferenced, fail } from '#kernel/problem.ts'
+import { resolver } from '#modules/definitions/index.ts'
+import { loadPlaybook } from '#modules/playbooks/index.ts'
+import { findSubject } from '#modules/subjects/index.ts'
+import { insertCaseAlert } from '../queries.ts'
+import { openInvestigation } from './open-investigation.ts'
+
+const TRIGGERS = 'investigation-triggers'
+
+export interface InvestigationTrigger {
+  readonly code: string
+  /** Code of an entry of `alert-rules`; `*`: every one without an entry of its own. */
+  readonly alert_rule: string
+  readonly subject_type: string
+  readonly playbook: string
+  /** True: as soon as the alert is raised. */
+  readonly is_automatic: boolean
+}
+
+export const loadTriggers = async (kernel: Capabilities<'caches'>, tx: Tx): Promise<readonly InvestigationTrigger[]> =>
+  (await resolver.loadPolicyList<InvestigationTrigger>(kernel, tx, TRIGGERS))?.entries ?? []
+
+/** The most specific entry: by rule first, then by type of subject. */
+export function chooseTrigger(
+  triggers: readonly InvestigationTrigger[],
+  { rule_code, subject_type }: { readonly rule_code: string | null; readonly subject_type: string },
+): InvestigationTrigger | undefined {
+  const find = (rule: string | null, type: string) =>
+    triggers.find((each) => each.alert_rule === rule && each.subject_type === type)
+  return find(rule_code, subject_type) ?? find(rule_code, '*') ?? find('*', subject_type) ?? find('*', '*')
+}
+
+/** A case that is opened so takes the restriction of the alert: imposing it hides both. */
+export const escalates: Escalate = async (kernel, tx, alert, { playbook_key, origin }) => {
+  const { alert_id, subject_id, rule_code, priority, restriction_id, is_in_force } = alert
+  if (subject_id === null) {
+    if (playbook_key !== null) fail('conflict', 'The alert has no subject that could be investigated.')
+    return null
+  }
+  const subject = assertReferenced(await findSubject(tx, subject_id), 'subject of the alert')
+  const { subject_type } = subject
+  const chosen = playbook_key ?? chooseTrigger(await loadTriggers(kernel, tx), { rule_code, subject_type })?.playbook
+  if (chosen === undefined) return null
+  const playbook = await loadPlaybook(kernel, tx, chosen)
+  if (!playbook.content.subject_types.includes(subject_type))
+    fail('conflict', `The playbook ${chosen} is not for subjects of the type ${subject_type}.`)
+  const opened = await openInvestigation(kernel, tx, {
+    subject,
+    playbook,
+    title: playbook.content.title,
+    priority,
+    origin,
+    origin_reference: `alert:${alert_id}`,
+    restriction: { restriction_id, is_in_force },
+  })
+  await insertCaseAlert(tx, opened.investigation_id, alert_id)
+  return opened
+}
