@@ -38,6 +38,18 @@ export const areas: readonly Area[] = [
     },
   },
   {
+    path: '/investigations',
+    title: 'Investigations',
+    about: 'Cases by a playbook: gathering, evidence, narrative, outcome',
+    icon: 'case',
+    group: 'Work',
+    needs: 'listInvestigations',
+    pages: {
+      '/investigations': () => import('./areas/investigations/investigations-page.tsx'),
+      '/investigations/$investigation_id': () => import('./areas/investigations/investigation-page.tsx'),
+    },
+  },
+  {
     path: '/change-requests',
     title: 'Change requests',
     about: 'Changes waiting for approval',

@@ -16,6 +16,7 @@ await importStories(
     documents: () => import('./console/documents.ts'),
     holds: () => import('./console/holds.ts'),
     inbox: () => import('./console/inbox.ts'),
+    investigations: () => import('./console/investigations.ts'),
     failures: () => import('./console/failures.ts'),
     screens: () => import('./console/screens.ts'),
     guide: () => import('./console/guide.ts'),

@@ -50,7 +50,7 @@ const kindPages: Readonly<Record<string, KindPage>> = {
   playbook: { icon: 'playbook', toTarget: pageAt('/playbooks') },
   'tool-server': { icon: 'tools', toTarget: pageAt('/tools/servers') },
   alert: { icon: 'work', toTarget: pageAt('/inbox/alerts') },
-  investigation: { icon: 'work', toTarget: pageAt('/investigations') },
+  investigation: { icon: 'case', toTarget: pageAt('/investigations') },
   evaluation: { icon: 'scale', toTarget: pageAt('/evaluations') },
   batch: { icon: 'batch', toTarget: pageAt('/batches') },
   'change-request': { icon: 'approve', toTarget: pageAt('/change-requests') },

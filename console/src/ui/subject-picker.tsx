@@ -16,6 +16,9 @@ interface SubjectPickerProps {
   readonly onChange: (subject_id: string | null) => void
   readonly size?: 'xs' | 'sm'
   readonly width?: number
+  readonly isRequired?: boolean
+  /** The label is read to people who do not see the screen. */
+  readonly isLabelHidden?: boolean
 }
 
 interface Named {
@@ -53,7 +56,16 @@ function IdField({ label, subject_id, onChange, size = 'sm', width }: SubjectPic
 }
 
 function NamedPicker(props: SubjectPickerProps) {
-  const { label, description, subject_id, onChange, size = 'sm', width } = props
+  const {
+    label,
+    description,
+    subject_id,
+    onChange,
+    size = 'sm',
+    width,
+    isRequired = false,
+    isLabelHidden = false,
+  } = props
   const [typed, setTyped] = useState('')
   const [name] = useDebouncedValue(typed.split(' · ')[0]?.trim() ?? '', WAIT_MS)
   const { data: chosen } = useQuery({
@@ -72,7 +84,8 @@ function NamedPicker(props: SubjectPickerProps) {
   const isListed = chosen === undefined || items.some(({ value }) => value === chosen.subject_id)
   return (
     <Select
-      label={label}
+      {...(isLabelHidden ? { 'aria-label': label } : { label })}
+      required={isRequired}
       {...(description !== undefined && { description })}
       placeholder="Beginning of a name"
       size={size}

@@ -26,6 +26,7 @@ export const viewsByQuery: readonly string[] = [
   '/source-contracts/quarantine?state=all',
   '/plugins/$key?tab=settings',
   '/source-contracts/company-registry?tab=drift',
+  '/investigations/$investigation_id?tab=timeline',
 ]
 
 /** The operation whose fixture makes what a page shows. The most specific path comes first. */
@@ -60,6 +61,7 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/^\/inbox\/second-looks/, 'listAlertSecondLooks'],
   [/^\/inbox\/suppressions/, 'listAlertSuppressions'],
   [/^\/inbox/, 'getAlert'],
+  [/^\/investigations/, 'getInvestigation'],
   [/\$erasure_id/, 'getErasure'],
   [/\$hold_id/, 'getHold'],
   [/\$restriction_id/, 'getRestriction'],

@@ -1,6 +1,6 @@
 /** The state of a document, and what the malware scanner says about it. */
 import { Badge } from '@mantine/core'
-import type { StoredDocument } from './document-queries.ts'
+import type { StoredDocument } from '#console/ui/document/document-queries.ts'
 
 const stateColors = {
   storing: 'blue',

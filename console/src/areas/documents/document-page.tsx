@@ -10,6 +10,8 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
+import { DocumentContent } from '#console/ui/document/document-content.tsx'
+import { documentQuery, hasBytes, type StoredDocument } from '#console/ui/document/document-queries.ts'
 import { formatSize } from '#console/ui/file-drop.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -20,8 +22,6 @@ import { SearchButton } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { StateBadge, scanTexts } from './document-badges.tsx'
 import { DocumentCustody } from './document-custody.tsx'
-import { DocumentPreview } from './document-preview.tsx'
-import { documentQuery, hasBytes, type StoredDocument } from './document-queries.ts'
 
 export default function DocumentPage() {
   const { document_id = '' } = useParams({ strict: false }) as { document_id?: string }
@@ -43,7 +43,11 @@ export default function DocumentPage() {
         <Section title="Details">
           <DocumentFacts document={document} />
         </Section>
-        {hasBytes(document) && may('getDocumentContent') && <DocumentPreview document={document} />}
+        {hasBytes(document) && may('getDocumentContent') && (
+          <Section title="Content">
+            <DocumentContent document={document} />
+          </Section>
+        )}
         {may('listDocumentCustody') && <DocumentCustody document_id={document_id} />}
       </Stack>
     </Page>

@@ -1,5 +1,6 @@
 /** One alert beside the list, or on its own page: explanation, earlier decisions, history and what to do. */
-import { Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useId } from 'react'
 import { usePermission } from '#console/session/queries.ts'
@@ -10,6 +11,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
+import { OpenCase } from '#console/ui/work/open-case.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import { queuesQuery } from '#console/ui/work/work-queries.ts'
 import { type AlertAct, AlertActions } from './alert-actions.tsx'
@@ -70,6 +72,7 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
         <WorkLine alert={alert} />
       </Stack>
       <AlertActions alert={alert} onAct={onAct} />
+      <AlertCase alert={alert} />
       <Part order={isPage ? 2 : 3} title="Why">
         <AlertExplanation alert={alert} />
       </Part>
@@ -80,6 +83,31 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
         <AlertHistory alert={alert} />
       </Part>
     </Stack>
+  )
+}
+
+/** The case that the alert led to, or a way to open one. */
+function AlertCase({ alert }: { readonly alert: Alert }) {
+  const may = usePermission()
+  const [isOpening, opening] = useDisclosure(false)
+  const { alert_id, subject_id, investigation_id, state, is_restricted } = alert
+  if (investigation_id !== null) {
+    return (
+      <PageLink to={`/investigations/${investigation_id}`} size="sm">
+        Open its investigation
+      </PageLink>
+    )
+  }
+  if (state !== 'escalated' || subject_id === null || is_restricted || !may('createInvestigation')) return null
+  return (
+    <div>
+      <Button size="xs" onClick={opening.open}>
+        Open a case
+      </Button>
+      {isOpening && (
+        <OpenCase subject_id={subject_id} alert_ids={[alert_id]} priority={alert.priority} onClose={opening.close} />
+      )}
+    </div>
   )
 }
 

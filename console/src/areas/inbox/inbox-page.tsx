@@ -8,8 +8,10 @@ import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { useFilter } from '#console/ui/filters.tsx'
+import { KeyboardHelp } from '#console/ui/keyboard-help.tsx'
 import { usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { usePageKeys } from '#console/ui/use-page-keys.ts'
 import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { AlertActDialog } from './alert-act-dialog.tsx'
 import type { AlertAct } from './alert-actions.tsx'
@@ -18,9 +20,8 @@ import { type Alert, alertQuery, getAlertHeading, isOpen, isProposed, touched, u
 import { AlertTable } from './alert-table.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { InboxFrame } from './inbox-frame.tsx'
-import { KeyboardHelp } from './keyboard-help.tsx'
+import { type InboxKey, inboxKeys } from './inbox-keys.ts'
 import { QueueRail } from './queue-rail.tsx'
-import { type InboxKey, useInboxKeys } from './use-inbox-keys.ts'
 
 const views = ['mine', 'second-person', 'dismissed', 'escalated'] as const
 /** Below this width the panel is under the whole list, so an alert is opened on its own page. */
@@ -113,7 +114,7 @@ export default function InboxPage() {
     if (key === 's') return alert.state !== 'snoozed' && setAct('snooze')
     if (key === 'd' || key === 'e') setAct(key === 'd' ? 'dismiss' : 'escalate')
   }
-  useInboxKeys(onKey)
+  usePageKeys(inboxKeys, onKey)
   return (
     <InboxFrame
       open="/inbox"
@@ -165,7 +166,7 @@ export default function InboxPage() {
         {alert && place >= 0 && `${getAlertHeading(alert)}, ${place + 1} of ${alerts.length}: ${alert.title}`}
       </Text>
       {alert && <AlertActDialog alert={alert} act={act} onClose={() => setAct(null)} />}
-      {isHelping && <KeyboardHelp onClose={() => setHelping(false)} />}
+      {isHelping && <KeyboardHelp title="Keys of the inbox" keys={inboxKeys} onClose={() => setHelping(false)} />}
     </InboxFrame>
   )
 }

@@ -26,6 +26,7 @@ import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { type Fact, Facts, Section } from '#console/ui/section.tsx'
 import { riskQuery, subjectQuery } from '#console/ui/subject-queries.ts'
 import { formatEntryValue } from '#console/ui/type-texts.ts'
+import { OpenCase } from '#console/ui/work/open-case.tsx'
 import { OffboardDialog } from './offboard.tsx'
 import { EndOverride, OverrideDialog } from './override.tsx'
 import { RatingReasons } from './rating-reasons.tsx'
@@ -43,15 +44,26 @@ export default function SubjectPage() {
   const may = usePermission()
   const [isChanging, changing] = useDisclosure(false)
   const [isLeaving, leaving] = useDisclosure(false)
+  const [isOpening, opening] = useDisclosure(false)
   return (
     <Page
       title={subject.name}
       mark={<StateBadge state={subject.state} />}
       about={`${toSentence(subject.subject_type)}${subject.segment === null ? '' : `, ${subject.segment}`}`}
       trail={
-        <PageLink to="/subjects" inherit>
-          Subjects
-        </PageLink>
+        <>
+          <PageLink to="/subjects" inherit>
+            Subjects
+          </PageLink>
+          {may('listInvestigations') && (
+            <>
+              {' · '}
+              <SearchLink to="/investigations" search={{ subject: subject_id }} inherit>
+                Investigations of this subject
+              </SearchLink>
+            </>
+          )}
+        </>
       }
       actions={
         <>
@@ -59,6 +71,11 @@ export default function SubjectPage() {
             <SearchButton to="/evaluations/new" search={{ subject: subject_id }}>
               Evaluate
             </SearchButton>
+          )}
+          {may('createInvestigation') && (
+            <Button variant="default" onClick={opening.open}>
+              Open a case
+            </Button>
           )}
           {may('updateSubject') && subject.state === 'active' && (
             <Button variant="default" onClick={changing.open}>
@@ -87,6 +104,7 @@ export default function SubjectPage() {
         {may('listSubjectEvents') && <Events subject_id={subject_id} />}
       </Stack>
       {isChanging && <SubjectDialog subject={subject} onClose={changing.close} />}
+      {isOpening && <OpenCase subject_id={subject_id} onClose={opening.close} />}
       {isLeaving && <OffboardDialog subject={subject} onClose={leaving.close} />}
     </Page>
   )

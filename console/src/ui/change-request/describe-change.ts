@@ -89,7 +89,14 @@ export function getVersionChange(request: Pick<ChangeRequest, 'operation' | 'bod
 }
 
 export interface VersionTarget {
-  readonly param: 'list_key' | 'matrix_key' | 'rule_key' | 'contract_key' | 'provider_key' | 'plugin_key' | 'playbook_key'
+  readonly param:
+    | 'list_key'
+    | 'matrix_key'
+    | 'rule_key'
+    | 'contract_key'
+    | 'provider_key'
+    | 'plugin_key'
+    | 'playbook_key'
   readonly key: string
   readonly version: number
 }

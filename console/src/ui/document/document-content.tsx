@@ -4,10 +4,9 @@
  */
 import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
-import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { saveFile } from '#console/ui/save-file.ts'
-import { Section } from '#console/ui/section.tsx'
+import { useApiMutation } from '../api-mutation.ts'
+import { ProblemNote } from '../problem-note.tsx'
+import { saveFile } from '../save-file.ts'
 import { readContent, type StoredDocument } from './document-queries.ts'
 
 const TEXT_TYPES = ['text/plain', 'text/csv', 'application/json', 'application/xml', 'message/rfc822']
@@ -35,7 +34,7 @@ async function loadPreview({ document_id, media_type }: StoredDocument): Promise
   return { text: (await content.text()).slice(0, MAX_TEXT_CHARS) }
 }
 
-export function DocumentPreview({ document }: { readonly document: StoredDocument }) {
+export function DocumentContent({ document }: { readonly document: StoredDocument }) {
   const [preview, setPreview] = useState<Preview | null>(null)
   const show = useApiMutation(() => loadPreview(document), { invalidates: ['documents'], onDone: setPreview })
   const download = useApiMutation(() => readContent(document.document_id), {
@@ -43,7 +42,7 @@ export function DocumentPreview({ document }: { readonly document: StoredDocumen
     onDone: (content) => saveFile(document.file_name ?? document.document_id, content),
   })
   return (
-    <Section title="Content">
+    <>
       <Group gap="xs" mb="sm">
         {canPreview(document) && preview === null && (
           <Button variant="default" loading={show.isRunning} onClick={() => show.run(undefined)}>
@@ -69,6 +68,6 @@ export function DocumentPreview({ document }: { readonly document: StoredDocumen
       {preview !== null && 'image' in preview && (
         <img src={preview.image} alt={document.title ?? 'The document'} style={{ maxWidth: '100%', maxHeight: 600 }} />
       )}
-    </Section>
+    </>
   )
 }

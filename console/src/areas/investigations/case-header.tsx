@@ -1,0 +1,144 @@
+/** What always stays visible of a case: number, subject with rating, state, padlock, clocks, assignee and the next act. */
+import { Button, Group, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { usePermission } from '#console/session/queries.ts'
+import { BandMark } from '#console/ui/decision/outcome.tsx'
+import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
+import { formatCount, toSentence } from '#console/ui/format.ts'
+import { Icon } from '#console/ui/icons.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { usePageFocus } from '#console/ui/page.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
+import { riskQuery } from '#console/ui/subject-queries.ts'
+import { ClockMark } from '#console/ui/work/clock-mark.tsx'
+import { PriorityBadge } from '#console/ui/work/priority.tsx'
+import type { CaseAct } from './act-dialogs.tsx'
+import { CaseState, GatheringState } from './case-badges.tsx'
+import { hasEnded, type Investigation } from './investigation-queries.ts'
+import { MainAction } from './main-action.tsx'
+import { MissingList } from './missing-list.tsx'
+
+interface CaseHeaderProps {
+  readonly investigation: Investigation
+  readonly act: CaseAct | null
+  readonly onAct: (act: CaseAct | null) => void
+  readonly onGoTo: (pointer: string) => void
+  readonly onHelp: () => void
+}
+
+export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHeaderProps) {
+  // The number says nothing about the subject: people who look at the screen, and the history of the browser, see no name.
+  const heading = usePageFocus(investigation.reference)
+  const { is_restricted, restriction_id, counts } = investigation
+  return (
+    <>
+      <Text size="sm" component="div">
+        <PageLink to="/investigations" inherit>
+          Investigations
+        </PageLink>
+      </Text>
+      <header className="case-header">
+        <div className="case-line">
+          <Group gap="xs" miw={0}>
+            <Title order={1} size="h3" ref={heading} tabIndex={-1} className="page-title">
+              {investigation.reference}
+            </Title>
+            <CaseSubject of={investigation} />
+            <CaseState of={investigation} />
+            <GatheringState of={investigation} />
+            <PriorityBadge priority={investigation.priority} />
+          </Group>
+          <Group gap="xs">
+            <Button variant="subtle" size="xs" onClick={onHelp}>
+              Keys
+            </Button>
+            <MainAction investigation={investigation} act={act} onAct={onAct} />
+          </Group>
+        </div>
+        <Group gap="md" className="case-facts">
+          <span className="case-title">{investigation.title}</span>
+          <span className="case-people" title="People on the access list; the MLRO has access without being named">
+            <Icon name={is_restricted ? 'lock' : 'people'} size={14} />{' '}
+            {is_restricted ? formatCount(counts.people_with_access, 'person', 'people') : 'Not restricted'}
+          </span>
+          <CaseClocks of={investigation} />
+          <span>
+            {investigation.assignee === null ? (
+              'Nobody works on it'
+            ) : (
+              <>
+                Assigned to <Principal of={investigation.assignee} />
+              </>
+            )}
+          </span>
+          <CaseOutcome of={investigation} />
+        </Group>
+        <MissingList investigation={investigation} onGoTo={onGoTo} onResume={() => onAct('resume')} />
+      </header>
+      <RestrictionNote restriction_id={is_restricted ? restriction_id : null} />
+    </>
+  )
+}
+
+function CaseSubject({ of: { subject } }: { readonly of: Investigation }) {
+  const may = usePermission()
+  const { data: risk } = useQuery({
+    ...riskQuery(subject.subject_id),
+    enabled: may('getSubjectRisk'),
+    throwOnError: false,
+  })
+  return (
+    <Group gap={6} wrap="nowrap" miw={0}>
+      {may('getSubject') ? (
+        <PageLink to={`/subjects/${subject.subject_id}`} fw={600} className="break">
+          {subject.name}
+        </PageLink>
+      ) : (
+        <Text span fw={600}>
+          {subject.name}
+        </Text>
+      )}
+      {risk !== undefined &&
+        (risk.band === null ? <span className="quiet">not rated</span> : <BandMark band={risk.band} />)}
+    </Group>
+  )
+}
+
+/** Of each kind the clock that ends first. */
+function CaseClocks({ of }: { readonly of: Investigation }) {
+  if (hasEnded(of)) return null
+  const open = of.clocks
+    .filter(({ state }) => state !== 'met')
+    .toSorted((one, other) => one.due_at.localeCompare(other.due_at))
+  const shown = (['service', 'statutory'] as const).flatMap((kind) => open.find((clock) => clock.kind === kind) ?? [])
+  return shown.map((clock) => (
+    <span key={clock.clock_key} className="case-clock">
+      {toSentence(clock.clock_key)} <ClockMark clock={clock} />
+    </span>
+  ))
+}
+
+function CaseOutcome({ of: { proposal, outcome, closed_by, merged_into } }: { readonly of: Investigation }) {
+  if (merged_into !== null) return <PageLink to={`/investigations/${merged_into}`}>Merged into another case</PageLink>
+  if (outcome !== null && closed_by !== null)
+    return (
+      <span>
+        Outcome:{' '}
+        <b>
+          <ReasonCodes of={[outcome]} />
+        </b>
+        , closed by <Principal of={closed_by} isAlwaysNamed />
+      </span>
+    )
+  if (proposal === null) return null
+  return (
+    <span>
+      Proposed:{' '}
+      <b>
+        <ReasonCodes of={[proposal.outcome]} />
+      </b>
+      , by <Principal of={proposal.proposed_by} isAlwaysNamed />
+    </span>
+  )
+}

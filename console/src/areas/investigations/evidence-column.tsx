@@ -1,0 +1,206 @@
+/** The evidence of a case: kind, source, version, hash, state, and what it shows in place. */
+import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { CopyValue } from '#console/ui/copy-value.tsx'
+import { DateTime } from '#console/ui/date-time.tsx'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
+import { toWords } from '#console/ui/format.ts'
+import { Icon, type IconName } from '#console/ui/icons.tsx'
+import { ListSkeleton } from '#console/ui/list.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { ReasonField } from '#console/ui/reason-field.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
+import { AttachEvidence } from './attach-evidence.tsx'
+import { EvidencePreview } from './evidence-preview.tsx'
+import { type Evidence, hasEnded, type Investigation, touchedByEvidence, useEvidence } from './investigation-queries.ts'
+
+interface EvidenceColumnProps {
+  readonly investigation: Investigation
+  readonly isAttaching: boolean
+  readonly onAttaching: (isAttaching: boolean) => void
+}
+
+export function EvidenceColumn({ investigation, isAttaching, onAttaching }: EvidenceColumnProps) {
+  const may = usePermission()
+  const evidence = useEvidence(investigation.investigation_id)
+  const [opened, setOpened] = useState<string | null>(null)
+  const canAttach = !hasEnded(investigation) && may('createEvidence')
+  const attach = canAttach && (
+    <Button size="xs" variant="default" onClick={() => onAttaching(true)}>
+      Attach
+    </Button>
+  )
+  return (
+    <section aria-labelledby="evidence">
+      <Group justify="space-between" gap="xs" mb="xs">
+        <Title order={2} size="h5" id="evidence" tabIndex={-1}>
+          Evidence
+        </Title>
+        {attach}
+      </Group>
+      {evidence === undefined && <ListSkeleton />}
+      {evidence?.items.length === 0 && (
+        <EmptyState
+          title="No evidence yet"
+          about="Answers of providers and decisions come from the steps. Attach documents, records and references."
+        />
+      )}
+      <ul className="plain-list case-evidence">
+        {evidence?.items.map((item) => (
+          <li key={item.evidence_id}>
+            <EvidenceItem
+              item={item}
+              name={evidence.nameOf(item.evidence_id)}
+              canDetach={canAttach && may('detachEvidence')}
+              isOpened={opened === item.evidence_id}
+              onToggle={() => setOpened(opened === item.evidence_id ? null : item.evidence_id)}
+            />
+          </li>
+        ))}
+      </ul>
+      {evidence?.isWhole === false && (
+        <Text size="xs" c="dimmed">
+          Only the newest are shown.
+        </Text>
+      )}
+      {isAttaching && canAttach && <AttachEvidence investigation={investigation} onClose={() => onAttaching(false)} />}
+    </section>
+  )
+}
+
+const icons: Readonly<Record<Evidence['kind'], IconName>> = {
+  document: 'record',
+  provider_call: 'provider',
+  match: 'search',
+  evaluation: 'scale',
+  subject_version: 'person',
+  transaction: 'batch',
+  ownership_graph: 'shape',
+  external_reference: 'docs',
+}
+
+interface EvidenceItemProps {
+  readonly item: Evidence
+  readonly name: string
+  readonly canDetach: boolean
+  readonly isOpened: boolean
+  readonly onToggle: () => void
+}
+
+function EvidenceItem({ item, name, canDetach, isOpened, onToggle }: EvidenceItemProps) {
+  const { kind, title, source, object_version, detached_at, erased_at } = item
+  return (
+    <div className="evidence" data-detached={detached_at !== null || undefined}>
+      <button type="button" className="evidence-open" aria-expanded={isOpened} onClick={onToggle}>
+        <Icon name={icons[kind]} size={16} />
+        <span className="evidence-name">
+          <b>{name}</b> {title ?? 'Erased'}
+        </span>
+        <Icon name="chevron" size={12} />
+      </button>
+      <Group gap={6} className="evidence-facts">
+        <Text span size="xs" c="dimmed">
+          {[toWords(kind), source, object_version === null ? null : `version ${object_version}`]
+            .filter(Boolean)
+            .join(' · ')}
+        </Text>
+        {detached_at !== null && (
+          <Badge size="sm" variant="light" color="gray" tt="none">
+            detached
+          </Badge>
+        )}
+        {erased_at !== null && (
+          <Badge size="sm" variant="light" color="gray" tt="none">
+            erased
+          </Badge>
+        )}
+        <RestrictionMark restriction_id={item.restriction_id} />
+      </Group>
+      {isOpened && <EvidenceDetails item={item} name={name} canDetach={canDetach && detached_at === null} />}
+    </div>
+  )
+}
+
+const checkTexts = {
+  unchanged: 'Unchanged since it was attached',
+  changed: 'Changed since it was attached',
+  gone: 'It was deleted or erased, so it cannot be compared',
+} as const
+
+function EvidenceDetails({ item, name, canDetach }: Pick<EvidenceItemProps, 'item' | 'name' | 'canDetach'>) {
+  const may = usePermission()
+  const [isDetaching, setDetaching] = useState(false)
+  const { evidence_id } = item
+  const verify = useApiMutation(
+    () => probity.POST('/api/evidence/{evidence_id}/verify', { params: { path: { evidence_id } } }),
+    { invalidates: [], successMessage: ({ result }) => `${name}: ${checkTexts[result]}` },
+  )
+  return (
+    <Stack gap={6} className="evidence-details">
+      <EvidencePreview item={item} />
+      <Text size="xs" component="div">
+        Obtained <DateTime at={item.obtained_at} />, added by <Principal of={item.added_by} isAlwaysNamed />
+      </Text>
+      {item.detached_at !== null && (
+        <Text size="xs" component="div">
+          Detached <DateTime at={item.detached_at} />
+          {item.detached_by !== null && (
+            <>
+              , by <Principal of={item.detached_by} isAlwaysNamed />
+            </>
+          )}
+          {item.detach_reason !== null && `: “${item.detach_reason}”`}
+        </Text>
+      )}
+      <CopyValue value={item.content_hash} name={`the hash of ${name}`} />
+      <ProblemNote problem={verify.problem} />
+      <Group gap="xs">
+        {may('verifyEvidence') && (
+          <Button size="compact-xs" variant="default" loading={verify.isRunning} onClick={() => verify.run(undefined)}>
+            Verify
+          </Button>
+        )}
+        {canDetach && (
+          <Button size="compact-xs" variant="default" onClick={() => setDetaching(true)}>
+            Detach
+          </Button>
+        )}
+      </Group>
+      {isDetaching && <DetachDialog evidence_id={evidence_id} name={name} onClose={() => setDetaching(false)} />}
+    </Stack>
+  )
+}
+
+interface DetachDialogProps {
+  readonly evidence_id: string
+  readonly name: string
+  readonly onClose: () => void
+}
+
+function DetachDialog({ evidence_id, name, onClose }: DetachDialogProps) {
+  const [reason, setReason] = useState('')
+  const detach = useApiMutation(
+    () => probity.POST('/api/evidence/{evidence_id}/detach', { params: { path: { evidence_id } }, body: { reason } }),
+    { invalidates: touchedByEvidence, successMessage: `${name} detached`, onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title={`Detach ${name}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => detach.run(undefined)}
+      submit="Detach"
+      change={detach}
+    >
+      <Text size="sm">
+        The record stays, with your name and the reason. Paragraphs that cite it need other evidence.
+      </Text>
+      <ReasonField isFirst value={reason} onChange={setReason} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,83 @@
+/** Investigations as their pages read them. */
+import type { Schemas } from '@probity/client'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
+import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
+
+export type InvestigationSummary = Schemas['InvestigationSummary']
+export type Investigation = Schemas['Investigation']
+export type Step = Schemas['InvestigationStep']
+export type MissingGuard = Schemas['MissingGuard']
+export type Evidence = Schemas['Evidence']
+export type Narrative = Schemas['Narrative']
+export type Paragraph = Schemas['NarrativeParagraph']
+
+/** First parts of the keys of everything that an act on a case may change. */
+export const touched = ['investigations', 'work', 'overview', 'alerts']
+/** The same after a change of its evidence. */
+export const touchedByEvidence = [...touched, 'evidence', 'documents']
+
+const GATHERING_MS = 2000
+
+/** Reads of a restricted case are recorded, so it is read again only while its steps run. */
+const getInterval = (shown: Investigation | undefined): number | false => {
+  if (shown === undefined || shown.state === 'closed' || shown.state === 'merged') return false
+  if (shown.gathering === 'running') return GATHERING_MS
+  return shown.is_restricted ? false : REFETCH_MS
+}
+
+export const investigationQuery = (investigation_id: string) =>
+  queryOptions({
+    queryKey: ['investigations', 'one', investigation_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/investigations/{investigation_id}', { params: { path: { investigation_id } }, signal }),
+    refetchInterval: ({ state }) => getInterval(state.data),
+  })
+
+const MAX_EVIDENCE = 200
+
+/** Oldest first, so that the number of an item never changes: the first is E1. */
+export const evidenceQuery = (investigation_id: string) =>
+  queryOptions({
+    queryKey: ['evidence', 'investigation', investigation_id],
+    queryFn: async ({ signal }) => {
+      const { items, next_cursor } = await probity.GET('/api/evidence', {
+        params: { query: { owner_kind: 'investigation', owner_id: investigation_id, limit: MAX_EVIDENCE } },
+        signal,
+      })
+      return { items: items.toReversed(), isWhole: next_cursor === null }
+    },
+  })
+
+export interface NumberedEvidence {
+  readonly items: readonly Evidence[]
+  readonly isWhole: boolean
+  /** "E3", or the end of the id of an item that is not listed. */
+  readonly nameOf: (evidence_id: string) => string
+  readonly find: (evidence_id: string) => Evidence | undefined
+}
+
+export function useEvidence(investigation_id: string): NumberedEvidence | undefined {
+  const { data } = useQuery(evidenceQuery(investigation_id))
+  if (data === undefined) return undefined
+  const places = new Map(data.items.map(({ evidence_id }, place) => [evidence_id, place]))
+  return {
+    ...data,
+    nameOf: (id) => (places.has(id) ? `E${(places.get(id) as number) + 1}` : id.slice(-8)),
+    find: (id) => data.items[places.get(id) ?? -1],
+  }
+}
+
+export const narrativeQuery = (investigation_id: string) =>
+  queryOptions({
+    queryKey: ['investigations', 'narrative', investigation_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/investigations/{investigation_id}/narrative', {
+        params: { path: { investigation_id } },
+        signal,
+      }),
+  })
+
+/** Its content can be changed: narrative, tasks, notes and evidence. */
+export const isOpen = ({ state }: Pick<Investigation, 'state'>): boolean => state === 'open'
+export const hasEnded = ({ state }: Pick<Investigation, 'state'>): boolean => state === 'closed' || state === 'merged'

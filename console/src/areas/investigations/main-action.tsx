@@ -1,0 +1,68 @@
+/** The one act that brings a case forward for this user, and the others in a menu. */
+import { ActionIcon, Button, Menu } from '@mantine/core'
+import { useMe } from '#console/session/queries.ts'
+import { Icon } from '#console/ui/icons.tsx'
+import { ActDialog, type CaseAct } from './act-dialogs.tsx'
+import type { Investigation } from './investigation-queries.ts'
+
+const mainTexts: Readonly<Partial<Record<CaseAct, string>>> = {
+  propose_outcome: 'Propose an outcome',
+  withdraw_proposal: 'Withdraw the proposal',
+  close: 'Close the case',
+}
+
+const menuTexts: readonly (readonly [act: CaseAct, text: string])[] = [
+  ['assign', 'Assign'],
+  ['wait', 'Wait for something'],
+  ['resume', 'Go on'],
+  ['withdraw_proposal', 'Withdraw the proposal'],
+  ['return', 'Return to be worked on'],
+  ['reopen', 'Open again'],
+  ['merge', 'Merge into another case'],
+]
+
+interface MainActionProps {
+  readonly investigation: Investigation
+  readonly act: CaseAct | null
+  readonly onAct: (act: CaseAct | null) => void
+}
+
+export function MainAction({ investigation, act, onAct }: MainActionProps) {
+  const { main_action, next_actions } = investigation
+  const { roles } = useMe()
+  const isPermitted = (wanted: CaseAct) => next_actions.some((one) => one.action === wanted && one.is_permitted)
+  // Whoever only reads has no acts.
+  if (!roles.some((role) => role === 'analyst' || role === 'compliance_officer')) return null
+  const others = menuTexts.filter(([one]) => one !== main_action && one !== 'return' && isPermitted(one))
+  return (
+    <>
+      {isPermitted('return') && (
+        <Button variant="default" onClick={() => onAct('return')}>
+          Return
+        </Button>
+      )}
+      {main_action !== null && (
+        <Button disabled={!isPermitted(main_action)} onClick={() => onAct(main_action)}>
+          {mainTexts[main_action] ?? main_action}
+        </Button>
+      )}
+      {others.length > 0 && (
+        <Menu position="bottom-end" withinPortal>
+          <Menu.Target>
+            <ActionIcon variant="default" size="lg" aria-label="Other acts">
+              <Icon name="more" size={18} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {others.map(([one, text]) => (
+              <Menu.Item key={one} onClick={() => onAct(one)}>
+                {text}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      )}
+      {act !== null && <ActDialog investigation={investigation} act={act} onClose={() => onAct(null)} />}
+    </>
+  )
+}

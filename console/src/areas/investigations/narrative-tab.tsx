@@ -1,0 +1,165 @@
+/** The narrative: facts that cite evidence, and assessments. Written in place while the case is open. */
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
+import { ListSkeleton } from '#console/ui/list.tsx'
+import { Principal } from '#console/ui/principal.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { type Investigation, isOpen, type MissingGuard, touched, useEvidence } from './investigation-queries.ts'
+import { ParagraphEditor, ParagraphView } from './paragraph.tsx'
+import { createParagraph, type DraftParagraph, type NarrativeDraft } from './use-narrative-draft.ts'
+
+interface NarrativeTabProps {
+  readonly investigation: Investigation
+  readonly draft: NarrativeDraft
+}
+
+export function NarrativeTab({ investigation, draft }: NarrativeTabProps) {
+  const may = usePermission()
+  const evidence = useEvidence(investigation.investigation_id)
+  const { stored } = draft
+  if (stored === undefined || evidence === undefined) return <ListSkeleton />
+  const canWrite = isOpen(investigation) && may('updateInvestigationNarrative')
+  const findingsOf = (place: number): readonly MissingGuard[] =>
+    draft.isChanged
+      ? []
+      : stored.findings.filter(({ pointer }) => `${pointer}/`.startsWith(`#/narrative/paragraphs/${place}/`))
+  return (
+    <Stack gap="sm" id="narrative" tabIndex={-1}>
+      <NarrativeVersion draft={draft} />
+      {canWrite ? (
+        <NarrativeEditor {...{ investigation, draft, evidence, findingsOf }} />
+      ) : (
+        stored.paragraphs.map((paragraph, place) => (
+          <ParagraphView key={place} {...{ paragraph, place, evidence }} findings={findingsOf(place)} />
+        ))
+      )}
+      {!canWrite && stored.paragraphs.length === 0 && (
+        <EmptyState
+          title="No narrative yet"
+          about="What was found, written as facts that cite evidence and as assessments."
+        />
+      )}
+    </Stack>
+  )
+}
+
+function NarrativeVersion({ draft: { stored, isChanged, base_version } }: { readonly draft: NarrativeDraft }) {
+  if (stored === undefined || stored.version === 0) return null
+  return (
+    <>
+      <Text size="xs" c="dimmed" component="div">
+        Version {stored.version}
+        {stored.written_at !== null && stored.written_by !== null && (
+          <>
+            , <RelativeTime at={stored.written_at} />, by <Principal of={stored.written_by} isAlwaysNamed />
+          </>
+        )}
+      </Text>
+      {isChanged && stored.version > base_version && (
+        <Alert color="yellow" title={`Somebody has written version ${stored.version} meanwhile`} role="alert">
+          Discard your changes to see it. Copy what you want to keep first.
+        </Alert>
+      )}
+    </>
+  )
+}
+
+interface NarrativeEditorProps extends NarrativeTabProps {
+  readonly evidence: NonNullable<ReturnType<typeof useEvidence>>
+  readonly findingsOf: (place: number) => readonly MissingGuard[]
+}
+
+function NarrativeEditor({ investigation, draft, evidence, findingsOf }: NarrativeEditorProps) {
+  const { investigation_id } = investigation
+  const { paragraphs, stored } = draft
+  const save = useApiMutation(
+    () =>
+      probity.PUT('/api/investigations/{investigation_id}/narrative', {
+        params: { path: { investigation_id } },
+        body: {
+          paragraphs: paragraphs
+            .filter(({ text }) => text.trim() !== '')
+            .map(({ kind, text, cites }) => ({ kind, text: text.trim(), cites })),
+          expected_version: draft.base_version,
+        },
+      }),
+    { invalidates: touched, successMessage: ({ version }) => `Saved as version ${version}`, onDone: draft.reset },
+  )
+  const change = (place: number, next: Partial<DraftParagraph>) =>
+    draft.set(paragraphs.map((one, at) => (at === place ? { ...one, ...next } : one)))
+  const hasText = paragraphs.some(({ text }) => text.trim() !== '')
+  return (
+    <form
+      aria-label="Narrative"
+      onSubmit={(event) => {
+        event.preventDefault()
+        save.run(undefined)
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
+        event.preventDefault()
+        if (draft.isChanged && hasText) save.run(undefined)
+      }}
+    >
+      <Stack gap="sm">
+        {paragraphs.length === 0 && (
+          <EmptyState
+            title="No narrative yet"
+            about="Write what was found. A fact cites evidence: type [ to search it. An assessment says what you conclude."
+            action={
+              (stored?.skeleton.length ?? 0) > 0 && (
+                <Button
+                  size="xs"
+                  variant="default"
+                  onClick={() => draft.set((stored?.skeleton ?? []).map(createParagraph))}
+                >
+                  Begin with what the evidence says
+                </Button>
+              )
+            }
+          />
+        )}
+        {paragraphs.map((paragraph, place) => (
+          <ParagraphEditor
+            key={paragraph.key}
+            {...{ paragraph, place, evidence }}
+            findings={findingsOf(place)}
+            onChange={(next) => change(place, next)}
+            onRemove={() => draft.set(paragraphs.filter((_, at) => at !== place))}
+          />
+        ))}
+        <ProblemNote problem={save.problem} onReload={draft.reset} />
+        <Group gap="xs">
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => draft.set([...paragraphs, createParagraph({ kind: 'fact', text: '', cites: [] })])}
+          >
+            Add a fact
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => draft.set([...paragraphs, createParagraph({ kind: 'assessment', text: '', cites: [] })])}
+          >
+            Add an assessment
+          </Button>
+          {draft.isChanged && (
+            <>
+              <Button size="xs" type="submit" loading={save.isRunning} disabled={!hasText} title="Ctrl+S">
+                Save the narrative
+              </Button>
+              <Button size="xs" variant="subtle" onClick={draft.reset}>
+                Discard changes
+              </Button>
+            </>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  )
+}

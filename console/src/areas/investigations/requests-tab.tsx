@@ -1,0 +1,216 @@
+/** What people outside the case were asked for, and what they answered. */
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
+import { ConfirmDialog, FormDialog } from '#console/ui/dialog.tsx'
+import { EmptyState } from '#console/ui/empty-state.tsx'
+import { ListSkeleton } from '#console/ui/list.tsx'
+import { toInstant } from '#console/ui/local-time.ts'
+import { Principal } from '#console/ui/principal.tsx'
+import { ReasonField } from '#console/ui/reason-field.tsx'
+import { PlainState } from './case-badges.tsx'
+import { hasEnded, type Investigation, isOpen, touchedByEvidence, useEvidence } from './investigation-queries.ts'
+
+type InformationRequest = Schemas['InformationRequest']
+
+export function RequestsTab({ investigation }: { readonly investigation: Investigation }) {
+  const may = usePermission()
+  const [isAsking, setAsking] = useState(false)
+  const { investigation_id, counts } = investigation
+  const { data } = useQuery({
+    queryKey: [
+      'investigations',
+      'requests',
+      investigation_id,
+      counts.information_requests,
+      counts.information_requests_open,
+    ],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/investigations/{investigation_id}/information-requests', {
+        params: { path: { investigation_id } },
+        signal,
+      }),
+    placeholderData: (before) => before,
+    throwOnError: false,
+  })
+  const canAnswer = !hasEnded(investigation) && may('fulfilInformationRequest')
+  return (
+    <Stack gap="sm" id="requests" tabIndex={-1}>
+      {isOpen(investigation) && may('createInformationRequest') && (
+        <div>
+          <Button size="xs" variant="default" onClick={() => setAsking(true)}>
+            Ask for information
+          </Button>
+        </div>
+      )}
+      {data === undefined && <ListSkeleton />}
+      {data?.items.length === 0 && (
+        <EmptyState
+          title="Nobody was asked yet"
+          about="Questions to the branch, the customer or another party are recorded here, with their answers. No message is sent."
+        />
+      )}
+      <ol className="case-timeline" aria-label="Information requests">
+        {data?.items.map((request) => (
+          <li key={request.request_id}>
+            <RequestItem request={request} investigation_id={investigation_id} canAnswer={canAnswer} />
+          </li>
+        ))}
+      </ol>
+      {isAsking && <AskDialog investigation_id={investigation_id} onClose={() => setAsking(false)} />}
+    </Stack>
+  )
+}
+
+interface RequestItemProps {
+  readonly request: InformationRequest
+  readonly investigation_id: string
+  readonly canAnswer: boolean
+}
+
+function RequestItem({ request, investigation_id, canAnswer }: RequestItemProps) {
+  const [act, setAct] = useState<'answer' | 'withdraw' | null>(null)
+  const evidence = useEvidence(investigation_id)
+  const { state, addressee, question, due_at, answer, evidence_id, ended_at, ended_by } = request
+  const close = () => setAct(null)
+  return (
+    <Stack gap={4}>
+      <div className="case-step-head">
+        <b>{addressee}</b>
+        <PlainState state={state} />
+      </div>
+      <div className="case-note">{question}</div>
+      <Text size="xs" c="dimmed" component="div">
+        Asked <DateTime at={request.asked_at} />, by <Principal of={request.asked_by} isAlwaysNamed />
+        {due_at !== null && state === 'open' && (
+          <>
+            , due <RelativeTime at={due_at} />
+          </>
+        )}
+      </Text>
+      {answer !== null && <div className="case-note case-answer">{answer}</div>}
+      {ended_at !== null && (
+        <Text size="xs" c="dimmed" component="div">
+          {state === 'fulfilled' ? 'Answered' : 'Withdrawn'} <DateTime at={ended_at} />
+          {ended_by !== null && (
+            <>
+              , by <Principal of={ended_by} isAlwaysNamed />
+            </>
+          )}
+          {evidence_id !== null && `, evidence ${evidence?.nameOf(evidence_id) ?? ''}`}
+        </Text>
+      )}
+      {canAnswer && state === 'open' && (
+        <Group gap="xs">
+          <Button size="compact-xs" variant="default" onClick={() => setAct('answer')}>
+            Record the answer
+          </Button>
+          <Button size="compact-xs" variant="subtle" onClick={() => setAct('withdraw')}>
+            Withdraw
+          </Button>
+        </Group>
+      )}
+      {act === 'answer' && <AnswerDialog {...{ request, investigation_id }} onClose={close} />}
+      {act === 'withdraw' && <WithdrawDialog {...{ request, investigation_id }} onClose={close} />}
+    </Stack>
+  )
+}
+
+interface EndDialogProps {
+  readonly request: InformationRequest
+  readonly investigation_id: string
+  readonly onClose: () => void
+}
+
+const sendEnd = ({ request: { request_id, revision }, investigation_id }: EndDialogProps, answer?: string) =>
+  probity.POST('/api/investigations/{investigation_id}/information-requests/{request_id}/fulfil', {
+    params: { path: { investigation_id, request_id } },
+    body: { ...(answer !== undefined && { answer }), expected_revision: revision },
+  })
+
+function AnswerDialog(props: EndDialogProps) {
+  const [answer, setAnswer] = useState('')
+  const fulfil = useApiMutation(() => sendEnd(props, answer), {
+    invalidates: touchedByEvidence,
+    successMessage: 'Answer stored',
+    onDone: props.onClose,
+  })
+  return (
+    <FormDialog
+      title="Record the answer"
+      isOpen
+      onClose={props.onClose}
+      onSubmit={() => fulfil.run(undefined)}
+      submit="Store the answer"
+      change={fulfil}
+    >
+      <ReasonField label="Answer" isFirst value={answer} onChange={setAnswer} />
+    </FormDialog>
+  )
+}
+
+function WithdrawDialog(props: EndDialogProps) {
+  const withdraw = useApiMutation(() => sendEnd(props), {
+    invalidates: touchedByEvidence,
+    successMessage: 'Withdrawn',
+    onDone: props.onClose,
+  })
+  return (
+    <ConfirmDialog
+      title="Withdraw the request"
+      isOpen
+      onClose={props.onClose}
+      onConfirm={() => withdraw.run(undefined)}
+      confirm="Withdraw"
+      change={withdraw}
+    >
+      The question to {props.request.addressee} stays in the record, without an answer.
+    </ConfirmDialog>
+  )
+}
+
+function AskDialog({ investigation_id, onClose }: { readonly investigation_id: string; readonly onClose: () => void }) {
+  const [addressee, setAddressee] = useState('')
+  const [question, setQuestion] = useState('')
+  const [due, setDue] = useState('')
+  const ask = useApiMutation(
+    () =>
+      probity.POST('/api/investigations/{investigation_id}/information-requests', {
+        params: { path: { investigation_id } },
+        body: { addressee, question, due_at: toInstant(due) ?? null },
+      }),
+    { invalidates: touchedByEvidence, successMessage: 'Request recorded', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title="Ask for information"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => ask.run(undefined)}
+      submit="Record the request"
+      change={ask}
+    >
+      <Text size="sm">Nothing is sent: ask in your own way, and record here whom and what.</Text>
+      <TextInput
+        label="Who is asked"
+        required
+        data-autofocus
+        maxLength={300}
+        value={addressee}
+        onChange={(event) => setAddressee(event.currentTarget.value)}
+      />
+      <ReasonField label="Question" value={question} onChange={setQuestion} />
+      <TextInput
+        type="datetime-local"
+        label="Due"
+        value={due}
+        onChange={(event) => setDue(event.currentTarget.value)}
+      />
+    </FormDialog>
+  )
+}

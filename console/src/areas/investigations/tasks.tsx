@@ -1,0 +1,222 @@
+/** Tasks of people in a case, with what each person confirms. */
+import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
+import type { Schemas } from '@probity/client'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
+import { type ApiMutation, useApiMutation } from '#console/ui/api-mutation.ts'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { toWords } from '#console/ui/format.ts'
+import { toInstant } from '#console/ui/local-time.ts'
+import { Principal } from '#console/ui/principal.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { PlainState } from './case-badges.tsx'
+import { toTaskElement } from './case-pointers.ts'
+import { type Investigation, isOpen, touched } from './investigation-queries.ts'
+
+type Task = Schemas['InvestigationTask']
+
+export function Tasks({ investigation }: { readonly investigation: Investigation }) {
+  const may = usePermission()
+  const [isAdding, setAdding] = useState(false)
+  const { investigation_id, counts, revision } = investigation
+  const { data } = useQuery({
+    queryKey: ['investigations', 'tasks', investigation_id, counts.tasks, counts.tasks_open, revision],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/investigations/{investigation_id}/tasks', { params: { path: { investigation_id } }, signal }),
+    placeholderData: (before) => before,
+    throwOnError: false,
+  })
+  const canWork = isOpen(investigation) && may('updateInvestigationTask')
+  return (
+    <section aria-labelledby="tasks">
+      <Group justify="space-between" gap="xs" mb="xs">
+        <Title order={2} size="h5" id="tasks" tabIndex={-1}>
+          Tasks
+        </Title>
+        {canWork && (
+          <Button size="compact-xs" variant="default" onClick={() => setAdding(true)}>
+            Add
+          </Button>
+        )}
+      </Group>
+      {data?.items.length === 0 && (
+        <Text size="sm" c="dimmed">
+          No tasks yet. Steps of the playbook add theirs when it is their turn.
+        </Text>
+      )}
+      <ul className="plain-list case-tasks">
+        {data?.items.map((task) => (
+          <TaskItem key={task.task_id} task={task} investigation_id={investigation_id} canWork={canWork} />
+        ))}
+      </ul>
+      {isAdding && <NewTask investigation_id={investigation_id} onClose={() => setAdding(false)} />}
+    </section>
+  )
+}
+
+interface TaskItemProps {
+  readonly task: Task
+  readonly investigation_id: string
+  readonly canWork: boolean
+}
+
+/** Ticks at once, and sends what was ticked as soon as the tick before is stored. */
+function useChecklist(stored: readonly boolean[], change: ApiMutation<TaskChange>) {
+  const [wanted, setWanted] = useState<readonly boolean[] | null>(null)
+  const { isRunning, problem, run } = change
+  const isStored = wanted === null || wanted.every((is_done, at) => is_done === stored[at])
+  useEffect(() => {
+    if (wanted === null || isRunning) return
+    if (isStored || problem !== null) setWanted(null)
+    else run({ checklist: [...wanted] })
+  }, [wanted, isStored, isRunning, problem, run])
+  const shown = wanted ?? stored
+  return {
+    shown,
+    isStored,
+    tick: (place: number, isTicked: boolean) => {
+      change.reset()
+      setWanted(shown.map((is_done, at) => (at === place ? isTicked : is_done)))
+    },
+  }
+}
+
+interface TaskChange {
+  readonly state?: 'open' | 'done'
+  readonly checklist?: boolean[]
+}
+
+function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
+  const { roles } = useMe()
+  const { task_id, checklist, state, role, revision } = task
+  const change = useApiMutation(
+    (body: TaskChange) =>
+      probity.PATCH('/api/investigations/{investigation_id}/tasks/{task_id}', {
+        params: { path: { investigation_id, task_id } },
+        body: { ...body, expected_revision: revision },
+      }),
+    { invalidates: touched },
+  )
+  const { shown, isStored, tick } = useChecklist(
+    checklist.map(({ is_done }) => is_done),
+    change,
+  )
+  const isMine = role === null || roles.includes(role)
+  const isEditable = canWork && state === 'open' && isMine
+  const isReady = isStored && shown.every(Boolean)
+  return (
+    <li id={toTaskElement(task_id)} tabIndex={-1} className="case-task" data-state={state}>
+      <div className="case-step-head">
+        <span className="case-step-title">{task.title}</span>
+        <PlainState state={state} />
+      </div>
+      {task.detail !== null && <div className="case-note">{task.detail}</div>}
+      <Text size="xs" c="dimmed" component="div">
+        {[task.is_required ? 'required' : 'optional', role === null ? null : `for ${toWords(role)}`]
+          .filter(Boolean)
+          .join(', ')}
+        {task.due_at !== null && state === 'open' && (
+          <>
+            , due <RelativeTime at={task.due_at} />
+          </>
+        )}
+        {task.ended_by !== null && (
+          <>
+            , by <Principal of={task.ended_by} isAlwaysNamed />
+          </>
+        )}
+      </Text>
+      <Stack gap={4} mt={4}>
+        {checklist.map((item, place) => (
+          <Checkbox
+            key={item.text}
+            size="xs"
+            label={item.text}
+            checked={shown[place] ?? false}
+            disabled={!isEditable}
+            onChange={({ currentTarget: { checked } }) => tick(place, checked)}
+          />
+        ))}
+      </Stack>
+      {task.result !== null && <div className="case-note">{task.result}</div>}
+      <ProblemNote problem={change.problem} />
+      {isEditable && (
+        <Button
+          size="compact-xs"
+          mt={6}
+          variant="default"
+          disabled={!isReady}
+          loading={change.isRunning}
+          title={isReady ? 'The task is done' : 'Confirm every item first'}
+          onClick={() => change.run({ state: 'done' })}
+        >
+          Done
+        </Button>
+      )}
+    </li>
+  )
+}
+
+function NewTask({ investigation_id, onClose }: { readonly investigation_id: string; readonly onClose: () => void }) {
+  const [title, setTitle] = useState('')
+  const [items, setItems] = useState('')
+  const [is_required, setRequired] = useState(false)
+  const [due, setDue] = useState('')
+  const add = useApiMutation(
+    () =>
+      probity.POST('/api/investigations/{investigation_id}/tasks', {
+        params: { path: { investigation_id } },
+        body: {
+          title,
+          is_required,
+          checklist: items
+            .split('\n')
+            .map((line) => line.trim())
+            .filter((line) => line !== ''),
+          due_at: toInstant(due) ?? null,
+        },
+      }),
+    { invalidates: touched, successMessage: 'Task added', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title="Add a task"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => add.run(undefined)}
+      submit="Add"
+      change={add}
+    >
+      <TextInput
+        label="Task"
+        required
+        data-autofocus
+        maxLength={300}
+        value={title}
+        onChange={(event) => setTitle(event.currentTarget.value)}
+      />
+      <Textarea
+        label="Checklist"
+        description="One item per line. Each is confirmed before the task is done."
+        autosize
+        minRows={2}
+        value={items}
+        onChange={(event) => setItems(event.currentTarget.value)}
+      />
+      <TextInput
+        type="datetime-local"
+        label="Due"
+        value={due}
+        onChange={(event) => setDue(event.currentTarget.value)}
+      />
+      <Checkbox
+        label="No outcome can be proposed before it is done"
+        checked={is_required}
+        onChange={(event) => setRequired(event.currentTarget.checked)}
+      />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,58 @@
+/** The narrative while somebody writes it. It is kept while another tab is open, and is never stored in the browser. */
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { type Investigation, type Narrative, narrativeQuery, type Paragraph } from './investigation-queries.ts'
+
+export interface DraftParagraph extends Paragraph {
+  /** Stays the same while paragraphs are added and removed. */
+  readonly key: number
+}
+
+export interface NarrativeDraft {
+  /** Undefined while it is loaded. */
+  readonly stored: Narrative | undefined
+  readonly paragraphs: readonly DraftParagraph[]
+  readonly isChanged: boolean
+  /** The version that the draft began with. */
+  readonly base_version: number
+  set(paragraphs: readonly DraftParagraph[]): void
+  /** Shows the stored version again. */
+  reset(): void
+}
+
+let nextKey = 1
+export const createParagraph = (paragraph: Paragraph = { kind: 'fact', text: '', cites: [] }): DraftParagraph => ({
+  ...paragraph,
+  key: nextKey++,
+})
+
+export const isFactWithoutEvidence = ({ kind, cites }: Paragraph): boolean => kind === 'fact' && cites.length === 0
+
+interface Changed {
+  readonly base_version: number
+  readonly paragraphs: readonly DraftParagraph[]
+}
+
+export function useNarrativeDraft({ investigation_id }: Investigation): NarrativeDraft {
+  const { data: stored } = useQuery(narrativeQuery(investigation_id))
+  const [changed, setChanged] = useState<Changed | null>(null)
+  const [shown, setShown] = useState<{ readonly of: Narrative; readonly paragraphs: readonly DraftParagraph[] }>()
+  if (stored !== undefined && shown?.of !== stored)
+    setShown({ of: stored, paragraphs: stored.paragraphs.map(createParagraph) })
+  const isChanged = changed !== null
+  useEffect(() => {
+    if (!isChanged) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', warn)
+    return () => window.removeEventListener('beforeunload', warn)
+  }, [isChanged])
+  const base_version = changed?.base_version ?? stored?.version ?? 0
+  return {
+    stored,
+    paragraphs: changed?.paragraphs ?? shown?.paragraphs ?? [],
+    isChanged,
+    base_version,
+    set: (paragraphs) => setChanged({ base_version, paragraphs }),
+    reset: () => setChanged(null),
+  }
+}

@@ -1,0 +1,139 @@
+/** An investigation: an analyst opens it, works through it and proposes an outcome; an officer closes it. */
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
+import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
+
+const WIDE = { width: 1440, height: 900 }
+
+const PLAYBOOK = {
+  title: 'Short look',
+  subject_types: ['person'],
+  facts: [],
+  clocks: [{ key: 'close', days: 20, day_kind: 'business' }],
+  steps: [
+    {
+      key: 'funds',
+      kind: 'task',
+      title: 'Source of funds',
+      with: { title: 'Establish the source of funds', role: 'analyst', checklist: ['Payslip seen'] },
+      required: true,
+    },
+  ],
+  outcomes: ['INV_NO_SUSPICION'],
+}
+
+/** In force for the tenant, which needs nobody else to approve it. */
+async function putInForce(tenant: string): Promise<void> {
+  const token = await w.token({ tenant_id: tenant, roles: ['policy_editor', 'compliance_officer'] })
+  const send = async (route: string, body: object) => {
+    const { status, json } = await w.call(route, { token, body })
+    if (status >= 300) throw new Error(`${route}: ${JSON.stringify(json)}`)
+  }
+  await send('POST /playbooks', { playbook_key: 'short-look', title: PLAYBOOK.title, definition: PLAYBOOK })
+  await send('POST /playbooks/short-look/versions/draft/publish', {})
+  await send('POST /playbooks/short-look/activations', { version: 1, reason: 'Reviewed' })
+}
+
+async function expectFits(page: Page, name: string): Promise<void> {
+  for (const viewport of [PHONE, WIDE]) {
+    await page.setViewportSize(viewport)
+    await expect.poll(() => getOverflow(page)).toBe(0)
+    await takeScreenshot(page, `${name}-${viewport.width}`)
+  }
+}
+
+describe('an investigation', () => {
+  browserTest('is opened, gathered, written with citations, proposed, and closed by an officer', async () => {
+    const tenant = await w.makeTenant()
+    await putInForce(tenant)
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    await w.call('POST /subjects', {
+      token: anton.token,
+      body: { subject_type: 'person', name: 'Viktor Example', attributes: {} },
+    })
+
+    const { page, seen, close } = await at(anton, '/investigations', { viewport: WIDE })
+    await page.getByRole('button', { name: 'Open a case' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Open a case' })
+    await dialog.getByRole('combobox', { name: 'Subject' }).fill('Viktor')
+    await page.getByRole('option', { name: 'Viktor Example' }).click()
+    await dialog.getByRole('combobox', { name: 'Playbook' }).click()
+    await page.getByRole('option', { name: 'Short look' }).click()
+    await takeScreenshot(page, 'console-case-open')
+    await dialog.getByRole('button', { name: 'Open the case' }).click()
+    await pageHeading(page, /^INV-/).waitFor()
+    expect(await page.title()).toMatch(/^INV-[0-9A-Z]{4}-[0-9A-Z]{4} · Probity$/)
+    expect(page.url()).not.toContain('Viktor')
+
+    // What is missing leads to where it can be done.
+    const missing = page.getByRole('group', { name: 'What is missing' })
+    await missing.getByRole('button', { name: /required step funds/ }).waitFor()
+    expect(await page.getByRole('button', { name: 'Propose an outcome' }).isDisabled()).toBe(true)
+    await page.getByRole('checkbox', { name: 'Payslip seen' }).check()
+    await page.getByRole('button', { name: 'Done', exact: true }).click()
+    await page.getByRole('list').getByText('done', { exact: true }).first().waitFor()
+
+    // Keys open what they name.
+    await page.getByRole('heading', { level: 1 }).focus()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys of the case' }).getByText('Attach evidence').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.keyboard.press('e')
+    const attach = page.getByRole('dialog', { name: 'Attach evidence' })
+    await attach.locator('input[type=file]').setInputFiles({
+      name: 'payslip.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('Salary March: 2,400 EUR'),
+    })
+    await attach.getByText('23 B').or(attach.getByText('SHA-256')).first().waitFor()
+    await attach.getByLabel('Title').fill('Payslip of March')
+    await attach.getByRole('button', { name: 'Attach', exact: true }).click()
+    const item = page.getByRole('button', { name: /E1 Payslip of March/ })
+    await item.click()
+    await page.getByRole('button', { name: 'Show' }).click()
+    await page.getByText('Salary March: 2,400 EUR').waitFor()
+
+    // A fact without evidence is marked until it cites some: typing a bracket searches.
+    await page.getByRole('button', { name: 'Add a fact' }).click()
+    const paragraph = page.getByRole('textbox', { name: 'Paragraph 1' })
+    await paragraph.fill('The salary explains the payments.')
+    await page.getByText('A fact needs evidence').waitFor()
+    await expectFits(page, 'console-case-fact')
+    await paragraph.press('End')
+    await paragraph.pressSequentially(' [pays')
+    await page.getByRole('option', { name: /E1 Payslip of March/ }).waitFor()
+    await takeScreenshot(page, 'console-case-cite')
+    await page.keyboard.press('Enter')
+    await page.getByRole('list', { name: 'Cited evidence' }).getByText('E1').waitFor()
+    expect(await paragraph.inputValue()).toBe('The salary explains the payments.')
+    await page.keyboard.press('Control+s')
+    await page.getByText('Version 1,').waitFor()
+
+    await page.getByRole('button', { name: 'Propose an outcome' }).click()
+    const propose = page.getByRole('dialog', { name: 'Propose an outcome' })
+    await propose.getByRole('combobox', { name: 'Outcome' }).click()
+    await page.getByRole('option').first().click()
+    await takeScreenshot(page, 'console-case-propose')
+    await propose.getByRole('button', { name: 'Propose', exact: true }).click()
+    await page.getByRole('button', { name: 'Withdraw the proposal' }).waitFor()
+    const address = new URL(page.url()).pathname
+    expect(seen).toEqual(noProblems)
+    await close()
+
+    const officer = await at(clara, `${address}?tab=timeline`, { viewport: WIDE })
+    await officer.page.getByRole('list', { name: 'Timeline, newest first' }).getByText('Proposed').first().waitFor()
+    await expectFits(officer.page, 'console-case-proposed')
+    await officer.page.getByRole('button', { name: 'Close the case' }).click()
+    const closing = officer.page.getByRole('dialog', { name: 'Close the case' })
+    await closing.getByRole('button', { name: 'Close the case' }).click()
+    await officer.page.getByText('closed', { exact: true }).first().waitFor()
+    await officer.page.getByRole('link', { name: 'Investigations' }).last().click()
+    await officer.page.getByRole('table', { name: 'Investigations' }).getByText('Viktor Example').waitFor()
+    await expectFits(officer.page, 'console-cases')
+    expect(officer.seen).toEqual(noProblems)
+    await officer.close()
+  })
+})
