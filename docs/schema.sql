@@ -3647,7 +3647,7 @@ create policy wall on app.drift_window as restrictive for all using ((tenant_id 
 CREATE TRIGGER drift_window_actor BEFORE INSERT OR DELETE OR UPDATE ON app.drift_window FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.drift_window to app;
 
--- erasure: tenant
+-- erasure: queue
 create table app.erasure (
   tenant_id uuid not null,
   erasure_id uuid not null,
@@ -3681,11 +3681,12 @@ CREATE INDEX erasure_listing_idx ON app.erasure USING btree (tenant_id, requeste
 CREATE UNIQUE INDEX erasure_open_key ON app.erasure USING btree (tenant_id, subject_id) WHERE (state = ANY (ARRAY['requested'::text, 'executing'::text]));
 CREATE INDEX erasure_subject_idx ON app.erasure USING btree (tenant_id, subject_id, requested_at, erasure_id);
 create policy open on app.erasure as permissive for all using (true) with check (true);
-create policy wall on app.erasure as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+create policy wall on app.erasure as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER erasure_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER erasure_also BEFORE UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_also();
 CREATE TRIGGER erasure_keep BEFORE INSERT OR UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure();
 grant insert, select, update on app.erasure to app;
+grant select (tenant_id, state, ledger_hash) on app.erasure to worker;
 
 -- erasure_annex: tenant
 create table app.erasure_annex (

@@ -133,6 +133,7 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   'erasure.ledger_hash': 'erasure_ledger_hash_ck',
   'erasure.origin': 'erasure_origin_ck',
   'erasure.state': 'erasure_state_ck',
+  'erasure_annex.counts': 'erasure_annex_counts_ck',
   'evidence_item.content_hash': 'evidence_item_hash_ck',
   'evidence_item.detach_reason': 'evidence_item_detached_ck',
   'evidence_item.detached_by': 'evidence_item_detached_ck',

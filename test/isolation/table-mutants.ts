@@ -313,6 +313,7 @@ export const tableMutants: readonly TableMutant[] = [
         'dataset_difference',
         'dataset_version',
         'erasure',
+        'erasure_annex',
         'erasure_step',
         'hold_in_force',
         'rating',

@@ -108,13 +108,36 @@ async function storeTraces(): Promise<void> {
   const { hold_id } = await t.make('POST /holds', { body: hold, token: author })
   await t.make(`POST /holds/${hold_id}/release`, { body: { reason: `${NAME} was acquitted` } })
   await t.make('POST /restrictions', { body: { purpose: `Suspicion about ${NAME}`, is_in_force: false } })
-  await storeDocuments()
+  await storeDocuments(author)
   await storeAlerts(author)
+  await t.make('POST /batch-evaluations/schedules', {
+    body: {
+      name: `Watch ${NAME}`,
+      matrix_key,
+      filter: { segment: NAME },
+      cron: '0 6 1 * *',
+      time_zone: 'UTC',
+      note: EXTERNAL_ID,
+    },
+  })
 }
 
-async function storeDocuments(): Promise<void> {
+async function storeDocuments(author: string): Promise<void> {
   const upload_id = await newUpload(t, `${NAME}.txt`, `Statement of ${NAME}`)
-  await t.make('POST /documents', { body: { upload_id, subject_id, title: `Statement of ${NEW_NAME}` } })
+  const { document_id } = await t.make('POST /documents', {
+    body: { upload_id, subject_id, title: `Statement of ${NEW_NAME}` },
+  })
+  const hold = {
+    object_kind: 'document',
+    object_id: document_id,
+    reason: `Order about ${NAME}`,
+    authority_reference: NAME,
+  }
+  const { hold_id } = await t.make('POST /holds', { body: hold, token: author })
+  await t.make(`POST /holds/${hold_id}/release`, { body: { reason: `${NAME} paid` } })
+  await newUpload(t, `Letter of ${NAME}.txt`, 'bytes')
+  const nobodys = await newUpload(t, `${NAME}_2.txt`, 'bytes')
+  await t.make('POST /documents', { body: { upload_id: nobodys, title: `Minutes about ${NEW_NAME}` } })
   const reference = { kind: 'external_reference', title: `File of ${NAME}`, reference: EXTERNAL_ID, source: NAME }
   const obtained_at = '2026-03-03T00:00:00Z'
   await t.make('POST /evidence', { body: { owner_kind: 'subject', owner_id: subject_id, obtained_at, ...reference } })
@@ -129,6 +152,8 @@ async function storeAlerts(author: string): Promise<void> {
   const { alert_id } = await t.make('POST /alerts', { body: report })
   await t.make('POST /alerts', { body: { ...report, facts: [{ name: 'born_on', value: `${BIRTHDAY} or later` }] } })
   await t.make(`POST /alerts/${alert_id}/comments`, { body: { text: `${NEW_NAME} called` } })
+  const items = [{ object_kind: 'alert', object_id: alert_id }]
+  await t.make('POST /work/reassign', { body: { items, user_id: null, reason: `${NAME} is a friend of hers` } })
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
   const suppression = { source: 'payment-monitor', dedup_key: EXTERNAL_ID, up_to_priority: 'low', expires_at }
   const body = { ...suppression, reason_code: 'ALR_DATA_FAULT', reason: `Feed of ${NAME}` }
@@ -179,8 +204,10 @@ describe('after an erasure', () => {
     expect(before).toEqual(
       expect.arrayContaining([
         'change_approval',
+        'batch_schedule',
         'change_request',
         'definition_case',
+        'document',
         'hold',
         'idempotency',
         'rating',
@@ -188,7 +215,9 @@ describe('after an erasure', () => {
         'subject',
         'subject_bulk_reject',
         'subject_word',
+        'upload',
         'upload_chunk',
+        'work_item',
       ]),
     )
     expect(await findTexts(w.clone.postgres)).toEqual([])

@@ -4,10 +4,13 @@ import { verifyStatement } from '#kernel/audit/chain.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { JobRunner } from '#kernel/job/runner.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
+import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 
 let w: JobTestApp
+const ledger: LedgerEntry[] = []
 let runner: JobRunner
 type Someone = Awaited<ReturnType<JobTestApp['person']>>
 
@@ -33,7 +36,7 @@ async function makeBank(): Promise<Bank> {
 }
 
 beforeAll(async () => {
-  w = await startJobTestApp()
+  w = await startJobTestApp({ erasureLedger: createMemoryLedger(ledger) })
   runner = w.startRunner(1)
   bank = await makeBank()
 })
@@ -226,4 +229,14 @@ describe('what is restricted', () => {
     const { signature: signed, annexes: _, ...own } = here.full
     expect(verifyStatement('erasure-certificate', canonicalJson(own), signed, public_key)).toBe(true)
   })
+})
+
+test('a ledger that lost everything makes the process not ready', async () => {
+  await erase(await newSubject('Lost Ledger'))
+  const check = async () => (await w.kernel.readiness()).checks['erasures']
+  await expect.poll(check).toMatchObject({ status: 'ok' })
+  ledger.length = 0
+  await expect
+    .poll(check)
+    .toMatchObject({ status: 'failed', detail: expect.stringContaining('PROBITY_ERASURE_LEDGER') })
 })

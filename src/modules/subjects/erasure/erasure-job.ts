@@ -9,6 +9,8 @@ export const subjectErasureJob = defineJob({
   kind: SUBJECT_ERASURE,
   summary: 'Erases a subject: destroys its key, overwrites live rows and signs a certificate.',
   payload: closed({ erasure_id: Id() }),
+  // Tried for days: nothing else continues what two people confirmed.
+  max_attempts: 1000,
   // The steps that are done are rows of their own.
   resumes: 'restart',
   visible_to: ['compliance_officer', 'tenant_admin', 'auditor'],
