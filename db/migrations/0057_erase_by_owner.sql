@@ -196,7 +196,8 @@ create function app.erase_hold() returns trigger
 declare
   subject constant uuid := coalesce(
     (select s.subject_id from app.subject s where s.tenant_id = old.tenant_id and s.subject_id = old.object_id),
-    (select d.subject_id from app.document d where d.tenant_id = old.tenant_id and d.document_id = old.object_id));
+    (select d.subject_id from app.document d where d.tenant_id = old.tenant_id and d.document_id = old.object_id),
+    (select i.subject_id from app.investigation i where i.tenant_id = old.tenant_id and i.investigation_id = old.object_id));
 begin
   if app.restoring() then return new; end if;
   if old.state <> 'released' or subject <> app.erasing() then

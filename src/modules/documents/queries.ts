@@ -234,9 +234,11 @@ export const lockDocumentsOf = (tx: Tx, subject_id: string) =>
     [tx.tenant_id, subject_id],
   )
 
-/** The subject that an evidence item is attached to, directly or by an alert. */
+/** The subject that an evidence item is attached to, directly, by an alert or by a case. */
 const subjectOfEvidence = `case r.owner_kind when 'subject' then r.owner_id
-  when 'alert' then (select a.subject_id from app.alert a where a.tenant_id = r.tenant_id and a.alert_id = r.owner_id) end`
+  when 'alert' then (select a.subject_id from app.alert a where a.tenant_id = r.tenant_id and a.alert_id = r.owner_id)
+  when 'investigation' then (select i.subject_id from app.investigation i
+                              where i.tenant_id = r.tenant_id and i.investigation_id = r.owner_id) end`
 
 /** A document of no subject keeps its bytes: only its names are found, and it can be deleted by its own operation. */
 export const documentRows = createErasureClass('documents', 'Documents and evidence about the subject', [

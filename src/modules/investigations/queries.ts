@@ -344,48 +344,38 @@ export const countOfficers = async (tx: Tx): Promise<number> =>
     )
   )?.n ?? 0
 
-const ofCase = (table: string): string =>
-  `(select i.subject_id::text from app.investigation i where i.tenant_id = ${table}.tenant_id and i.investigation_id = ${table}.investigation_id)`
+const subjectOfCase = `(select i.subject_id from app.investigation i where i.tenant_id = r.tenant_id and i.investigation_id = r.investigation_id)`
+const ofCase = { id: 'r.investigation_id', owner: subjectOfCase, held_by: ['r.investigation_id'], restriction: 'r.restriction_id' }
 
-/** Notes and narratives are copies, which become unreadable with the key of the subject. */
+/** Notes and narratives are copies, which become unreadable with the key of the subject; evidence belongs to the class of documents. */
 const texts = createErasureClass('investigations', 'Titles, tasks, requests and problems of investigations', [
   {
+    ...ofCase,
     table: 'investigation_task',
-    text: `concat_ws(' ', ${ofCase('investigation_task')}, title, detail, checklist::text, result)`,
+    text: `concat_ws(E'\\n', r.title, r.detail, r.checklist::text, r.result)`,
     set: `title = 'erased', detail = null, checklist = '[]', result = null`,
   },
   {
+    ...ofCase,
     table: 'investigation_request',
-    text: `concat_ws(' ', ${ofCase('investigation_request')}, addressee, question, answer)`,
-    set: `addressee = 'erased', question = 'erased', answer = case when answer is not null then 'erased' end`,
+    text: `concat_ws(E'\\n', r.addressee, r.question, r.answer)`,
+    set: `addressee = 'erased', question = 'erased', answer = case when r.answer is not null then 'erased' end`,
   },
   {
+    ...ofCase,
     table: 'investigation_step',
-    text: `concat_ws(' ', ${ofCase('investigation_step')}, definition::text, problem::text, waive_reason)`,
-    set: `definition = case when origin = 'person' then '{}' else definition end,
-          problem = case when problem is not null then jsonb_build_object('code', problem ->> 'code') end,
-          waive_reason = case when waive_reason is not null then 'erased' end`,
+    text: `concat_ws(E'\\n', r.definition::text, r.problem::text, r.waive_reason)`,
+    set: `definition = case when r.origin = 'person' then '{}' else r.definition end,
+          problem = case when r.problem is not null then jsonb_build_object('code', r.problem ->> 'code') end,
+          waive_reason = case when r.waive_reason is not null then 'erased' end`,
   },
   {
-    table: 'evidence_item',
-    text: `concat_ws(' ', title, reference, source, detach_reason, (select i.subject_id::text from app.investigation i
-             where i.tenant_id = evidence_item.tenant_id and i.investigation_id = evidence_item.owner_id))`,
-    where: `owner_kind = 'investigation' and erased_at is null`,
-    set: 'title = null, reference = null, source = null, detach_reason = null, erased_at = now()',
-  },
-  {
+    ...ofCase,
     table: 'investigation',
-    text: `concat_ws(' ', subject_id::text, title, origin_reference, gathering_problem::text)`,
+    owner: 'r.subject_id',
+    text: `concat_ws(E'\\n', r.title, r.origin_reference, r.gathering_problem::text)`,
     set: `title = 'erased', origin_reference = null, gathering_problem = null`,
   },
 ])
 
-export const investigationErasure = {
-  ...texts,
-  record: 'due-diligence',
-  isHeld: async (tx: Tx, { subject_id }: { readonly subject_id: string }): Promise<boolean> =>
-    (await tx.find(
-      'select 1 as held from app.investigation i where i.tenant_id = $1 and i.subject_id = $2 and app.is_held(i.investigation_id) limit 1',
-      [tx.tenant_id, subject_id],
-    )) !== undefined,
-}
+export const investigationErasure = { ...texts, record: 'due-diligence' }
