@@ -361,10 +361,10 @@ const texts = createErasureClass('investigations', 'Titles, tasks, requests and 
   },
   {
     table: 'investigation_step',
-    text: `concat_ws(' ', ${ofCase('investigation_step')}, definition::text, problem::text, waive_reason)`,
+    text: `concat_ws(' ', ${ofCase('investigation_step')}, definition::text, problem::text, waive_reason, contract_result::text)`,
     set: `definition = case when origin = 'person' then '{}' else definition end,
           problem = case when problem is not null then jsonb_build_object('code', problem ->> 'code') end,
-          waive_reason = case when waive_reason is not null then 'erased' end`,
+          waive_reason = case when waive_reason is not null then 'erased' end, contract_result = null`,
   },
   {
     table: 'evidence_item',

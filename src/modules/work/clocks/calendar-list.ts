@@ -2,7 +2,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { resolver } from '#modules/definitions/index.ts'
-import type { Calendar } from './calendar.ts'
+import { type Calendar, toKnownZone } from './calendar.ts'
 import { findTimeZone } from './queries.ts'
 
 export const CALENDAR_LIST = 'business-calendars'
@@ -29,7 +29,8 @@ export async function loadCalendar(
 ): Promise<CalendarVersion> {
   const list = await resolver.loadPolicyList<Calendar>(kernel, tx, CALENDAR_LIST)
   const calendar = list?.entries.find((entry) => entry.calendar === calendar_key)
-  if (!list || !calendar) return { calendar: toPlainWeek(calendar_key, await findTimeZone(tx)), version: null }
+  if (!list || !calendar)
+    return { calendar: toPlainWeek(calendar_key, toKnownZone(await findTimeZone(tx))), version: null }
   const { version, content_hash } = list.pointer
   return { calendar, version: { list_key: CALENDAR_LIST, version, content_hash } }
 }

@@ -40,6 +40,16 @@ function getFormatter(time_zone: string): Intl.DateTimeFormat {
   return created
 }
 
+/** The zone itself, or UTC where this system does not know it. */
+export function toKnownZone(time_zone: string): string {
+  try {
+    getFormatter(time_zone)
+    return time_zone
+  } catch {
+    return 'UTC'
+  }
+}
+
 /** The local date at that instant. */
 export const findLocalDay = (instant_ms: number, time_zone: string): DayNumber =>
   parseDay(getFormatter(time_zone).format(instant_ms))
