@@ -174,7 +174,7 @@ export const fixtures: Fixtures = {
   listInvestigationAccessLog: existing,
   getPlaybookStatistics: async (t) => {
     await ensureCase(t)
-    return { params: { playbook_key: 'edd-person' } }
+    return { params: { playbook_key: 'edd-person' }, shared: true }
   },
   getInvestigationSeal: async (t) => ({ params: await newClosedCase(t) }),
   getInvestigationPack: async (t) => ({ params: await newClosedCase(t) }),

@@ -364,10 +364,10 @@ const texts = createErasureClass('investigations', 'Titles, tasks, requests and 
   {
     ...ofCase,
     table: 'investigation_step',
-    text: `concat_ws(E'\\n', r.definition::text, r.problem::text, r.waive_reason)`,
+    text: `concat_ws(E'\\n', r.definition::text, r.problem::text, r.waive_reason, r.contract_result::text)`,
     set: `definition = case when r.origin = 'person' then '{}' else r.definition end,
           problem = case when r.problem is not null then jsonb_build_object('code', r.problem ->> 'code') end,
-          waive_reason = case when r.waive_reason is not null then 'erased' end`,
+          waive_reason = case when r.waive_reason is not null then 'erased' end, contract_result = null`,
   },
   {
     ...ofCase,

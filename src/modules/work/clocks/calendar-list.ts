@@ -29,10 +29,11 @@ export async function loadCalendar(
 ): Promise<CalendarVersion> {
   const list = await resolver.loadPolicyList<Calendar>(kernel, tx, CALENDAR_LIST)
   const calendar = list?.entries.find((entry) => entry.calendar === calendar_key)
-  if (!list || !calendar) return { calendar: toPlainWeek(calendar_key, await findTimeZone(tx)), version: null }
-  const { version, content_hash } = list.pointer
   // A list cannot check zones, and a clock must start whatever it says.
-  if (!isTimeZone(calendar.time_zone))
-    return { calendar: toPlainWeek(calendar_key, await findTimeZone(tx)), version: null }
+  if (!list || !calendar || !isTimeZone(calendar.time_zone)) {
+    const own = await findTimeZone(tx)
+    return { calendar: toPlainWeek(calendar_key, isTimeZone(own) ? own : 'UTC'), version: null }
+  }
+  const { version, content_hash } = list.pointer
   return { calendar, version: { list_key: CALENDAR_LIST, version, content_hash } }
 }
