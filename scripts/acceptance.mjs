@@ -32,6 +32,7 @@ const quickArguments = {
   'idle-connections': '--rounds 1 --seconds 1 --connections 50',
   'impact-kills': '--rows 2000',
   'import-kills': '--kills 1 --rows 2000',
+  'investigation-kills': '--kills 1 --steps 10',
   'job-workers': '--kills 1 --stalls 0 --workers 2',
   'key-rotation': '--kills 4 --owners 20',
   'large-import': '--rows 20000',

@@ -13,6 +13,7 @@ import type { GaugeDefinition, GaugeReading, Metrics } from '#kernel/metrics.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { countOpenAlerts, priorities } from '#modules/alerts/index.ts'
+import { countGathering } from '#modules/investigations/index.ts'
 import { workItems } from '#modules/work/index.ts'
 import type { PluginCounts } from './readiness.ts'
 
@@ -85,6 +86,23 @@ const workGauges = [
   },
 ] as const satisfies readonly GaugeDefinition[]
 
+const gatheringGauges = [
+  {
+    name: 'probity_investigation_steps',
+    help: 'Steps of investigations of all tenants by state: running, waiting, indeterminate.',
+    labels: ['state'],
+  },
+  {
+    name: 'probity_investigations_gathering',
+    help: 'Open investigations of all tenants by how far gathering is: running, blocked.',
+    labels: ['gathering'],
+  },
+  {
+    name: 'probity_investigation_oldest_running_step_seconds',
+    help: 'How long ago the oldest step began that is running; 0 when none is.',
+  },
+] as const satisfies readonly GaugeDefinition[]
+
 const keyCommandCounter: GaugeDefinition = {
   name: 'probity_key_command_calls_total',
   help: `Calls of the key command by operation (wrap, unwrap) and outcome: ${keyCommandOutcomes.join(', ')}.`,
@@ -140,6 +158,24 @@ async function readWorkGauges(
   ]
 }
 
+async function readGatheringGauges(queue: Pick<Transactions, 'one'>): Promise<GaugeReading[]> {
+  const counts = await queue.one(SCOPE, countGathering)
+  const { gathering: running, blocked } = counts
+  return [
+    ...(['running', 'waiting', 'indeterminate'] as const).map((state) => ({
+      name: 'probity_investigation_steps',
+      labels: { state },
+      value: counts[state],
+    })),
+    ...Object.entries({ running, blocked }).map(([gathering, value]) => ({
+      name: 'probity_investigations_gathering',
+      labels: { gathering },
+      value,
+    })),
+    { name: 'probity_investigation_oldest_running_step_seconds', value: counts.oldest_running_s },
+  ]
+}
+
 export interface MetricSources {
   readonly database: Pick<Database, 'semaphore'>
   readonly threads: Pick<ThreadAdmission, 'running' | 'waiting'>
@@ -181,24 +217,23 @@ export function addRuntimeMetrics(metrics: Metrics, sources: MetricSources): voi
       return []
     }
   })
-  metrics.addGauges(alertGauges, async () => {
-    const queue = sources.getQueue()
-    try {
-      return queue ? await readAlertGauges(queue) : []
-    } catch (error) {
-      log.warn({ err: error }, 'failed to count open alerts')
-      return []
-    }
-  })
-  metrics.addGauges(workGauges, async () => {
-    const queue = sources.getQueue()
-    try {
-      return queue ? await readWorkGauges(queue) : []
-    } catch (error) {
-      log.warn({ err: error }, 'failed to count open work')
-      return []
-    }
-  })
+  const addCounts = (
+    gauges: readonly GaugeDefinition[],
+    counted: string,
+    readGauges: (queue: Pick<Transactions, 'one'>) => Promise<GaugeReading[]>,
+  ): void =>
+    metrics.addGauges(gauges, async () => {
+      const queue = sources.getQueue()
+      try {
+        return queue ? await readGauges(queue) : []
+      } catch (error) {
+        log.warn({ err: error }, `failed to count ${counted}`)
+        return []
+      }
+    })
+  addCounts(alertGauges, 'open alerts', readAlertGauges)
+  addCounts(workGauges, 'open work', readWorkGauges)
+  addCounts(gatheringGauges, 'steps of investigations', readGatheringGauges)
   metrics.addGauges(queueGauges, async () => {
     const queue = sources.getQueue()
     try {

@@ -81,7 +81,7 @@ export interface StepRunCapabilities extends StepCapabilities {
   readonly transactions: Transactions
 }
 
-/** A step of an open case, as its kind runs it. A run that was interrupted is repeated with the same `attempt` and `call_id`. */
+/** A step of an open case, as its kind runs it. A run that was interrupted is repeated with the same `attempt` and `call`. */
 export interface StepRun<W> {
   readonly kernel: StepRunCapabilities
   readonly scope: Scope
@@ -96,7 +96,7 @@ export interface StepRun<W> {
   readonly reuse_days: number | null
   readonly max_cost: CheckedStep<W>['max_cost']
   /** That `begin` has stored. */
-  readonly call_id: string | null
+  readonly call: StepCall | null
   readonly subject_id: string
   /** About the subject: those that the playbook declares, with those that every subject has. */
   readonly facts: ReadonlyMap<string, unknown>
@@ -106,14 +106,20 @@ export interface StepRun<W> {
   /** Calls of providers that the steps rest on which this one needs. */
   readonly earlier_calls: readonly string[]
   /** Makes the call of the step; with the call it is stored that the step has it. Throws where another worker has the job. */
-  readonly begin: (make: (tx: Tx) => Promise<StepCall>) => Promise<string>
+  readonly begin: (make: (tx: Tx) => Promise<StepCall>) => Promise<StepCall>
   /** Attaches an object to the case; returns the id of the evidence item. */
-  readonly attachEvidence: (
-    tx: Tx,
-    object: { readonly kind: 'provider_call' | 'evaluation' | 'match' | 'ownership_graph'; readonly object_id: string },
-  ) => Promise<string>
+  readonly attachEvidence: (tx: Tx, object: StepEvidence) => Promise<string>
   /** Gives the step to a person as a task, by settings of the kind `task`. */
   readonly addTask: (tx: Tx) => Promise<void>
+}
+
+export interface StepEvidence {
+  readonly kind: 'provider_call' | 'evaluation' | 'match' | 'ownership_graph'
+  readonly object_id: string
+  /** When the object does not say it, or says something else. */
+  readonly obtained_at?: string
+  /** Of an object that the same transaction stores, and that cannot be read before its end. */
+  readonly stored?: { readonly content_hash: string; readonly source: string; readonly obtained_at: string }
 }
 
 export interface StepCall {

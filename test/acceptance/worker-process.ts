@@ -46,8 +46,11 @@ process.once('message', async (message: WorkerStartMessage) => {
   if (message.crash) planCrashes(runtime.kernel, message.crash)
   const runner = runtime.createRunner(message.slots)
   runner.start()
+  const scanners = runtime.createScanners()
+  for (const scanner of scanners) scanner.start()
   process.send?.('ready')
   process.once('message', async () => {
+    await Promise.all(scanners.map((scanner) => scanner.stop()))
     await runner.stop(5000)
     await runtime.close()
     process.exit(0)

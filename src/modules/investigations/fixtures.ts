@@ -3,6 +3,7 @@ import { roles as allRoles } from '#kernel/auth/roles.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import { createOncePerTenant, type Fixture, type Fixtures } from '#test/support/operation-fixture.ts'
+import { createStepFixtures } from './gathering/fixtures.ts'
 
 const oncePerTenant = createOncePerTenant()
 const DAY_MS = 86_400_000
@@ -92,6 +93,7 @@ export const fixtures: Fixtures = {
   }),
   getInvestigation: existing,
   listInvestigationSteps: existing,
+  ...createStepFixtures(newCase),
   listInvestigationTimeline: existing,
   getInvestigationNarrative: existing,
   updateInvestigationNarrative: async (t) => ({ params: await newCase(t), body: NARRATIVE }),

@@ -14,12 +14,18 @@ export async function runEvaluationStep(run: StepRun<EvaluationSettings>): Promi
   return {
     state: 'succeeded',
     store: async (tx) => {
-      const { evaluation_id } = await makeDecision(run.kernel, tx, {
-        ...definition,
-        subject_id: run.subject_id,
-        call_ids: run.earlier_calls,
-      })
-      const evidence_id = await run.attachEvidence(tx, { kind: 'evaluation', object_id: evaluation_id })
+      const { evaluation_id, document_hash, definition_key, definition_version, decided_at } = await makeDecision(
+        run.kernel,
+        tx,
+        {
+          ...definition,
+          subject_id: run.subject_id,
+          call_ids: run.earlier_calls,
+        },
+      )
+      const source = `Decision of ${definition_key}, version ${definition_version}`
+      const stored = { content_hash: document_hash, source, obtained_at: decided_at }
+      const evidence_id = await run.attachEvidence(tx, { kind: 'evaluation', object_id: evaluation_id, stored })
       return { result: { kind: 'evaluation', id: evaluation_id }, evidence_id }
     },
   }

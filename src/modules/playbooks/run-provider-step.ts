@@ -14,15 +14,15 @@ type Run = StepRun<ProviderSettings>
 const DAY_S = 86_400
 
 export async function runProviderStep(run: Run): Promise<StepEnd> {
-  let { call_id } = run
-  if (call_id === null) {
+  let { call } = run
+  if (call === null) {
     const chosen = await run.kernel.transactions.read(run.scope, (tx) => chooseProvider(run, tx))
     if (!('provider' in chosen)) return chosen
-    call_id = await run.begin((tx) => makeCall(run, tx, chosen.provider))
+    call = await run.begin((tx) => makeCall(run, tx, chosen.provider))
   }
-  const spent = await findOverspent(run, call_id)
+  const spent = await findOverspent(run, call.call_id)
   if (spent) return { state: 'failed', problem: spent }
-  return toStepEnd(run, call_id)
+  return toStepEnd(run, call)
 }
 
 /** The first that is ready; otherwise why the step cannot be asked. */
@@ -97,7 +97,7 @@ const sumCost = (capability: capabilities.Capability, attempts: Attempts): numbe
     .filter(({ outcome }) => !callLedger.isUncharged(capability, outcome))
     .reduce((sum, { cost_minor }) => sum + (cost_minor ?? 0), 0)
 
-async function toStepEnd(run: Run, call_id: string): Promise<StepEnd> {
+async function toStepEnd(run: Run, { call_id, reused_from }: StepCall): Promise<StepEnd> {
   const step = await advanceCall({ kernel: run.kernel, scope: run.scope, signal: run.signal }, call_id)
   if (step.kind === 'wait') {
     if (step.problem.code === 'provider_credential_missing') return { state: 'blocked', problem: step.problem }
@@ -118,7 +118,11 @@ async function toStepEnd(run: Run, call_id: string): Promise<StepEnd> {
     store: async (tx) => ({
       ...(await store(tx)),
       result: { kind: 'provider_call', id: call_id },
-      evidence_id: await run.attachEvidence(tx, { kind: 'provider_call', object_id: call_id }),
+      evidence_id: await run.attachEvidence(tx, {
+        kind: 'provider_call',
+        object_id: call_id,
+        ...(reused_from !== null && { obtained_at: reused_from }),
+      }),
     }),
   }
 }

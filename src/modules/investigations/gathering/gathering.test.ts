@@ -160,11 +160,12 @@ describe('steps', () => {
     })
     const { gathering_job_id } = await read(investigation_id)
     const after = await gathered({ investigation_id, job_id: gathering_job_id })
+    expect(after.seen.steps[2].problem).toBeNull()
     expect(states(after.seen)).toEqual({ registry: 'succeeded', look: 'succeeded', home: 'succeeded', rate: 'failed' })
     const { result, evidence_id } = after.seen.steps[2]
     expect(await t.make(`GET /evaluations/${result.id}`)).toMatchObject({
       outcome: { hit: true },
-      evidence: [{ call_id: seen.steps[0].call_id }],
+      evidence: [{ contract_key: 'company-registry', mode: 'live' }],
     })
     expect(await t.make(`GET /evidence/${evidence_id}`)).toMatchObject({ kind: 'evaluation', object_id: result.id })
   })
@@ -321,6 +322,7 @@ describe('an answer that is young enough', () => {
     expect(second.seen.steps[0].reused_from).toBe(answered.answered_at)
     const item = await t.make(`GET /evidence/${second.seen.steps[0].evidence_id}`)
     expect(item.object_id).not.toBe(asked.call_id)
+    expect(item.obtained_at).toBe(answered.answered_at)
     const restricted = await gathered(await open(await again(), { subject_id, is_restricted: true }))
     expect(restricted.seen.steps[0].reused_from).toBeNull()
     const other = await gathered(await open(await again(), { subject_id: await newSubject() }))

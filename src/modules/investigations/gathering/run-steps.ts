@@ -2,8 +2,9 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { Problem, problems } from '#kernel/problem.ts'
-import type { AnyStepKind, StepEnd, StepRun, StepRunCapabilities } from '#kernel/step-kind.ts'
+import { assertFound, Problem, problems } from '#kernel/problem.ts'
+import type { AnyStepKind, StepCall, StepEnd, StepEvidence, StepRun, StepRunCapabilities } from '#kernel/step-kind.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { evidenceStore } from '#modules/documents/index.ts'
 import { findApplicable, loadPlaybook, readSubjectFacts } from '#modules/playbooks/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
@@ -155,10 +156,11 @@ class Gathering {
 
   #createRun(step: TakenStep, steps: readonly StepRow[]): StepRun<unknown> {
     const { investigation_id, restriction_id, subject_id } = this.#case.investigation
-    const { definition, step_key, attempt, call_id, is_restricted } = step
+    const { definition, step_key, attempt, call_id, reused_from, is_restricted } = step
     const { job_id, kernel, scope, signal } = this.#job
     return {
-      ...{ kernel, scope, signal, job_id, investigation_id, step_key, attempt, call_id, subject_id, restriction_id },
+      ...{ kernel, scope, signal, job_id, investigation_id, step_key, attempt, subject_id, restriction_id },
+      call: call_id === null ? null : { call_id, reused_from },
       with: definition['with'],
       reuse_days: (definition['reuse_days'] as number | null | undefined) ?? null,
       max_cost: (definition['max_cost'] as StepRun<unknown>['max_cost'] | undefined) ?? null,
@@ -166,21 +168,15 @@ class Gathering {
       is_restricted,
       earlier_calls: listEarlierCalls(steps, step_key),
       begin: async (make) => {
-        let made = ''
+        let made: StepCall | undefined
         await this.#step(async (tx) => {
-          const call = await make(tx)
-          await updateStepCall(tx, investigation_id, step_key, call)
-          made = call.call_id
+          made = await make(tx)
+          await updateStepCall(tx, investigation_id, step_key, made)
           return {}
         })
-        return made
+        return made as StepCall
       },
-      attachEvidence: async (tx, { kind: object_kind, object_id }) => {
-        const owner = { owner_kind: INVESTIGATION, owner_id: investigation_id } as const
-        const title = (definition['title'] as string | null | undefined) ?? step_key
-        const request = { ...owner, kind: object_kind, object_id, title }
-        return (await evidenceStore.attachEvidence(kernel, tx, request)).evidence_id
-      },
+      attachEvidence: (tx, object) => attach(kernel, tx, { ...this.#case, step }, object),
       addTask: async (tx) => {
         await addStepTask(tx, investigation_id, step)
       },
@@ -197,6 +193,22 @@ class Gathering {
     })
     this.#job.kernel.metrics.increment(stepsEnded, { outcome: end.state })
   }
+}
+
+/** Returns the id of the item. */
+async function attach(
+  kernel: GatherJob['kernel'],
+  tx: Tx,
+  { investigation, step }: { readonly investigation: InvestigationRow; readonly step: StepRow },
+  { stored, ...object }: StepEvidence,
+): Promise<string> {
+  const title = (step.definition['title'] as string | null | undefined) ?? step.step_key
+  const item = { owner_kind: INVESTIGATION, owner_id: investigation.investigation_id, title, ...object } as const
+  if (!stored) return (await evidenceStore.attachEvidence(kernel, tx, item)).evidence_id
+  const { restriction_id } = investigation
+  const nothing = { object_version: null, reference: null }
+  const made = { ...item, ...nothing, ...stored, evidence_id: uuidv7(), restriction_id }
+  return assertFound(await evidenceStore.insertEvidence(tx, made)).evidence_id
 }
 
 async function storeEnd(
