@@ -46,11 +46,13 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
             </Title>
             <CaseSubject of={investigation} />
             <CaseState of={investigation} />
-            <GatheringState of={investigation} />
-            <PriorityBadge priority={investigation.priority} />
+            <Group gap="xs" visibleFrom="sm">
+              <GatheringState of={investigation} />
+              <PriorityBadge priority={investigation.priority} />
+            </Group>
           </Group>
           <Group gap="xs">
-            <Button variant="subtle" size="xs" onClick={onHelp}>
+            <Button variant="subtle" size="xs" visibleFrom="sm" onClick={onHelp}>
               Keys
             </Button>
             <MainAction investigation={investigation} act={act} onAct={onAct} />
