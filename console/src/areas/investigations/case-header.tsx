@@ -46,10 +46,6 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
             </Title>
             <CaseSubject of={investigation} />
             <CaseState of={investigation} />
-            <Group gap="xs" visibleFrom="sm">
-              <GatheringState of={investigation} />
-              <PriorityBadge priority={investigation.priority} />
-            </Group>
           </Group>
           <Group gap="xs">
             <Button variant="subtle" size="xs" visibleFrom="sm" onClick={onHelp}>
@@ -60,6 +56,10 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
         </div>
         <Group gap="md" className="case-facts">
           <span className="case-title">{investigation.title}</span>
+          <GatheringState of={investigation} />
+          <span>
+            Priority <PriorityBadge priority={investigation.priority} />
+          </span>
           <span className="case-people" title="People on the access list; the MLRO has access without being named">
             <Icon name={is_restricted ? 'lock' : 'people'} size={14} />{' '}
             {is_restricted ? formatCount(counts.people_with_access, 'person', 'people') : 'Not restricted'}
