@@ -136,6 +136,9 @@ const look: readonly CommandEntry[] = [
   entry('verify proof', 'Verify offline that a key is, or is not, in a version of a list', async () => {
     return (await import('./verify.ts')).verifyProofFile
   }),
+  entry('verify pack', 'Verify the archive of a closed investigation offline', async () => {
+    return (await import('./verify-pack.ts')).verifyPack
+  }),
   entry('verify certificate', 'Verify the signed record of a decision offline, and show the decision', async () => {
     return (await import('./verify-certificate.ts')).verifyCertificate
   }),

@@ -35,6 +35,7 @@ import {
   warnFinding,
 } from './machine-checks.ts'
 import { describeUse } from './master-keys.ts'
+import { checkOfficers } from './officer-check.ts'
 import { withEnvironment } from './operator.ts'
 import { findConnectionUsage, findMigrator, findPooler } from './queries.ts'
 
@@ -147,6 +148,7 @@ async function checkDatabase(
     show(await checkClock(guarded))
     if (fault === null) show(await checkChains(guarded))
     if (fault === null) show(await checkApprovers(guarded))
+    if (fault === null) show(await checkOfficers(guarded))
   }).catch((error) => show(failFinding('clock', describeCause(error), 'Run the doctor again.')))
   for (const finding of await checkServers(config, connections)) show(finding)
   await checkConnection(config, connections.app, show)

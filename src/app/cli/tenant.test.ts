@@ -37,7 +37,7 @@ async function held(slug: string) {
   return { tenant_id: tenant?.tenant_id, state: tenant?.state, counts }
 }
 const nothing = Object.fromEntries(tables.map((table) => [table, 0]))
-const everything = { approval_policy: 1, retention_policy: 1, job_schedule: 9, api_key: 1, audit_event: 2 }
+const everything = { approval_policy: 1, retention_policy: 1, job_schedule: 10, api_key: 1, audit_event: 2 }
 
 /** As if the process ended in the middle: PostgreSQL refuses what the command does to this table. */
 async function refusing(table: string, body: () => Promise<void>): Promise<void> {

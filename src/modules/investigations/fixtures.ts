@@ -147,7 +147,7 @@ export const fixtures: Fixtures = {
   createInformationRequest: async (t) => ({ params: await newCase(t), body: { ...QUESTION, due_at: inDays(5) } }),
   fulfilInformationRequest: async (t) => ({ params: await newRequest(t), body: { answer: 'To contract 17 of 2026' } }),
   listInvestigationSubjects: existing,
-  addInvestigationSubject: async (t) => ({
+  createInvestigationSubject: async (t) => ({
     params: await newCase(t),
     body: { subject_id: await newSubject(t), part: 'counterparty' },
   }),
@@ -166,10 +166,16 @@ export const fixtures: Fixtures = {
     params: await newCase(t),
     body: { is_restricted: true, people: [await t.newUser()], reason: 'Suspicion that the customer must not learn of' },
   }),
-  grantInvestigationAccess: async (t) => {
+  createInvestigationGrant: async (t) => {
     const params = await newCase(t)
     await t.make(`PUT ${at(params)}/access`, { body: { is_restricted: true, reason: 'Suspicion' } })
     return { params, body: { user_id: await t.newUser(), reason: 'Writes the report' } }
   },
   listInvestigationAccessLog: existing,
+  getPlaybookStatistics: async (t) => {
+    await ensureCase(t)
+    return { params: { playbook_key: 'edd-person' } }
+  },
+  getInvestigationSeal: async (t) => ({ params: await newClosedCase(t) }),
+  getInvestigationPack: async (t) => ({ params: await newClosedCase(t) }),
 }

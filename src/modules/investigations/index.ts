@@ -14,12 +14,17 @@ import { accessRoutes } from './people/access-routes.ts'
 import { peopleRoutes } from './people/routes.ts'
 import { investigationErasure } from './queries.ts'
 import { investigationRoutes } from './routes.ts'
+import { openDueJob } from './schedule/open-due-job.ts'
+import { sealRoutes } from './seal/routes.ts'
+import { statisticsRoutes } from './statistics/routes.ts'
 import { taskRoutes } from './tasks/routes.ts'
 import { workKinds } from './work-kinds.ts'
 
+export { countOfficers } from './queries.ts'
+
 export const investigations: Module = {
   name: 'investigations',
-  segments: ['investigations'],
+  segments: ['investigations', 'playbooks'],
   tier: 'domain',
   summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
   routes: [
@@ -29,10 +34,12 @@ export const investigations: Module = {
     ...taskRoutes,
     ...peopleRoutes,
     ...accessRoutes,
+    ...sealRoutes,
+    ...statisticsRoutes,
   ],
   scans: [resumeScan, triggerScan],
   escalates,
-  jobs: [gatherJob],
+  jobs: [gatherJob, openDueJob],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],
   evidence_owners: [evidenceOwner],

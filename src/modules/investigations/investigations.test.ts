@@ -1,7 +1,10 @@
 /** Investigations over the API: opening and joining, who closes, narrative, tasks, merging and access. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { examinePack } from '#app/cli/verify-pack.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { zipFiles } from '#kernel/zip-files.ts'
 import { escalateByPolicy } from '#modules/alerts/index.ts'
+import { readArchive } from '#plugin/read-archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { chooseTrigger, escalates } from './opening/triggers.ts'
@@ -79,6 +82,18 @@ const settle = (t: ExampleTenant, investigation_id: string) =>
 
 const codesOf = (reply: { json: { errors?: { keyword: string }[] } }) =>
   reply.json.errors?.map(({ keyword }) => keyword)
+/** One digit or letter of one file is another one. */
+async function alterFile(archive: Buffer, name: string): Promise<Buffer> {
+  const read = await readArchive(archive, 1_000_000)
+  if (!('files' in read)) throw new Error(read.message)
+  const change = (text: string) => text.replace(/[0-9a-f](?=[0-9a-f]{8})/, (digit) => (digit === 'a' ? 'b' : 'a'))
+  return zipFiles(
+    [...read.files].map(([file, bytes]) => ({
+      name: file,
+      bytes: file === name ? Buffer.from(change(bytes.toString())) : bytes,
+    })),
+  )
+}
 const ASSESSMENT = { paragraphs: [{ kind: 'assessment', text: 'Nothing remarkable.', cites: [] }] }
 
 describe('the way to an outcome', () => {
@@ -154,6 +169,24 @@ describe('the way to an outcome', () => {
         .status,
     ).toBe(409)
     expect((await send(analyst, `POST ${at}/notes`, { text: 'Too late' })).status).toBe(409)
+
+    // The archive is verified with the file and the key alone; each altered file is noticed.
+    const pack = await w.call(`GET ${at}/pack`, { token: officer.token })
+    expect(pack.status).toBe(200)
+    const key = w.kernel.auditKeys.public_key
+    const report = await examinePack(pack.bytes, key)
+    expect(report).toMatchObject({
+      faults: [],
+      seal_no: 1,
+      outcome: 'INV_NO_SUSPICION',
+      closed_by: second.principal,
+      evidence: 1,
+    })
+    for (const name of ['seal.json', 'narrative.json', 'evidence.json', 'timeline.json', 'manifest.json'])
+      expect((await examinePack(await alterFile(pack.bytes, name), key)).faults).not.toEqual([])
+    expect((await examinePack(pack.bytes, 'A'.repeat(43))).faults).toHaveLength(2)
+    const seal = (await send(officer, `GET ${at}/seal`)).json
+    expect(seal).toMatchObject({ seal_no: 1, earlier: [], outcome: 'INV_NO_SUSPICION' })
 
     const reopened = await send(second, `POST ${at}/reopen`, { note: 'New payments' })
     expect([reopened.json.state, reopened.json.seals, reopened.json.outcome]).toEqual(['open', 1, null])

@@ -3,11 +3,11 @@
  * entries that were read and their proofs, never whole lists.
  */
 import { hash } from 'node:crypto'
-import yazl from 'yazl'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { type PackFile, toJsonFile, toTextFile, zipFiles } from '#kernel/zip-files.ts'
 import { exportChainLines, listEvents } from '#modules/audit/index.ts'
 import { findChangeRequest } from '#modules/change-requests/index.ts'
 import { activationStore, resolver, treeStore, versionStore } from '#modules/definitions/index.ts'
@@ -20,16 +20,8 @@ import type { IntactEvaluation } from '../records/read-record.ts'
 import { renderHtml, renderText } from './render-explanation.ts'
 
 const FORMAT = 'probity-evaluation-pack/1'
-const MTIME = new Date(1980, 0, 1)
 const MAX_EVENTS = 200
 const MAX_ACTIVATIONS = 1000
-
-interface PackFile {
-  readonly name: string
-  readonly bytes: Buffer
-}
-const toJsonFile = (name: string, value: unknown): PackFile => toTextFile(name, `${JSON.stringify(value, null, 2)}\n`)
-const toTextFile = (name: string, content: string): PackFile => ({ name, bytes: Buffer.from(content) })
 
 export async function createPack(
   kernel: binding.BindCapabilities & Capabilities<'auditKeys'>,
@@ -177,16 +169,6 @@ async function buildAuditFiles(kernel: Capabilities<'auditKeys'>, tx: Tx, evalua
     files.push({ name: `audit/event-${seal.seq}.ndjson`, bytes: Buffer.concat(lines) })
   }
   return files
-}
-
-async function zipFiles(files: readonly PackFile[]): Promise<Buffer> {
-  const zip = new yazl.ZipFile()
-  for (const { name, bytes } of files)
-    zip.addBuffer(bytes, name, { mtime: MTIME, forceDosTimestamp: true, mode: 0o100644 })
-  zip.end()
-  const pieces: Buffer[] = []
-  for await (const piece of zip.outputStream) pieces.push(piece as Buffer)
-  return Buffer.concat(pieces)
 }
 
 const README = `What this archive holds

@@ -70,7 +70,7 @@ export const accessRoutes = [
   }),
 
   tenantRoute('POST /investigations/:investigation_id/access/grants', {
-    id: 'grantInvestigationAccess',
+    id: 'createInvestigationGrant',
     summary: 'Give a person access to an investigation, or exclude a person',
     roles: officers,
     tx: 'write',

@@ -46,7 +46,7 @@ export const peopleRoutes = [
   }),
 
   tenantRoute('POST /investigations/:investigation_id/subjects', {
-    id: 'addInvestigationSubject',
+    id: 'createInvestigationSubject',
     summary: 'Add a subject to an investigation',
     roles: workers,
     tx: 'write',

@@ -3,13 +3,13 @@
  * keyed or salted, so that a manifest says nothing about a person.
  */
 import { hash } from 'node:crypto'
+import { signManifest } from '#kernel/audit/signed-manifest.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
+import { SEAL_FORMAT } from '#kernel/pack-formats.ts'
 import type { InvestigationRow } from '../queries.ts'
 import { findLastEvent, insertSeal, readSealedParts } from './queries.ts'
-
-export const SEAL_FORMAT = 'probity-investigation-seal-1'
 
 export const hashManifest = (manifest: object): string =>
   hash('sha256', canonicalJson(JSON.parse(JSON.stringify(manifest))), 'hex')
@@ -40,8 +40,7 @@ export async function sealCase(
   { content, closed_by }: { readonly content: object; readonly closed_by: string },
 ): Promise<number> {
   const seal_no = row.seal_no + 1
-  const manifest = {
-    format: SEAL_FORMAT,
+  const manifest = signManifest(auditKeys, SEAL_FORMAT, {
     tenant_id: tx.tenant_id,
     seal_no,
     ...content,
@@ -49,10 +48,9 @@ export async function sealCase(
     closed_by,
     sealed_at: new Date().toISOString(),
     last_event: (await findLastEvent(tx, row.investigation_id)) ?? null,
-    key_id: auditKeys.key_id,
-  }
-  const signature = auditKeys.signStatement(SEAL_FORMAT, canonicalJson(JSON.parse(JSON.stringify(manifest))))
+  })
+  const { key_id, signature } = manifest
   const manifest_hash = hashManifest(manifest)
-  await insertSeal(tx, row.investigation_id, { seal_no, manifest, manifest_hash, key_id: auditKeys.key_id, signature })
+  await insertSeal(tx, row.investigation_id, { seal_no, manifest: { ...manifest }, manifest_hash, key_id, signature })
   return seal_no
 }

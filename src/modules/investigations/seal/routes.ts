@@ -1,0 +1,72 @@
+/** The seal of a closed investigation, and its archive. */
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { streamReply } from '#kernel/route.ts'
+import { Count, closed, nullable, Timestamp, Type, text } from '#kernel/schema.ts'
+import { assertCase } from '../lifecycle/case-content.ts'
+import { findInvestigation } from '../queries.ts'
+import { InvestigationParams, Principal } from '../schema.ts'
+import { createPack, expectSeal } from './pack.ts'
+import { listSeals } from './queries.ts'
+
+const Seal = closed(
+  {
+    seal_no: Count,
+    manifest: Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Ids, codes and hashes with the signature, as `probity verify` checks it.',
+    }),
+    manifest_hash: text(64),
+    key_id: text(100),
+    sealed_at: Timestamp(),
+    sealed_by: Principal,
+    earlier: Type.Array(
+      closed({ seal_no: Count, manifest_hash: text(64), sealed_at: Timestamp(), sealed_by: Principal }),
+      { description: 'Seals of the times it was closed before, newest first.' },
+    ),
+    outcome: nullable(text(60)),
+  },
+  { title: 'InvestigationSeal' },
+)
+
+export const sealRoutes = [
+  tenantRoute('GET /investigations/:investigation_id/seal', {
+    id: 'getInvestigationSeal',
+    summary: 'The newest signed seal of an investigation',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    params: InvestigationParams,
+    reply: [200, Seal],
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, audit }) => {
+    const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
+    const { seal_no, manifest, manifest_hash, key_id, sealed_at, sealed_by } = await expectSeal(tx, row)
+    const all = await listSeals(tx, row.investigation_id)
+    const earlier = all.slice(1).map((seal) => ({
+      seal_no: seal.seal_no,
+      manifest_hash: seal.manifest_hash,
+      sealed_at: seal.sealed_at,
+      sealed_by: seal.sealed_by,
+    }))
+    const outcome = (manifest['outcome'] as string | undefined) ?? null
+    return { seal_no, manifest, manifest_hash, key_id, sealed_at, sealed_by, earlier, outcome }
+  }),
+
+  tenantRoute('GET /investigations/:investigation_id/pack', {
+    id: 'getInvestigationPack',
+    summary: 'Everything of a sealed investigation in one archive for an examiner',
+    description: 'A zip archive that `probity verify pack` checks offline.',
+    roles: ['compliance_officer', 'auditor'],
+    tx: 'read',
+    uses: ['auditKeys', 'caches', 'encryption'],
+    params: InvestigationParams,
+    reply: [200, streamReply('application/zip', 'A zip archive.')],
+    headers: () => ({ 'content-disposition': 'attachment; filename="investigation-pack.zip"' }),
+    audited: true,
+    problems: ['not_found', 'transition_not_allowed', 'content_corrupt'],
+  }).handle(async ({ tx, params, kernel, audit }) => {
+    const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
+    const bytes = await createPack(kernel, tx, row)
+    return (async function* () {
+      yield bytes
+    })()
+  }),
+]
