@@ -110,7 +110,7 @@ describe('the document', () => {
 
 describe('every operation', () => {
   const verbs =
-    'list|get|create|update|delete|revoke|check|deactivate|reactivate|rotate|approve|reject|withdraw|stream|cancel|retry|' +
+    'settle|waive|list|get|create|update|delete|revoke|check|deactivate|reactivate|rotate|approve|reject|withdraw|stream|cancel|retry|' +
     'archive|export|diff|activate|submit|rollBack|pin|unpin|validate|preview|start|resolve|lookUp|rebase|offboard|publish|simulate|test|import|' +
     'replay|reevaluate|explore|compare|override|estimate|resume|acknowledge|detect|infer|convert|reprocess|call|repeat|answer|verify|enable|disable|run|deny|discover|impose|lift|confirm|release|detach|reassign|claim|assign|snooze|dismiss|return|escalate|decide|end|wait|propose|close|reopen|merge|fulfil|link'
 

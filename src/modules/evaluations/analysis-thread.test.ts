@@ -12,7 +12,7 @@ import { countries, newPolicy, type Policy, publishList } from '#test/support/ex
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { engineWithExtraReason } from '#test/support/extra-reason-engine.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
-import { decide, storeDecision } from './index.ts'
+import { decide, storeDecision } from './decide/decide.ts'
 
 let w: TestApp
 let t: ExampleTenant

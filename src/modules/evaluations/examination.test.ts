@@ -17,8 +17,8 @@ import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { engineWithExtraReason } from '#test/support/extra-reason-engine.ts'
 import { startSecondProcess } from '#test/support/second-process.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { decide, storeDecision } from './decide/decide.ts'
 import { newPerson } from './fixtures.ts'
-import { decide, storeDecision } from './index.ts'
 
 let w: TestApp
 let t: ExampleTenant

@@ -2,7 +2,10 @@
 import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { investigationEvents } from './events.ts'
+import { deadWorkerScan } from './gathering/dead-workers.ts'
 import { gatherJob } from './gathering/gather-job.ts'
+import { stepsEnded, stepsReleased } from './gathering/metrics.ts'
+import { stepRoutes } from './gathering/routes.ts'
 import { investigationSource } from './investigation-source.ts'
 import { resumeScan } from './lifecycle/resume-scan.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
@@ -20,6 +23,7 @@ import { statisticsRoutes } from './statistics/routes.ts'
 import { taskRoutes } from './tasks/routes.ts'
 import { workKinds } from './work-kinds.ts'
 
+export { countGathering } from './gathering/queries.ts'
 export { countOfficers } from './queries.ts'
 
 export const investigations: Module = {
@@ -29,6 +33,7 @@ export const investigations: Module = {
   summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
   routes: [
     ...investigationRoutes,
+    ...stepRoutes,
     ...lifecycleRoutes,
     ...narrativeRoutes,
     ...taskRoutes,
@@ -37,9 +42,10 @@ export const investigations: Module = {
     ...sealRoutes,
     ...statisticsRoutes,
   ],
-  scans: [resumeScan, triggerScan],
+  scans: [resumeScan, triggerScan, deadWorkerScan],
   escalates,
   jobs: [gatherJob, openDueJob],
+  metrics: [stepsEnded, stepsReleased],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],
   evidence_owners: [evidenceOwner],

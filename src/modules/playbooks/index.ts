@@ -13,8 +13,8 @@ export { loadPlaybook } from './load-playbook.ts'
 export type * as playbookModel from './model.ts'
 export { playbookKind } from './playbook-kind.ts'
 export { readPlaybookSeeds, seedPlaybooks } from './playbook-seeds.ts'
-export { findStepProviders } from './step-kinds.ts'
-export { listPlaybookProviders, validatePlaybook } from './validate-playbook.ts'
+export { findStepProviders } from './step-providers.ts'
+export { checkAddedStep, listPlaybookProviders, validatePlaybook } from './validate-playbook.ts'
 
 export const playbooks: Module = {
   name: 'playbooks',

@@ -26,7 +26,7 @@ export const taskRoles = ['analyst', 'compliance_officer'] as const satisfies re
 const Key = Slug({ description: 'Unique in its list.' })
 const FactName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_]{0,99}$' })
 const ReasonCode = Type.String({ pattern: '^[A-Z][A-Z0-9_]*$', maxLength: 60 })
-const Money = closed({
+export const Money = closed({
   amount: Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$', description: 'As text, with at most two decimals.' }),
   currency: Type.String({ pattern: '^[A-Z]{3}$' }),
 })

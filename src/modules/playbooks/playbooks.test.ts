@@ -34,6 +34,7 @@ const screeningStep: StepKind<{ readonly configuration: string }> = {
         : [{ code: 'configuration_unknown', pointer: '/with/configuration', message: 'Unknown.', severity: 'error' }],
     ),
   listProviders: async () => [],
+  run: async () => ({ state: 'given', store: async () => {} }),
 }
 
 let w: TestApp

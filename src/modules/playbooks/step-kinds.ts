@@ -1,11 +1,13 @@
 /** The kinds of steps that exist from the start: calls of providers, decisions, and tasks of people. */
-import type { Tx } from '#kernel/database/tx.ts'
-import type { CheckedStep, StepCapabilities, StepFinding, StepKind } from '#kernel/step-kind.ts'
+import type { CheckedStep, StepFinding, StepKind } from '#kernel/step-kind.ts'
 import { resolver } from '#modules/definitions/index.ts'
-import { findReadiness, listReadiness, type ProviderReadiness } from '#modules/provider-credentials/index.ts'
+import { listReadiness, type ProviderReadiness } from '#modules/provider-credentials/index.ts'
 import { capabilities } from '#modules/providers/index.ts'
 import { appendStep } from '#provider/findings.ts'
 import { EvaluationSettings, ProviderSettings, TaskSettings } from './model.ts'
+import { runEvaluationStep } from './run-evaluation-step.ts'
+import { runProviderStep } from './run-provider-step.ts'
+import { findStepProviders, isOffering } from './step-providers.ts'
 
 const error = (code: string, pointer: string, message: string): StepFinding => ({
   code,
@@ -13,20 +15,6 @@ const error = (code: string, pointer: string, message: string): StepFinding => (
   message,
   severity: 'error',
 })
-
-const isOffering = ({ provider }: ProviderReadiness, capability: string): boolean =>
-  capabilities.findCapability(provider.manifest, capability) !== undefined
-
-/** Providers that the step may call, in the order in which they are tried. */
-export async function findStepProviders(
-  kernel: StepCapabilities,
-  tx: Tx,
-  { capability, provider }: ProviderSettings,
-): Promise<ProviderReadiness[]> {
-  const found = provider === undefined ? await listReadiness(kernel, tx) : await findReadiness(kernel, tx, [provider])
-  const offering = [...found.values()].filter((each) => isOffering(each, capability))
-  return offering.toSorted((a, b) => (a.provider.provider_key < b.provider.provider_key ? -1 : 1))
-}
 
 export const providerStep: StepKind<ProviderSettings> = {
   kind: 'provider',
@@ -44,6 +32,7 @@ export const providerStep: StepKind<ProviderSettings> = {
   },
   listProviders: async (kernel, tx, settings) =>
     (await findStepProviders(kernel, tx, settings)).map(({ provider }) => provider.provider_key),
+  run: runProviderStep,
 }
 
 function checkProviderStep(
@@ -143,6 +132,7 @@ export const evaluationStep: StepKind<EvaluationSettings> = {
     })
   },
   listProviders: async () => [],
+  run: runEvaluationStep,
 }
 
 export const taskStep: StepKind<TaskSettings> = {
@@ -154,4 +144,5 @@ export const taskStep: StepKind<TaskSettings> = {
   listReferences: () => [],
   check: async (_kernel, _tx, steps) => steps.map(() => []),
   listProviders: async () => [],
+  run: async ({ addTask }) => ({ state: 'given', store: addTask }),
 }

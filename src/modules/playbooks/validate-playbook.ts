@@ -139,6 +139,14 @@ async function checkSteps(kernel: PlaybookCapabilities, tx: Tx, playbook: Playbo
   return findings
 }
 
+/** Findings on a step that is added to a case of this playbook. */
+export const checkAddedStep = (
+  kernel: PlaybookCapabilities,
+  tx: Tx,
+  playbook: Playbook,
+  step: AnyStep,
+): Promise<Finding[]> => checkSteps(kernel, tx, { ...playbook, steps: [step as PlaybookStep] })
+
 const findUnknownKind = ({ kind }: AnyStep, kinds: ReadonlyMap<string, unknown>): Finding =>
   error('kind_unknown', '/kind', `There is no kind of step ${kind}. There are: ${[...kinds.keys()].join(', ')}.`)
 

@@ -10,21 +10,14 @@ import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { type Route, streamReply } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { documentStore, resolver } from '#modules/definitions/index.ts'
-import {
-  expectReady,
-  PROVIDER_FAMILY,
-  type ProviderReadiness,
-  type ReadyProvider,
-} from '#modules/provider-credentials/index.ts'
+import { PROVIDER_FAMILY, type ReadyProvider } from '#modules/provider-credentials/index.ts'
 import { payloadStore } from '#modules/source-contracts/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
-import { storeAnswer } from './answers.ts'
 import { PROVIDER_CALL } from './call-job.ts'
-import { getCallItems, getCallState, getCallView } from './call-view.ts'
-import { type CallRequest, createCall, expectRenderable, openInput } from './create-call.ts'
+import { getCallItems, getCallView } from './call-view.ts'
+import { type CallRequest, createCall, expectRenderable } from './create-call.ts'
 import { expectExecutable } from './expect-executable.ts'
-import { loadCall } from './load-call.ts'
-import { findCall, findRepeat, listCalls, listResults, lockCall } from './queries.ts'
+import { findCall, listCalls, listResults } from './queries.ts'
 import {
   CallParams,
   CallQuery,
@@ -35,24 +28,10 @@ import {
   ProviderCallPage,
   ProviderParams,
 } from './schema.ts'
+import { expectUnknownOutcome, getReadyProvider, prepareRepeat, storeEnteredAnswer } from './settle-call.ts'
 
 const callers = ['analyst', 'compliance_officer', 'service'] as const
 const settlers = ['analyst', 'compliance_officer'] as const
-
-/**
- * The provider by key: 404 where there is none or nothing of it is in force, then what `check` refuses, then 424 where its
- * credential is missing.
- */
-export async function getReadyProvider(
-  kernel: Capabilities<'caches' | 'forced_provider_mode'>,
-  tx: Tx,
-  provider_key: string,
-  check: (provider: ProviderReadiness['provider']) => void,
-): Promise<ReadyProvider> {
-  assertFound(await documentStore.findDefinition(tx, PROVIDER_FAMILY, provider_key))
-  await resolver.resolveVersions(tx, [provider_key], {}, PROVIDER_FAMILY)
-  return assertFound((await expectReady(kernel, tx, [provider_key], check)).get(provider_key))
-}
 
 async function startCall(
   kernel: Capabilities<'encryption' | 'jobs'>,
@@ -71,16 +50,6 @@ async function startCall(
     restriction_id,
   })
   return { call_id, job }
-}
-
-/** 409 unless the call waits for a person. */
-async function expectUnknownOutcome(kernel: Capabilities<'caches'>, tx: Tx, call_id: string) {
-  await lockCall(tx, call_id)
-  const loaded = await loadCall(kernel, tx, call_id)
-  const state = getCallState(loaded.call, loaded.attempts, loaded.result, undefined)
-  if (state !== 'outcome_unknown') fail('transition_not_allowed', `The call is ${state.replace('_', ' ')}.`)
-  if (await findRepeat(tx, call_id)) fail('transition_not_allowed', 'The call was repeated already.')
-  return loaded
 }
 
 export const callRoutes: readonly Route[] = [
@@ -195,13 +164,9 @@ export const callRoutes: readonly Route[] = [
     runs_plugins_of: ['provider'],
     problems: ['not_found', 'nothing_in_force', 'transition_not_allowed', 'conflict', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
-    const { call } = await expectUnknownOutcome(kernel, tx, params.call_id)
-    const { restriction_id } = await noteRestriction({ tx, audit }, 'provider_call', call.call_id)
-    const input = await openInput(kernel, tx, call)
-    const { capability, subject_id } = call
-    const request = { capability, input, subject_id, restriction_id, repeats_call_id: call.call_id }
-    const provider = await getReadyProvider(kernel, tx, call.provider_key, (found) => expectRenderable(found, request))
-    await expectExecutable(kernel, tx, provider, request)
+    const loaded = await expectUnknownOutcome(kernel, tx, params.call_id)
+    await noteRestriction({ tx, audit }, 'provider_call', loaded.call.call_id)
+    const { provider, request } = await prepareRepeat(kernel, tx, loaded)
     const { call_id, job } = await startCall(kernel, tx, provider, request)
     audit.recordDiff({ repeated_by: null }, { repeated_by: call_id, reason: body.reason })
     return job
@@ -222,30 +187,15 @@ export const callRoutes: readonly Route[] = [
     problems: ['not_found', 'transition_not_allowed', 'person_required', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, actor, audit }) => {
     expectPerson(actor.principal)
-    const { call, attempts, capability } = await expectUnknownOutcome(kernel, tx, params.call_id)
-    const { restriction_id } = await noteRestriction({ tx, audit }, 'provider_call', call.call_id)
-    const { result, media_type, content, reason } = body
-    const attempt = assertFound(attempts.at(-1))
-    await storeAnswer(
-      kernel,
-      tx,
-      { call, attempt, capability },
-      {
-        source: 'person',
-        result,
-        http_status: null,
-        headers: {},
-        media_type,
-        bytes: Buffer.from(content),
-        duration_ms: null,
-        reason,
-      },
-    )
-    audit.recordDiff({ answered_by_hand: false }, { answered_by_hand: true, reason })
+    const loaded = await expectUnknownOutcome(kernel, tx, params.call_id)
+    const { call_id } = loaded.call
+    const { restriction_id } = await noteRestriction({ tx, audit }, 'provider_call', call_id)
+    await storeEnteredAnswer(kernel, tx, loaded, body)
+    audit.recordDiff({ answered_by_hand: false }, { answered_by_hand: true, reason: body.reason })
     return kernel.jobs.enqueue(tx, {
       kind: PROVIDER_CALL,
-      payload: { call_id: call.call_id },
-      resource: `/providers/calls/${call.call_id}`,
+      payload: { call_id },
+      resource: `/providers/calls/${call_id}`,
       restriction_id,
     })
   }),

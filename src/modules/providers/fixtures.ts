@@ -147,7 +147,7 @@ const ensureCall = (t: ExampleTenant): Promise<string> => oncePerTenant(t, 'call
 const onCall: Fixture = async (t) => ({ params: { call_id: await ensureCall(t) } })
 
 /** A call that was sent once and never answered: no operation makes one on purpose. */
-async function newUnknownCall(t: ExampleTenant): Promise<string> {
+export async function newUnknownCall(t: ExampleTenant): Promise<string> {
   const key = await publish(t, [])
   const manifest = registryManifest()
   const { safe: _, ...once } = manifest.capabilities['company.lookup']

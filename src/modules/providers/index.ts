@@ -11,6 +11,7 @@ import { statusRoutes } from './status-routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { verifyRoutes } from './verify-routes.ts'
 
+export * as callLedger from './call-ledger.ts'
 export { findCallResults } from './call-results.ts'
 export * as capabilities from './capability.ts'
 export { type ContractProvider, listContractProviders } from './contract-providers.ts'

@@ -300,6 +300,8 @@ export const findRecordedAnswer = (
   tx: Tx,
   wanted: Pick<CallRow, 'provider_key' | 'capability' | 'input_hash' | 'environment' | 'subject_id'> & {
     readonly max_age_s: number | null
+    /** Only of calls that everybody may see: a restricted one shows nowhere else. */
+    readonly is_unrestricted?: boolean
   },
 ) =>
   tx.find<AnswerRow>(
@@ -307,11 +309,11 @@ export const findRecordedAnswer = (
        join app.provider_answer a on a.tenant_id = c.tenant_id and a.call_id = c.call_id and a.is_result
       where c.tenant_id = $1 and c.provider_key = $2 and c.capability = $3 and c.input_hash = $4 and a.source = 'provider'
         and ($5::bigint is null or a.answered_at > now() - $5::bigint * interval '1 s') and c.environment = $6
-        and (c.subject_id is null or c.subject_id = $7)
+        and (c.subject_id is null or c.subject_id = $7) and ($8::boolean is false or c.restriction_id is null or not app.is_in_force(c.restriction_id))
       order by c.created_at desc, c.call_id desc limit 1`,
     [
       ...[tx.tenant_id, wanted.provider_key, wanted.capability, wanted.input_hash, wanted.max_age_s],
-      ...[wanted.environment, wanted.subject_id],
+      ...[wanted.environment, wanted.subject_id, wanted.is_unrestricted ?? false],
     ],
   )
 

@@ -2,8 +2,10 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import type { Problem } from '#kernel/problem.ts'
+import { type Problem, problems } from '#kernel/problem.ts'
+import { listSteps } from '../queries.ts'
 import { updateGathering } from './queries.ts'
+import { getBlockage, getGathering, listStartable } from './step-states.ts'
 
 export const GATHER = 'investigation.gather'
 
@@ -40,5 +42,26 @@ export async function startGathering(
 export const updateBlocked = (tx: Tx, investigation_id: string, problem: Problem): Promise<number> =>
   updateGathering(tx, investigation_id, {
     gathering: 'blocked',
-    problem: { code: problem.code, detail: problem.message, ...problem.extra.members },
+    problem: {
+      code: problem.code,
+      detail: problem.extra.detail ?? problems[problem.code].title,
+      ...problem.extra.members,
+    },
   })
+
+/** After a person ended a step: a job begins what needed it, or the case shows how far gathering is. */
+export async function continueGathering(
+  kernel: Capabilities<'jobs'>,
+  tx: Tx,
+  { investigation_id, restriction_id }: Pick<GatheredCase, 'investigation_id' | 'restriction_id'>,
+): Promise<JobRow | null> {
+  const steps = await listSteps(tx, investigation_id)
+  const startable = listStartable(steps).map(({ step_key }) => step_key)
+  if (startable.length > 0) {
+    const started = { investigation_id, restriction_id, steps: steps.length, is_scheduled: true }
+    return startGathering(kernel, tx, started, startable)
+  }
+  const gathering = getGathering(steps)
+  if (gathering !== 'running') await updateGathering(tx, investigation_id, { gathering, problem: getBlockage(steps) })
+  return null
+}

@@ -15,7 +15,7 @@ type CheckKernel = Capabilities<'caches' | 'forced_provider_mode' | 'modules' | 
 export async function expectProviders(
   kernel: CheckKernel,
   tx: Tx,
-  { content }: playbookModel.LoadedPlaybook,
+  { content }: { readonly content: Pick<playbookModel.Playbook, 'steps'> },
   applies: ReadonlySet<string>,
 ): Promise<void> {
   const kinds = kernel.modules.flatMap(({ step_kinds = [] }) => step_kinds)

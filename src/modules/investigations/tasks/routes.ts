@@ -6,6 +6,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { evidenceStore } from '#modules/documents/index.ts'
 import { workItems } from '#modules/work/index.ts'
 import { lockStep } from '../gathering/queries.ts'
+import { continueGathering } from '../gathering/start-gathering.ts'
 import { assertCase } from '../lifecycle/case-content.ts'
 import { INVESTIGATION } from '../model.ts'
 import { findInvestigation, type InvestigationRow } from '../queries.ts'
@@ -88,13 +89,14 @@ export const taskRoutes = [
     summary: 'Work on a task: confirm items, give it to somebody, end it',
     roles: workers,
     tx: 'write',
+    uses: ['jobs'],
     params: TaskParams,
     body: TaskPatch,
     reply: [200, Task],
     revisioned: true,
     problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'role_required'],
   }).handle(async (input) => {
-    const { tx, params, body, actor, audit } = input
+    const { tx, params, body, actor, audit, kernel } = input
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
     assertOpen(row)
     const { investigation_id, restriction_id } = row
@@ -117,7 +119,11 @@ export const taskRoutes = [
     const after = assertFound(
       await updateTask(tx, task.task_id, { title, detail, checklist, state, assignee, due_at, result }),
     )
-    if (task.step_key !== null && state !== task.state) await updateTaskStep(tx, investigation_id, after)
+    if (task.step_key !== null && state !== task.state) {
+      await updateTaskStep(tx, investigation_id, after)
+      // Steps that need this one can begin.
+      await continueGathering(kernel, tx, row)
+    }
     audit.recordDiff(toRecordedTask(task), toRecordedTask(after))
     return toTask(after)
   }),

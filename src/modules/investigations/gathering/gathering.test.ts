@@ -1,0 +1,385 @@
+/** Gathering with a real worker and a provider that counts what it receives. */
+import { describe, expect, test } from 'vitest'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { createRegistryPayload, respondFromRegistry } from '#test/support/counting-provider.ts'
+import { latch, waitUntil } from '#test/support/job-test-app.ts'
+import { answer, calls, owner, provider, setUpProviderCalls, t, w } from '#test/support/provider-call-suite.ts'
+import { deadWorkerScan } from './dead-workers.ts'
+
+setUpProviderCalls()
+
+const once = { safe: false }
+const matrix = { key: 'rate', kind: 'evaluation', with: { matrix: 'customer-risk-person' } }
+const task = (key: string, more: object = {}) => ({
+  key,
+  kind: 'task',
+  with: { title: 'Look at it', role: 'analyst' },
+  ...more,
+})
+/** Asks the provider that was connected last. */
+const ask = (key: string, more: object = {}) => ({
+  key,
+  kind: 'provider',
+  with: { provider: calls.provider_key, capability: 'company.lookup', input: { number: { fact: 'number' } } },
+  required: true,
+  ...more,
+})
+
+async function publish(steps: readonly object[]): Promise<string> {
+  const playbook_key = `gathered-${uuidv7().slice(-12)}`
+  const definition = {
+    title: 'Gathered',
+    subject_types: ['person', 'company'],
+    facts: [{ name: 'number', title: 'Number', type: 'string' }],
+    steps,
+    outcomes: ['INV_NO_SUSPICION'],
+  }
+  await t.make('POST /playbooks', { body: { playbook_key, title: 'Gathered', definition } })
+  await t.make(`POST /playbooks/${playbook_key}/versions/draft/publish`, { body: {} })
+  await t.make(`POST /playbooks/${playbook_key}/activations`, { body: { version: 1, reason: 'Reviewed' } })
+  return playbook_key
+}
+
+const newSubject = async (number = '00000006'): Promise<string> =>
+  (await t.make('POST /subjects', { body: { subject_type: 'company', name: 'Example Ltd', attributes: { number } } }))
+    .subject_id
+
+const send = async (at: string, body?: object) =>
+  w.call(at, { token: await t.token(), ...(body === undefined ? {} : { body }) })
+const open = async (playbook_key: string, more: object = {}) =>
+  (await t.make('POST /investigations', { body: { subject_id: await newSubject(), playbook_key, ...more } })) as {
+    investigation_id: string
+    job_id: string
+  }
+const read = (id: string) => t.make(`GET /investigations/${id}`)
+const states = (seen: { steps: { step_key: string; state: string }[] }) =>
+  Object.fromEntries(seen.steps.map(({ step_key, state }) => [step_key, state]))
+/** The case once its job has ended. */
+async function gathered({ investigation_id, job_id }: { investigation_id: string; job_id: string }) {
+  const job = await calls.ended(job_id)
+  return { job, seen: await read(investigation_id) }
+}
+/** Runs the job, ending every wait at once. */
+async function gatherWithoutWaiting(opened: { investigation_id: string; job_id: string }) {
+  const ending = setInterval(
+    () =>
+      void owner.query(
+        `update app.provider_state set open_until = null, failures = 0;
+         update app.investigation_step set not_before = now(), revision = revision + 1 where state = 'waiting' and not_before > now()`,
+      ),
+    20,
+  )
+  const job = await calls.endWaits(opened.job_id).finally(() => clearInterval(ending))
+  return { job, seen: await read(opened.investigation_id) }
+}
+
+describe('steps', () => {
+  test('run as their needs are met, four at once, and end with evidence, cost and the verdict of the contract', async () => {
+    await calls.connect()
+    const free = latch()
+    let most = 0
+    let now = 0
+    provider.respond = (request) => {
+      most = Math.max(most, ++now)
+      if (most === 4) free.open()
+      return { ...respondFromRegistry(request), after: free.opened.then(() => now--) }
+    }
+    const keys = ['a', 'b', 'c', 'd', 'e']
+    const playbook = await publish([
+      ...keys.map((key) => ask(key)),
+      { ...ask('other'), when: { subject_type: '"person"' } },
+      task('look', { needs: keys, required: true }),
+      task('after', { needs: ['look'] }),
+    ])
+    const opened = await open(playbook)
+    w.startRunner(2)
+    const { job, seen } = await gathered(opened)
+    expect(most).toBe(4)
+    expect(job).toMatchObject({ state: 'succeeded', result: { gathering: 'partial', ended: 6, total: 8 } })
+    expect(states(seen)).toEqual({
+      ...Object.fromEntries(keys.map((key) => [key, 'succeeded'])),
+      other: 'skipped',
+      look: 'waiting',
+      after: 'pending',
+    })
+    expect(seen.gathering).toBe('partial')
+    const [first] = seen.steps
+    expect(first).toMatchObject({
+      attempt: 1,
+      cost: { amount: '0.400000', currency: 'EUR' },
+      contract_result: { contract_key: 'company-registry', is_admitted: true, answer: 'found' },
+      result: { kind: 'provider_call', id: first.call_id },
+      problem: null,
+    })
+    expect(seen.counts).toMatchObject({ evidence: 5, tasks_open: 1 })
+    const evidence = await t.make(`GET /evidence/${first.evidence_id}`)
+    expect(evidence).toMatchObject({ kind: 'provider_call', object_id: first.call_id, owner_id: seen.investigation_id })
+    expect(provider.requests).toHaveLength(5)
+    const { items } = await t.make(`GET /investigations/${seen.investigation_id}/timeline?limit=100`)
+    const kinds = items.map(({ kind }: { kind: string }) => kind)
+    expect(kinds.filter((kind: string) => kind === 'step_succeeded')).toHaveLength(5)
+    expect(kinds.filter((kind: string) => kind === 'evidence_attached')).toHaveLength(5)
+  })
+
+  test('decide on what earlier steps found, and fail with what is missing', async () => {
+    await calls.connect()
+    const definition = {
+      inputs: [
+        {
+          ...{ name: 'country', title: 'Country', type: 'enum', one_of: { list_key: 'countries' } },
+          from: { contract_key: 'company-registry', fact: 'country' },
+        },
+      ],
+      table: {
+        hit_policy: 'first',
+        columns: ['country'],
+        outputs: [],
+        rows: [{ key: 'home', when: ['"GB"'], then: [] }],
+      },
+      ...{ reason_code: 'TM_LARGE_CASH', reason: 'The company is at home.' },
+    }
+    await t.make('POST /rules', { body: { rule_key: 'company-home', title: 'Home', definition } })
+    await t.make('POST /rules/company-home/versions/draft/publish', { body: {} })
+    await t.make('POST /rules/company-home/activations', { body: { version: 1, reason: 'Reviewed' } })
+    const opened = await open(
+      await publish([
+        ask('registry'),
+        task('look', { needs: ['registry'] }),
+        { key: 'home', kind: 'evaluation', with: { rule: 'company-home' }, needs: ['look'], required: true },
+        { ...matrix, needs: ['registry'] },
+      ]),
+    )
+    const { investigation_id } = opened
+    w.startRunner(1)
+    const { seen } = await gathered(opened)
+    expect(states(seen)).toEqual({ registry: 'succeeded', look: 'waiting', home: 'pending', rate: 'failed' })
+    expect(seen.steps[3].problem).toMatchObject({ code: 'inputs_refused' })
+    const { items } = await t.make(`GET /investigations/${investigation_id}/tasks`)
+    await t.make(`PATCH /investigations/${investigation_id}/tasks/${items[0].task_id}`, {
+      body: { state: 'done', expected_revision: items[0].revision },
+    })
+    const { gathering_job_id } = await read(investigation_id)
+    const after = await gathered({ investigation_id, job_id: gathering_job_id })
+    expect(after.seen.steps[2].problem).toBeNull()
+    expect(states(after.seen)).toEqual({ registry: 'succeeded', look: 'succeeded', home: 'succeeded', rate: 'failed' })
+    const { result, evidence_id } = after.seen.steps[2]
+    expect(await t.make(`GET /evaluations/${result.id}`)).toMatchObject({
+      outcome: { hit: true },
+      evidence: [{ contract_key: 'company-registry', mode: 'live' }],
+    })
+    expect(await t.make(`GET /evidence/${evidence_id}`)).toMatchObject({ kind: 'evaluation', object_id: result.id })
+  })
+
+  test('begin again when a person asks, and go on after a task is waived', async () => {
+    await calls.connect()
+    answer(() => ({ body: { unexpected: true } }))
+    const opened = await open(await publish([ask('registry'), task('look', { needs: ['registry'] })]))
+    const { investigation_id } = opened
+    w.startRunner(2)
+    const { seen } = await gathered(opened)
+    expect(states(seen)).toEqual({ registry: 'failed', look: 'pending' })
+    expect(seen.steps[0]).toMatchObject({
+      problem: { code: 'contract_violated' },
+      contract_result: { is_admitted: false },
+      evidence_id: null,
+    })
+    answer()
+    const at = `/investigations/${investigation_id}/steps`
+    const job = await t.make(`POST ${at}/registry/retry`)
+    const again = await gathered({ investigation_id, job_id: job.job_id })
+    expect(states(again.seen)).toEqual({ registry: 'succeeded', look: 'waiting' })
+    expect(again.seen.steps[0]).toMatchObject({ attempt: 2, problem: null })
+    expect(provider.requests).toHaveLength(2)
+    expect((await send(`POST ${at}/registry/retry`)).json.code).toBe('transition_not_allowed')
+    const added = await t.make(`POST ${at}`, {
+      body: { step_key: 'second', kind: 'provider', title: 'Once more', with: ask('x').with, needs: ['look'] },
+    })
+    await calls.ended(added.job_id)
+    expect((await read(investigation_id)).steps[2]).toMatchObject({ state: 'pending', origin: 'person' })
+    const refused = await send(`POST ${at}`, { step_key: 'third', kind: 'task', title: 'Bad', with: {} })
+    expect([refused.status, refused.json.code]).toEqual([409, 'conflict'])
+    expect((await send(`POST ${at}/look/waive`, { reason: 'Seen elsewhere' })).json).toMatchObject({
+      state: 'waived',
+      waiver: { reason: 'Seen elsewhere' },
+    })
+    const { gathering_job_id } = await read(investigation_id)
+    const last = await gathered({ investigation_id, job_id: gathering_job_id })
+    expect([states(last.seen), last.seen.gathering]).toEqual([
+      { registry: 'succeeded', look: 'waived', second: 'succeeded' },
+      'done',
+    ])
+  })
+})
+
+describe('a credential that is missing', () => {
+  test('refuses a case that a person opens, blocks a required step, leaves out an optional one, and goes on by retry', async () => {
+    const credential_id = await calls.connect()
+    const playbook = await publish([ask('registry'), ask('second', { required: false }), task('look')])
+    const opened = await open(playbook)
+    const { investigation_id } = opened
+    await t.make(`POST /provider-credentials/${credential_id}/disable`, { body: { reason: 'leak' } })
+    const refused = await send('POST /investigations', { subject_id: await newSubject(), playbook_key: playbook })
+    expect([refused.status, refused.json.code]).toEqual([424, 'provider_credential_missing'])
+    w.startRunner(2)
+    const { seen } = await gathered(opened)
+    expect(seen).toMatchObject({
+      gathering: 'blocked',
+      gathering_problem: {
+        code: 'provider_credential_missing',
+        steps: ['registry'],
+        missing: [{ reason: 'disabled' }],
+      },
+    })
+    expect(states(seen)).toEqual({ registry: 'pending', second: 'skipped', look: 'waiting' })
+    expect(seen.steps[1].problem.code).toBe('provider_credential_missing')
+    const retry = `POST /investigations/${investigation_id}/steps/registry/retry`
+    expect((await send(retry)).status).toBe(424)
+    await t.make(`POST /provider-credentials/${credential_id}/enable`, { body: { reason: 'settled' } })
+    const again = await gathered({ investigation_id, job_id: (await t.make(retry)).job_id })
+    expect(again.seen).toMatchObject({ gathering: 'partial', gathering_problem: null })
+    expect(states(again.seen)).toEqual({ registry: 'succeeded', second: 'skipped', look: 'waiting' })
+    expect(provider.requests).toHaveLength(1)
+  })
+})
+
+describe('a provider that is down', () => {
+  test('is asked again without a person, and uses up no attempt of the job', async () => {
+    await calls.connect()
+    let failures = 12
+    answer((request) => (failures-- > 0 ? { status: 503 } : respondFromRegistry(request)))
+    const opened = await open(await publish([ask('registry')]))
+    w.startRunner(1)
+    const waiting = await calls.waiting(opened.job_id)
+    expect(waiting.problem).toMatchObject({ code: 'dependency_unavailable' })
+    const during = await read(opened.investigation_id)
+    expect([during.gathering, during.steps[0].state, during.steps[0].not_before]).toEqual([
+      'running',
+      'waiting',
+      expect.any(String),
+    ])
+    const { job, seen } = await gatherWithoutWaiting(opened)
+    expect(job).toMatchObject({ state: 'succeeded', attempts: 1 })
+    expect(states(seen)).toEqual({ registry: 'succeeded' })
+    expect(provider.requests).toHaveLength(13)
+    const { items } = await t.make(`GET /investigations/${seen.investigation_id}/timeline?limit=100`)
+    const waits = items.filter(({ kind }: { kind: string }) => kind === 'step_waiting')
+    expect(waits).toHaveLength(1)
+  })
+})
+
+describe('an unknown outcome', () => {
+  test('is never sent again by the service; a person calls again or enters the answer', async () => {
+    await calls.connect(once)
+    answer(() => ({ reset: true }))
+    const opened = await open(await publish([ask('first'), ask('second')]))
+    const { investigation_id } = opened
+    w.startRunner(2)
+    const { seen } = await gathered(opened)
+    expect(states(seen)).toEqual({ first: 'indeterminate', second: 'indeterminate' })
+    expect(seen.steps[0].problem.code).toBe('outcome_unknown')
+    const at = `POST /investigations/${investigation_id}/steps`
+    expect((await send(`${at}/first/retry`)).json.code).toBe('transition_not_allowed')
+    await expect(
+      w.kernel.transactions.write({ tenant_id: t.tenant_id, actor: 'job:x', sight: 'all' } as never, (tx) =>
+        tx.run(
+          `update app.investigation_step set state = 'pending', ended_at = null, problem = null, revision = revision + 1
+            where tenant_id = $1 and investigation_id = $2`,
+          [t.tenant_id, investigation_id],
+        ),
+      ),
+    ).rejects.toThrow(/settled by a person/)
+    answer()
+    const reason = 'The provider has no record of it'
+    const called = await t.make(`${at}/first/settle`, { body: { action: 'call_again', reason } })
+    await calls.ended(called.job_id)
+    const content = JSON.stringify(createRegistryPayload('00000006'))
+    const entered = { result: 'found', media_type: 'application/json', content }
+    const settled = await t.make(`${at}/second/settle`, { body: { action: 'enter_answer', reason, answer: entered } })
+    const last = await gathered({ investigation_id, job_id: settled.job_id })
+    expect(states(last.seen)).toEqual({ first: 'succeeded', second: 'succeeded' })
+    expect(last.seen).toMatchObject({ gathering: 'done', steps: [{ attempt: 2 }, { attempt: 1 }] })
+    expect(provider.requests).toHaveLength(3)
+    const { items } = await t.make(`GET /audit/events?operation=settleInvestigationStep`)
+    expect(items).toHaveLength(2)
+  })
+})
+
+describe('an answer that is young enough', () => {
+  test('is used again with its date, and never by or from a restricted case', async () => {
+    await calls.connect()
+    const subject_id = await newSubject()
+    const again = () => publish([ask('registry', { reuse_days: 30 })])
+    w.startRunner(2)
+    const hidden = await gathered(await open(await again(), { subject_id, is_restricted: true }))
+    expect(states(hidden.seen)).toEqual({ registry: 'succeeded' })
+    const first = await gathered(await open(await again(), { subject_id }))
+    expect(first.seen.steps[0].reused_from).toBeNull()
+    expect(provider.requests).toHaveLength(2)
+    const second = await gathered(await open(await again(), { subject_id }))
+    const [asked] = first.seen.steps
+    expect(second.seen.steps[0]).toMatchObject({ state: 'succeeded', cost: null })
+    const { answer: answered } = await t.make(`GET /providers/calls/${asked.call_id}`)
+    expect(second.seen.steps[0].reused_from).toBe(answered.answered_at)
+    const item = await t.make(`GET /evidence/${second.seen.steps[0].evidence_id}`)
+    expect(item.object_id).not.toBe(asked.call_id)
+    expect(item.obtained_at).toBe(answered.answered_at)
+    const restricted = await gathered(await open(await again(), { subject_id, is_restricted: true }))
+    expect(restricted.seen.steps[0].reused_from).toBeNull()
+    const other = await gathered(await open(await again(), { subject_id: await newSubject() }))
+    expect(other.seen.steps[0].reused_from).toBeNull()
+    expect(provider.requests).toHaveLength(4)
+  })
+})
+
+describe('workers', () => {
+  test('two at once, and one that died, send nothing twice and leave nothing running', async () => {
+    await calls.connect(once)
+    const held = latch()
+    answer((request) => ({ ...respondFromRegistry(request), after: held.opened }))
+    const playbook = await publish([ask('a'), ask('b'), ask('c')])
+    const opened = await open(playbook)
+    const first = w.startRunner(1)
+    w.startRunner(1)
+    await waitUntil('the provider is asked', () => provider.requests.length === 3)
+    // As a worker leaves it that died: the lease has run out, and a scan gives its steps back.
+    await owner.query(
+      `update app.job set lease_until = now() - interval '1 s', state = 'queued', lease_token = null, run_at = now() + interval '1 h'
+                        where job_id = $1`,
+      [opened.job_id],
+    )
+    await scan()
+    const during = await read(opened.investigation_id)
+    expect(states(during)).toEqual({ a: 'pending', b: 'pending', c: 'pending' })
+    held.open()
+    await waitUntil('the answers are stored', async () => {
+      const { rows } = await owner.query(
+        'select 1 from app.provider_answer a join app.provider_call c using (tenant_id, call_id) where c.tenant_id = $1',
+        [t.tenant_id],
+      )
+      return rows.length === 3
+    })
+    await first.stop(0)
+    const { seen } = await gatherWithoutWaiting(opened)
+    expect(states(seen)).toEqual({ a: 'succeeded', b: 'succeeded', c: 'succeeded' })
+    expect(provider.requests).toHaveLength(3)
+    expect(seen.steps.map(({ attempt }: { attempt: number }) => attempt)).toEqual([1, 1, 1])
+  })
+
+  test('a case whose job was cancelled shows what is missing, and goes on by retry', async () => {
+    await calls.connect()
+    const opened = await open(await publish([ask('registry')]))
+    await t.make(`POST /jobs/${opened.job_id}/cancel`)
+    await scan()
+    expect(await read(opened.investigation_id)).toMatchObject({
+      gathering: 'partial',
+      gathering_problem: { code: 'cancelled' },
+      steps: [{ state: 'pending' }],
+    })
+    const { job_id } = await t.make(`POST /investigations/${opened.investigation_id}/steps/registry/retry`)
+    w.startRunner(1)
+    const { seen } = await gathered({ ...opened, job_id })
+    expect([seen.gathering, states(seen)]).toEqual(['done', { registry: 'succeeded' }])
+  })
+})
+
+const scan = () => w.inTenant(t.tenant_id, async (tx) => void (await deadWorkerScan.run(w.kernel, tx)))

@@ -1,0 +1,145 @@
+/** What people do with a step: begin it again, settle an unknown outcome, waive or add one. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import { checkAddedStep, loadPlaybook, type playbookModel } from '#modules/playbooks/index.ts'
+import { callLedger, createCall } from '#modules/providers/index.ts'
+import { payloadStore } from '#modules/source-contracts/index.ts'
+import { expectProviders } from '../opening/check-providers.ts'
+import { insertSteps } from '../opening/queries.ts'
+import { type InvestigationRow, listSteps, type StepRow } from '../queries.ts'
+import { updateStepAgain } from './queries.ts'
+import { isBlocked } from './step-states.ts'
+
+const MAX_STEPS = 100
+
+type StepKernel = Capabilities<
+  'caches' | 'encryption' | 'forced_provider_mode' | 'modules' | 'plugin_policy' | 'threads'
+>
+
+/** 424 and 503 where what it asks for cannot be asked now. */
+async function expectAskable(kernel: StepKernel, tx: Tx, { step_key, definition }: StepRow): Promise<void> {
+  const step = { ...definition, key: step_key, required: true } as unknown as playbookModel.PlaybookStep
+  await expectProviders(kernel, tx, { content: { steps: [step] } }, new Set([step_key]))
+}
+
+/** The call that a new run goes on with; null: it makes a new one. An answer that was paid for is used, if it can be used now. */
+async function findUsableCall(kernel: StepKernel, tx: Tx, { call_id, state }: StepRow): Promise<string | null> {
+  if (call_id === null) return null
+  const { call, attempts, result } = await callLedger.loadCall(kernel, tx, call_id)
+  if (result) {
+    if (call.contract_key === null || result.result === 'not_found') return call_id
+    const [admission] = await payloadStore.findLastAdmissions(tx, [result.payload_id])
+    return admission && !admission.admitted ? null : call_id
+  }
+  if (state === 'indeterminate') return fail('transition_not_allowed', 'Its outcome is unknown: settle the step.')
+  return attempts.at(-1)?.is_final ? null : call_id
+}
+
+/** Steps that can begin again, with the one that was asked for: those of a blocked case begin together. */
+export async function beginAgain(
+  kernel: StepKernel,
+  tx: Tx,
+  { investigation_id, gathering }: InvestigationRow,
+  step: StepRow,
+): Promise<{ readonly only: string[] | undefined; readonly steps: number }> {
+  const isIdle = step.state === 'pending' && gathering !== 'running'
+  if (!isIdle && !isBlocked(step) && !['failed', 'indeterminate', 'skipped'].includes(step.state))
+    fail('transition_not_allowed', `The step is ${step.state}.`)
+  if (step.state === 'skipped' && step.problem === null)
+    fail('transition_not_allowed', 'Its condition does not apply to the subject.')
+  await expectAskable(kernel, tx, step)
+  await updateStepAgain(tx, investigation_id, step.step_key, await findUsableCall(kernel, tx, step))
+  const steps = await listSteps(tx, investigation_id)
+  if (gathering !== 'blocked') return { only: [step.step_key], steps: steps.length }
+  for (const other of steps.filter(isBlocked))
+    await updateStepAgain(tx, investigation_id, other.step_key, other.call_id)
+  return { only: undefined, steps: steps.length }
+}
+
+export interface Settlement {
+  readonly action: 'call_again' | 'enter_answer'
+  readonly reason: string
+  readonly answer?: Omit<callLedger.EnteredAnswer, 'reason'>
+}
+
+/** Returns the call that the step goes on with. */
+export async function settleStep(
+  kernel: StepKernel,
+  tx: Tx,
+  { investigation_id, step }: { readonly investigation_id: string; readonly step: StepRow },
+  { action, reason, answer }: Settlement,
+): Promise<string> {
+  const { call_id, step_key } = step
+  if (step.state !== 'indeterminate' || call_id === null)
+    return fail('transition_not_allowed', `The step is ${step.state}: only an unknown outcome is settled.`)
+  const goOn = async (with_call: string): Promise<string> => {
+    await updateStepAgain(tx, investigation_id, step_key, with_call)
+    return with_call
+  }
+  if (action === 'enter_answer') {
+    if (!answer) return fail('conflict', 'enter_answer needs answer.')
+    await callLedger.storeEnteredAnswer(kernel, tx, await callLedger.expectUnknownOutcome(kernel, tx, call_id), {
+      ...answer,
+      reason,
+    })
+    return goOn(call_id)
+  }
+  // Somebody repeated the call itself: the step goes on with that one.
+  const repeat = await callLedger.findRepeat(tx, call_id)
+  if (repeat) return goOn(repeat.call_id)
+  const loaded = await callLedger.expectUnknownOutcome(kernel, tx, call_id)
+  const { provider, request } = await callLedger.prepareRepeat(kernel, tx, loaded)
+  const call_key = `investigation/${investigation_id}/${step_key}/${step.attempt + 1}`
+  return goOn((await createCall(kernel, tx, provider, { ...request, call_key })).call_id)
+}
+
+export interface StepRequest {
+  readonly step_key: string
+  readonly kind: string
+  readonly title: string
+  readonly with: Readonly<Record<string, unknown>>
+  readonly needs?: readonly string[]
+  readonly is_required?: boolean
+  readonly reuse_days?: number
+  readonly max_cost?: playbookModel.Money
+}
+
+/** Returns how many steps the case has now. */
+export async function addStep(
+  kernel: StepKernel,
+  tx: Tx,
+  investigation: InvestigationRow,
+  { step_key, is_required = false, needs = [], ...request }: StepRequest,
+): Promise<number> {
+  const { investigation_id, playbook_key, playbook_origin: origin, playbook_version: version } = investigation
+  const steps = await listSteps(tx, investigation_id)
+  if (steps.length >= MAX_STEPS) fail('conflict', `A case has at most ${MAX_STEPS} steps.`)
+  const unknown = needs.find((key) => !steps.some((step) => step.step_key === key))
+  if (unknown !== undefined) fail('conflict', `The case has no step ${unknown}.`)
+  const { content } = await loadPlaybook(kernel, tx, playbook_key, { origin, version })
+  const { reuse_days = null, max_cost = null, kind, title } = request
+  const members = { key: step_key, title, needs, required: is_required, when: null, reuse_days, max_cost }
+  const added = { ...members, kind, with: request.with } as unknown as playbookModel.PlaybookStep
+  const findings = await checkAddedStep(kernel, tx, content, added)
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) {
+    fail('conflict', {
+      detail: errors
+        .map(({ message }) => message)
+        .join(' ')
+        .slice(0, 1000),
+      errors: errors.map(({ pointer, message, code }) => ({
+        in: 'body' as const,
+        pointer: pointer.replace(/^\/steps\/0/, '#'),
+        detail: message,
+        keyword: code,
+      })),
+    })
+  }
+  await expectProviders(kernel, tx, { content: { steps: [added] } }, new Set([step_key]))
+  await insertSteps(tx, investigation_id, [
+    { step_key, kind, origin: 'person', is_required, needs, definition: { ...added } },
+  ])
+  return steps.length + 1
+}
