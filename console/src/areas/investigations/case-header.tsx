@@ -15,6 +15,7 @@ import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import type { CaseAct } from './act-dialogs.tsx'
 import { CaseState, GatheringState } from './case-badges.tsx'
+import { CasePack } from './case-pack.tsx'
 import { hasEnded, type Investigation } from './investigation-queries.ts'
 import { MainAction } from './main-action.tsx'
 import { MissingList } from './missing-list.tsx'
@@ -51,6 +52,7 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
             <Button variant="subtle" size="xs" visibleFrom="sm" onClick={onHelp}>
               Keys
             </Button>
+            <CasePack investigation={investigation} />
             <MainAction investigation={investigation} act={act} onAct={onAct} />
           </Group>
         </div>
