@@ -69,7 +69,8 @@ describe('an investigation', () => {
 
     // What is missing leads to where it can be done.
     const missing = page.getByRole('group', { name: 'What is missing' })
-    await missing.getByRole('button', { name: /required step funds/ }).waitFor()
+    await missing.getByRole('button', { name: /Establish the source of funds/ }).click()
+    await page.getByRole('listitem').and(page.locator(':focus')).getByText('Establish the source of funds').waitFor()
     expect(await page.getByRole('button', { name: 'Propose an outcome' }).isDisabled()).toBe(true)
     await page.getByRole('checkbox', { name: 'Payslip seen' }).check()
     await page.getByRole('button', { name: 'Done', exact: true }).click()
@@ -138,6 +139,11 @@ describe('an investigation', () => {
     const closing = officer.page.getByRole('dialog', { name: 'Close the case' })
     await closing.getByRole('button', { name: 'Close the case' }).click()
     await officer.page.getByText('closed', { exact: true }).first().waitFor()
+    const [pack] = await Promise.all([
+      officer.page.waitForEvent('download'),
+      officer.page.getByRole('button', { name: 'Examiner’s package' }).click(),
+    ])
+    expect(pack.suggestedFilename()).toMatch(/^INV-.*\.zip$/)
     await officer.page.getByRole('link', { name: 'Investigations' }).last().click()
     await officer.page.getByRole('table', { name: 'Investigations' }).getByText('Viktor Example').waitFor()
     await expectFits(officer.page, 'console-cases')

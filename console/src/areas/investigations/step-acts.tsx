@@ -38,10 +38,11 @@ export function StepActs({ investigation, step }: StepActsProps) {
   }
   if (!offers.retry && !offers.settle && !offers.waive) return null
   const name = step.title ?? step.step_key
+  const isTroubled = offers.retry || offers.settle
   return (
     <>
       <ProblemNote problem={retry.problem} />
-      <Group gap={6} mt={4}>
+      <Group gap={6} mt={isTroubled ? 4 : 0} className={isTroubled ? '' : 'case-quiet-acts'}>
         {offers.retry && (
           <Button
             size="compact-xs"
@@ -58,17 +59,32 @@ export function StepActs({ investigation, step }: StepActsProps) {
             Settle
           </Button>
         )}
-        {offers.waive && (
-          <Button size="compact-xs" variant="subtle" aria-label={`Do without ${name}`} onClick={() => setAct('waive')}>
-            Do without
-          </Button>
-        )}
+        {offers.waive && <WaiveButton name={name} isQuiet={!isTroubled} onClick={() => setAct('waive')} />}
       </Group>
       {act === 'waive' && <WaiveDialog path={path} name={name} onClose={() => setAct(null)} />}
       {act === 'settle' && <SettleDialog path={path} name={name} onClose={() => setAct(null)} />}
     </>
   )
 }
+
+interface WaiveButtonProps {
+  readonly name: string
+  /** The step can still go its way: the button is there, but does not ask for attention. */
+  readonly isQuiet: boolean
+  readonly onClick: () => void
+}
+
+const WaiveButton = ({ name, isQuiet, onClick }: WaiveButtonProps) => (
+  <Button
+    size="compact-xs"
+    variant={isQuiet ? 'transparent' : 'default'}
+    className={isQuiet ? 'case-quiet-act' : ''}
+    aria-label={`Do without ${name}`}
+    onClick={onClick}
+  >
+    Do without
+  </Button>
+)
 
 interface StepDialogProps {
   readonly path: { readonly investigation_id: string; readonly step_key: string }
