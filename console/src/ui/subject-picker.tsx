@@ -17,6 +17,7 @@ interface SubjectPickerProps {
   readonly size?: 'xs' | 'sm'
   readonly width?: number
   readonly isRequired?: boolean
+  readonly placeholder?: string
   /** The label is read to people who do not see the screen. */
   readonly isLabelHidden?: boolean
 }
@@ -65,6 +66,7 @@ function NamedPicker(props: SubjectPickerProps) {
     width,
     isRequired = false,
     isLabelHidden = false,
+    placeholder = 'Beginning of a name',
   } = props
   const [typed, setTyped] = useState('')
   const [name] = useDebouncedValue(typed.split(' · ')[0]?.trim() ?? '', WAIT_MS)
@@ -87,7 +89,7 @@ function NamedPicker(props: SubjectPickerProps) {
       {...(isLabelHidden ? { 'aria-label': label } : { label })}
       required={isRequired}
       {...(description !== undefined && { description })}
-      placeholder="Beginning of a name"
+      placeholder={placeholder}
       size={size}
       {...(width !== undefined && { w: width })}
       searchable

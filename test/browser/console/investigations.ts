@@ -69,7 +69,8 @@ describe('an investigation', () => {
 
     // What is missing leads to where it can be done.
     const missing = page.getByRole('group', { name: 'What is missing' })
-    await missing.getByRole('button', { name: /required step funds/ }).waitFor()
+    await missing.getByRole('button', { name: /Establish the source of funds/ }).click()
+    await page.getByRole('listitem').and(page.locator(':focus')).getByText('Establish the source of funds').waitFor()
     expect(await page.getByRole('button', { name: 'Propose an outcome' }).isDisabled()).toBe(true)
     await page.getByRole('checkbox', { name: 'Payslip seen' }).check()
     await page.getByRole('button', { name: 'Done', exact: true }).click()
@@ -126,10 +127,23 @@ describe('an investigation', () => {
     const officer = await at(clara, `${address}?tab=timeline`, { viewport: WIDE })
     await officer.page.getByRole('list', { name: 'Timeline, newest first' }).getByText('Proposed').first().waitFor()
     await expectFits(officer.page, 'console-case-proposed')
+    await officer.page.getByRole('button', { name: 'Other acts' }).click()
+    await officer.page.getByRole('menuitem', { name: 'Restrict' }).click()
+    const restrict = officer.page.getByRole('dialog', { name: 'Restrict the case' })
+    await restrict.getByLabel('Reason').fill('The customer must not learn of it')
+    await restrict.getByRole('button', { name: 'Restrict' }).click()
+    await officer.page.getByRole('note', { name: 'Restricted' }).waitFor()
+    expect(await officer.page.title()).toMatch(/^INV-/)
+    await expectFits(officer.page, 'console-case-restricted')
     await officer.page.getByRole('button', { name: 'Close the case' }).click()
     const closing = officer.page.getByRole('dialog', { name: 'Close the case' })
     await closing.getByRole('button', { name: 'Close the case' }).click()
     await officer.page.getByText('closed', { exact: true }).first().waitFor()
+    const [pack] = await Promise.all([
+      officer.page.waitForEvent('download'),
+      officer.page.getByRole('button', { name: 'Examiner’s package' }).click(),
+    ])
+    expect(pack.suggestedFilename()).toMatch(/^INV-.*\.zip$/)
     await officer.page.getByRole('link', { name: 'Investigations' }).last().click()
     await officer.page.getByRole('table', { name: 'Investigations' }).getByText('Viktor Example').waitFor()
     await expectFits(officer.page, 'console-cases')

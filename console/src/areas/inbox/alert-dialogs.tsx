@@ -3,11 +3,14 @@ import { Select, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 import { REASON_CODES } from '#console/ui/decision/reason-codes.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { subjectQuery } from '#console/ui/subject-queries.ts'
+import { usePlaybooks } from '#console/ui/work/open-case.tsx'
 import { WorkerSelect } from '#console/ui/work/worker-select.tsx'
 import { type Alert, touched, useAlertSettings } from './alert-queries.ts'
 
@@ -81,14 +84,28 @@ export function DismissDialog({ alert, onClose }: DialogProps) {
 }
 
 export function EscalateDialog({ alert, onClose }: DialogProps) {
+  const may = usePermission()
   const [note, setNote] = useState('')
+  const [playbook_key, setPlaybook] = useState<string | null>(null)
+  const hasCase = alert.subject_id !== null && may('createInvestigation')
+  const { data: subject } = useQuery({
+    ...subjectQuery(alert.subject_id ?? ''),
+    enabled: hasCase && may('getSubject'),
+    throwOnError: false,
+  })
+  const playbooks = usePlaybooks(subject?.subject_type)
   const escalate = useApiMutation(
     () =>
       probity.POST('/api/alerts/{alert_id}/escalate', {
         params: { path: { alert_id: alert.alert_id } },
-        body: { note, expected_revision: alert.revision },
+        body: { note, expected_revision: alert.revision, ...(playbook_key !== null && { playbook_key }) },
       }),
-    { invalidates: touched, successMessage: 'Escalated', onDone: onClose },
+    {
+      invalidates: [...touched, 'investigations'],
+      successMessage: ({ investigation_id }) =>
+        investigation_id === null ? 'Escalated' : 'Escalated: it belongs to an investigation now',
+      onDone: onClose,
+    },
   )
   return (
     <FormDialog
@@ -99,8 +116,23 @@ export function EscalateDialog({ alert, onClose }: DialogProps) {
       submit="Escalate"
       change={escalate}
     >
-      <Text size="sm">It leaves the inbox: it needs an investigation.</Text>
+      <Text size="sm">
+        It leaves the inbox: it needs an investigation.
+        {hasCase && ' The open case of the subject is joined, or one is opened.'}
+      </Text>
       <ReasonField isFirst label="Why it needs an investigation" value={note} onChange={setNote} />
+      {hasCase && (
+        <Select
+          label="Playbook"
+          placeholder="What the policy says"
+          description="What is gathered, by when, and how the case may end."
+          clearable
+          data={playbooks}
+          value={playbook_key}
+          onChange={setPlaybook}
+          clearButtonProps={{ 'aria-label': 'Clear playbook' }}
+        />
+      )}
     </FormDialog>
   )
 }

@@ -2,6 +2,7 @@
 import { Badge } from '@mantine/core'
 import { toWords } from '#console/ui/format.ts'
 import type { InvestigationSummary, Step } from './investigation-queries.ts'
+import { stepTexts } from './missing.ts'
 
 const colors: Readonly<Record<string, string>> = {
   open: 'cyan',
@@ -25,17 +26,6 @@ const gatheringTexts: Readonly<Record<InvestigationSummary['gathering'], string>
   blocked: 'blocked',
   done: 'gathered',
   partial: 'partly gathered',
-}
-
-const stepTexts: Readonly<Record<Step['state'], string>> = {
-  pending: 'not begun',
-  running: 'running',
-  waiting: 'waiting',
-  succeeded: 'done',
-  failed: 'failed',
-  indeterminate: 'unknown outcome',
-  skipped: 'skipped',
-  waived: 'waived',
 }
 
 function Mark({ state, text }: { readonly state: string; readonly text: string }) {

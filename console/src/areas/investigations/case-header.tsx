@@ -15,6 +15,7 @@ import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import type { CaseAct } from './act-dialogs.tsx'
 import { CaseState, GatheringState } from './case-badges.tsx'
+import { CasePack } from './case-pack.tsx'
 import { hasEnded, type Investigation } from './investigation-queries.ts'
 import { MainAction } from './main-action.tsx'
 import { MissingList } from './missing-list.tsx'
@@ -46,18 +47,21 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
             </Title>
             <CaseSubject of={investigation} />
             <CaseState of={investigation} />
-            <GatheringState of={investigation} />
-            <PriorityBadge priority={investigation.priority} />
           </Group>
           <Group gap="xs">
-            <Button variant="subtle" size="xs" onClick={onHelp}>
+            <Button variant="subtle" size="xs" visibleFrom="sm" onClick={onHelp}>
               Keys
             </Button>
+            <CasePack investigation={investigation} />
             <MainAction investigation={investigation} act={act} onAct={onAct} />
           </Group>
         </div>
         <Group gap="md" className="case-facts">
           <span className="case-title">{investigation.title}</span>
+          <GatheringState of={investigation} />
+          <span>
+            Priority <PriorityBadge priority={investigation.priority} />
+          </span>
           <span className="case-people" title="People on the access list; the MLRO has access without being named">
             <Icon name={is_restricted ? 'lock' : 'people'} size={14} />{' '}
             {is_restricted ? formatCount(counts.people_with_access, 'person', 'people') : 'Not restricted'}

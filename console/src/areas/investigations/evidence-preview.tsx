@@ -46,7 +46,7 @@ function DocumentEvidence({ document_id }: { readonly document_id: string }) {
         {document.media_type}, {formatSize(document.size_bytes)}, {document.state}
         <RestrictionMark restriction_id={document.restriction_id} />
       </Text>
-      {hasBytes(document) && may('getDocumentContent') && <DocumentContent document={document} />}
+      {hasBytes(document) && may('getDocumentContent') && <DocumentContent document={document} isSmall />}
     </>
   )
 }

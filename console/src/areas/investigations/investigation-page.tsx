@@ -28,6 +28,8 @@ const partTexts = [
   { value: 'evidence', label: 'Evidence' },
 ]
 
+const withCount = (name: string, count: number): string => (count === 0 ? name : `${name} (${count})`)
+
 /** The element may be drawn only after its tab is open. */
 function focusElement(id: string): void {
   window.setTimeout(() => {
@@ -77,10 +79,10 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
   usePageKeys(caseKeys, onKey)
   const { counts } = investigation
   const names: Readonly<Record<Tab, string>> = {
-    narrative: draft.isChanged ? 'Narrative (not saved)' : 'Narrative',
+    narrative: draft.isChanged ? 'Narrative, not saved' : 'Narrative',
     timeline: 'Timeline',
-    requests: `Information requests (${counts.information_requests_open})`,
-    notes: `Notes (${counts.notes})`,
+    requests: withCount('Information requests', counts.information_requests_open),
+    notes: withCount('Notes', counts.notes),
   }
   const panels: Readonly<Record<Tab, ReactNode>> = {
     narrative: <NarrativeTab investigation={investigation} draft={draft} />,

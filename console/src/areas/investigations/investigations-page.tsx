@@ -84,6 +84,7 @@ export default function InvestigationsPage() {
           <SubjectPicker
             label="Subject"
             isLabelHidden
+            placeholder="Any subject"
             size="xs"
             width={220}
             subject_id={subject_id}

@@ -1,9 +1,11 @@
 /** The one act that brings a case forward for this user, and the others in a menu. */
 import { ActionIcon, Button, Menu } from '@mantine/core'
-import { useMe } from '#console/session/queries.ts'
+import { useState } from 'react'
+import { useMe, usePermission } from '#console/session/queries.ts'
 import { Icon } from '#console/ui/icons.tsx'
+import { AccessDialog } from './access-dialog.tsx'
 import { ActDialog, type CaseAct } from './act-dialogs.tsx'
-import type { Investigation } from './investigation-queries.ts'
+import { hasEnded, type Investigation } from './investigation-queries.ts'
 
 const mainTexts: Readonly<Partial<Record<CaseAct, string>>> = {
   propose_outcome: 'Propose an outcome',
@@ -30,6 +32,9 @@ interface MainActionProps {
 export function MainAction({ investigation, act, onAct }: MainActionProps) {
   const { main_action, next_actions } = investigation
   const { roles } = useMe()
+  const may = usePermission()
+  const [isRestricting, setRestricting] = useState(false)
+  const canRestrict = may('updateInvestigationAccess') && !hasEnded(investigation)
   const isPermitted = (wanted: CaseAct) => next_actions.some((one) => one.action === wanted && one.is_permitted)
   // Whoever only reads has no acts.
   if (!roles.some((role) => role === 'analyst' || role === 'compliance_officer')) return null
@@ -46,7 +51,7 @@ export function MainAction({ investigation, act, onAct }: MainActionProps) {
           {mainTexts[main_action] ?? main_action}
         </Button>
       )}
-      {others.length > 0 && (
+      {(others.length > 0 || canRestrict) && (
         <Menu position="bottom-end" withinPortal>
           <Menu.Target>
             <ActionIcon variant="default" size="lg" aria-label="Other acts">
@@ -59,9 +64,15 @@ export function MainAction({ investigation, act, onAct }: MainActionProps) {
                 {text}
               </Menu.Item>
             ))}
+            {canRestrict && (
+              <Menu.Item onClick={() => setRestricting(true)}>
+                {investigation.is_restricted ? 'Lift the restriction' : 'Restrict'}
+              </Menu.Item>
+            )}
           </Menu.Dropdown>
         </Menu>
       )}
+      {isRestricting && <AccessDialog investigation={investigation} onClose={() => setRestricting(false)} />}
       {act !== null && <ActDialog investigation={investigation} act={act} onClose={() => onAct(null)} />}
     </>
   )

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { formatCount } from '#console/ui/format.ts'
 import { findPlace } from './case-pointers.ts'
 import type { Investigation, MissingGuard } from './investigation-queries.ts'
+import { simplifyMissing } from './missing.ts'
 
 interface MissingListProps {
   readonly investigation: Investigation
@@ -19,9 +20,14 @@ const actTexts: Readonly<Record<string, string>> = {
   withdraw_proposal: 'Before the proposal can be withdrawn',
 }
 
-export function MissingList({ investigation: { main_action, next_actions }, onGoTo, onResume }: MissingListProps) {
+export function MissingList({
+  investigation: { main_action, next_actions, steps },
+  onGoTo,
+  onResume,
+}: MissingListProps) {
   const [isWhole, setWhole] = useState(false)
-  const missing = next_actions.find(({ action }) => action === main_action)?.missing ?? []
+  const guards = next_actions.find(({ action }) => action === main_action)?.missing ?? []
+  const missing = simplifyMissing(guards, steps)
   if (main_action === null || missing.length === 0) return null
   const shown = isWhole ? missing : missing.slice(0, MAX_SHOWN)
   return (

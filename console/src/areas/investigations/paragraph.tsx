@@ -204,7 +204,7 @@ function CitingTextarea({ place, text, offered, evidence, onText, onCite }: Citi
               <Text size="sm" span>
                 <b>{evidence.nameOf(one.evidence_id)}</b> {one.title}
               </Text>
-              <Text size="xs" c="dimmed">
+              <Text size="xs" className="citation-source">
                 {[toWords(one.kind), one.source].filter(Boolean).join(' · ')}
               </Text>
             </Combobox.Option>

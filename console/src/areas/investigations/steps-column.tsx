@@ -8,6 +8,7 @@ import { Principal } from '#console/ui/principal.tsx'
 import { StepState } from './case-badges.tsx'
 import { toStepElement } from './case-pointers.ts'
 import type { Investigation, Step } from './investigation-queries.ts'
+import { StepActs } from './step-acts.tsx'
 import { Tasks } from './tasks.tsx'
 
 export function StepsColumn({ investigation }: { readonly investigation: Investigation }) {
@@ -31,7 +32,7 @@ export function StepsColumn({ investigation }: { readonly investigation: Investi
         )}
         <ol className="case-steps">
           {steps.map((step) => (
-            <StepItem key={step.step_key} step={step} steps={steps} />
+            <StepItem key={step.step_key} step={step} investigation={investigation} />
           ))}
         </ol>
       </section>
@@ -42,10 +43,11 @@ export function StepsColumn({ investigation }: { readonly investigation: Investi
 
 interface StepItemProps {
   readonly step: Step
-  readonly steps: readonly Step[]
+  readonly investigation: Investigation
 }
 
-function StepItem({ step, steps }: StepItemProps) {
+function StepItem({ step, investigation }: StepItemProps) {
+  const { steps } = investigation
   const { step_key, title, kind, is_required, problem, waiver, not_before, reused_from } = step
   const titleOf = (key: string) => steps.find((one) => one.step_key === key)?.title ?? key
   const waitsFor = step.state === 'pending' ? step.needs.filter((key) => !isSettled(steps, key)) : []
@@ -77,6 +79,7 @@ function StepItem({ step, steps }: StepItemProps) {
         </Text>
       )}
       {problem !== null && <StepProblem problem={problem} />}
+      <StepActs investigation={investigation} step={step} />
       {waiver !== null && (
         <Text size="xs">
           Waived by <Principal of={waiver.waived_by} isAlwaysNamed />: “{waiver.reason}”

@@ -4,12 +4,13 @@ import type { Schemas } from '@probity/client'
 import { type ReactNode, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
+import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
-import type { Investigation } from './investigation-queries.ts'
+import { type Investigation, type NumberedEvidence, useEvidence } from './investigation-queries.ts'
 
 type Entry = Schemas['InvestigationEvent']
 type Category = 'all' | Entry['category']
@@ -21,11 +22,8 @@ const categories = [
   { value: 'provider', label: 'Providers' },
 ]
 
-export function TimelineTab({
-  investigation: { investigation_id, updated_at },
-}: {
-  readonly investigation: Investigation
-}) {
+export function TimelineTab({ investigation }: { readonly investigation: Investigation }) {
+  const { investigation_id, updated_at } = investigation
   const [category, setCategory] = useState<Category>('all')
   const list = usePages<Entry>(
     ['investigations', 'timeline', investigation_id, category, updated_at],
@@ -61,7 +59,7 @@ export function TimelineTab({
           <ol className="case-timeline" aria-label="Timeline, newest first">
             {entries.map((entry) => (
               <li key={entry.event_id}>
-                <TimelineEntry entry={entry} />
+                <TimelineEntry entry={entry} investigation={investigation} />
               </li>
             ))}
           </ol>
@@ -72,11 +70,25 @@ export function TimelineTab({
   )
 }
 
-function TimelineEntry({ entry }: { readonly entry: Entry }) {
+interface TimelineEntryProps {
+  readonly entry: Entry
+  readonly investigation: Investigation
+}
+
+function TimelineEntry({ entry, investigation }: TimelineEntryProps) {
+  const evidence = useEvidence(investigation.investigation_id)
+  const details = describe(entry.data, investigation, evidence)
   return (
     <>
       <Text size="sm" component="div">
-        <b>{toSentence(entry.kind)}</b> <EventData data={entry.data} />
+        <b>{kindTexts[entry.kind] ?? toSentence(entry.kind)}</b>
+        {details.length > 0 && ': '}
+        {details.map(([name, content], place) => (
+          <span key={name}>
+            {place > 0 && ', '}
+            {content}
+          </span>
+        ))}
       </Text>
       {entry.note !== null && <div className="case-note">{entry.note}</div>}
       {entry.note_state === 'erased' && <Text size="xs">What was written has been erased.</Text>}
@@ -92,6 +104,17 @@ function TimelineEntry({ entry }: { readonly entry: Entry }) {
   )
 }
 
+const kindTexts: Readonly<Record<string, string>> = {
+  proposed: 'Outcome proposed',
+  withdrawn: 'Proposal withdrawn',
+  returned: 'Proposal returned',
+  noted: 'Note written',
+  step_succeeded: 'Step done',
+  step_running: 'Step begun',
+  step_waiting: 'Step waits',
+  step_indeterminate: 'Step with an unknown outcome',
+}
+
 const pages: Readonly<Record<string, string>> = {
   alert_id: '/inbox/alerts',
   call_id: '/providers/calls',
@@ -102,28 +125,36 @@ const pages: Readonly<Record<string, string>> = {
   merged_into: '/investigations',
 }
 
-/** Ids become links, people their names; hashes and other ids are left out. */
-function EventData({ data }: { readonly data: Entry['data'] }) {
-  const shown = Object.entries(data).flatMap(([name, value]): [string, ReactNode][] => {
-    if (value === null || value === undefined || value === '') return []
+/** Members whose value says enough. */
+const plain = ['state', 'gathering', 'origin', 'kind', 'waiting_for', 'code', 'part']
+
+/** What an event names, as people call it. Hashes and ids without a page are left out. */
+function describe(
+  data: Entry['data'],
+  { steps }: Investigation,
+  evidence: NumberedEvidence | undefined,
+): [name: string, content: ReactNode][] {
+  return Object.entries(data).flatMap(([name, value]): [string, ReactNode][] => {
+    if (value === null || value === undefined || value === '' || typeof value === 'object') return []
     const text = String(value)
     const page = pages[name]
-    if (page !== undefined) {
-      const link = (
-        <PageLink to={`${page}/${text}`} inherit>
-          {toWords(name.replace(/_id$/, ''))}
-        </PageLink>
-      )
-      return [[name, link]]
-    }
+    if (page !== undefined)
+      return [
+        [
+          name,
+          <PageLink key={name} to={`${page}/${text}`} inherit>
+            {name === 'merged_into' ? 'the other case' : toWords(name.replace(/_id$/, ''))}
+          </PageLink>,
+        ],
+      ]
+    if (name === 'step_key') return [[name, steps.find(({ step_key }) => step_key === text)?.title ?? text]]
+    if (name === 'evidence_id') return evidence === undefined ? [] : [[name, evidence.nameOf(text)]]
+    if (name === 'outcome') return [[name, <ReasonCodes key={name} of={[text]} />]]
+    if (name === 'attempt') return Number(value) > 1 ? [[name, `attempt ${text}`]] : []
     if (/^(user|key|job):/.test(text)) return [[name, <Principal key={name} of={text} isAlwaysNamed />]]
-    if (typeof value === 'object' || /_id$|hash/.test(name)) return []
-    return [[name, `${toWords(name)} ${typeof value === 'string' ? toWords(text) : text}`]]
+    if (/_at$|^until$/.test(name)) return [[name, <DateTime key={name} at={text} />]]
+    if (plain.includes(name)) return [[name, toWords(text)]]
+    if (name === 'playbook_key') return [[name, text]]
+    return /_id$|_kind$|hash/.test(name) ? [] : [[name, `${toWords(name)} ${text}`]]
   })
-  return shown.map(([name, content], place) => (
-    <span key={name}>
-      {place > 0 && ' · '}
-      {content}
-    </span>
-  ))
 }

@@ -34,7 +34,14 @@ async function loadPreview({ document_id, media_type }: StoredDocument): Promise
   return { text: (await content.text()).slice(0, MAX_TEXT_CHARS) }
 }
 
-export function DocumentContent({ document }: { readonly document: StoredDocument }) {
+interface DocumentContentProps {
+  readonly document: StoredDocument
+  /** In a narrow column. */
+  readonly isSmall?: boolean
+}
+
+export function DocumentContent({ document, isSmall = false }: DocumentContentProps) {
+  const size = isSmall ? 'compact-xs' : 'sm'
   const [preview, setPreview] = useState<Preview | null>(null)
   const show = useApiMutation(() => loadPreview(document), { invalidates: ['documents'], onDone: setPreview })
   const download = useApiMutation(() => readContent(document.document_id), {
@@ -45,14 +52,14 @@ export function DocumentContent({ document }: { readonly document: StoredDocumen
     <>
       <Group gap="xs" mb="sm">
         {canPreview(document) && preview === null && (
-          <Button variant="default" loading={show.isRunning} onClick={() => show.run(undefined)}>
+          <Button size={size} variant="default" loading={show.isRunning} onClick={() => show.run(undefined)}>
             Show
           </Button>
         )}
-        <Button variant="default" loading={download.isRunning} onClick={() => download.run(undefined)}>
+        <Button size={size} variant="default" loading={download.isRunning} onClick={() => download.run(undefined)}>
           Download
         </Button>
-        <Text size="sm" c="dimmed">
+        <Text size={isSmall ? 'xs' : 'sm'} c="dimmed">
           Every time is recorded in the custody of the document.
         </Text>
       </Group>

@@ -24,7 +24,7 @@ interface OpenCaseProps {
 const priorities = ['low', 'medium', 'high', 'critical'] as const
 
 /** Playbooks in force that are meant for this type of subject; all of them while it is unknown. */
-function usePlaybooks(subject_type: string | undefined) {
+export function usePlaybooks(subject_type: string | undefined) {
   const { data } = useQuery(definitionsQuery(playbookKind))
   const inForce = (data ?? []).filter(({ active, state }) => active !== null && state === 'live')
   const texts = useQueries({

@@ -1,0 +1,199 @@
+/** What people do with a step: begin it again, settle an unknown outcome, do without it. */
+import { Button, Group, SegmentedControl, Select, Text, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { FormDialog } from '#console/ui/dialog.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { ReasonField } from '#console/ui/reason-field.tsx'
+import { type Investigation, isOpen, type Step, touchedByEvidence } from './investigation-queries.ts'
+
+interface StepActsProps {
+  readonly investigation: Investigation
+  readonly step: Step
+}
+
+/** A pending step with a problem waits for a credential. */
+const canRetry = ({ state, problem }: Step): boolean =>
+  state === 'failed' || (problem !== null && ['skipped', 'pending'].includes(state))
+const canWaive = ({ state }: Step): boolean => ['pending', 'waiting', 'failed', 'indeterminate'].includes(state)
+
+export function StepActs({ investigation, step }: StepActsProps) {
+  const may = usePermission()
+  const [act, setAct] = useState<'waive' | 'settle' | null>(null)
+  const path = { investigation_id: investigation.investigation_id, step_key: step.step_key }
+  const retry = useApiMutation(
+    () =>
+      probity.POST('/api/investigations/{investigation_id}/steps/{step_key}/retry', {
+        params: { path },
+      }),
+    { invalidates: touchedByEvidence, successMessage: 'The step begins again' },
+  )
+  if (!isOpen(investigation)) return null
+  const offers = {
+    retry: canRetry(step) && may('retryInvestigationStep'),
+    settle: step.state === 'indeterminate' && may('settleInvestigationStep'),
+    waive: canWaive(step) && may('waiveInvestigationStep'),
+  }
+  if (!offers.retry && !offers.settle && !offers.waive) return null
+  const name = step.title ?? step.step_key
+  const isTroubled = offers.retry || offers.settle
+  return (
+    <>
+      <ProblemNote problem={retry.problem} />
+      <Group gap={6} mt={isTroubled ? 4 : 0} className={isTroubled ? '' : 'case-quiet-acts'}>
+        {offers.retry && (
+          <Button
+            size="compact-xs"
+            variant="default"
+            loading={retry.isRunning}
+            aria-label={`Retry ${name}`}
+            onClick={() => retry.run(undefined)}
+          >
+            Retry
+          </Button>
+        )}
+        {offers.settle && (
+          <Button size="compact-xs" color="orange.9" aria-label={`Settle ${name}`} onClick={() => setAct('settle')}>
+            Settle
+          </Button>
+        )}
+        {offers.waive && <WaiveButton name={name} isQuiet={!isTroubled} onClick={() => setAct('waive')} />}
+      </Group>
+      {act === 'waive' && <WaiveDialog path={path} name={name} onClose={() => setAct(null)} />}
+      {act === 'settle' && <SettleDialog path={path} name={name} onClose={() => setAct(null)} />}
+    </>
+  )
+}
+
+interface WaiveButtonProps {
+  readonly name: string
+  /** The step can still go its way: the button is there, but does not ask for attention. */
+  readonly isQuiet: boolean
+  readonly onClick: () => void
+}
+
+const WaiveButton = ({ name, isQuiet, onClick }: WaiveButtonProps) => (
+  <Button
+    size="compact-xs"
+    variant={isQuiet ? 'transparent' : 'default'}
+    className={isQuiet ? 'case-quiet-act' : ''}
+    aria-label={`Do without ${name}`}
+    onClick={onClick}
+  >
+    Do without
+  </Button>
+)
+
+interface StepDialogProps {
+  readonly path: { readonly investigation_id: string; readonly step_key: string }
+  readonly name: string
+  readonly onClose: () => void
+}
+
+function WaiveDialog({ path, name, onClose }: StepDialogProps) {
+  const [reason, setReason] = useState('')
+  const waive = useApiMutation(
+    () =>
+      probity.POST('/api/investigations/{investigation_id}/steps/{step_key}/waive', {
+        params: { path },
+        body: { reason },
+      }),
+    { invalidates: touchedByEvidence, successMessage: 'The case does without it', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title={`Do without ${name}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => waive.run(undefined)}
+      submit="Do without it"
+      change={waive}
+    >
+      <Text size="sm">Steps that need it go on as if it were done. Your name and the reason stay with the case.</Text>
+      <ReasonField isFirst label="Why the case can do without it" value={reason} onChange={setReason} />
+    </FormDialog>
+  )
+}
+
+const mediaTypes = ['application/json', 'application/xml', 'text/plain']
+const choices = [
+  { value: 'call_again', label: 'Call again' },
+  { value: 'enter_answer', label: 'Enter the answer' },
+]
+const results = [
+  { value: 'found', label: 'Found' },
+  { value: 'not_found', label: 'Not found' },
+] as const
+
+function SettleDialog({ path, name, onClose }: StepDialogProps) {
+  const [action, setAction] = useState<'call_again' | 'enter_answer'>('call_again')
+  const [reason, setReason] = useState('')
+  const [answer, setAnswer] = useState({
+    result: 'found' as 'found' | 'not_found',
+    media_type: 'application/json',
+    content: '',
+  })
+  const settle = useApiMutation(
+    () =>
+      probity.POST('/api/investigations/{investigation_id}/steps/{step_key}/settle', {
+        params: { path },
+        body: { action, reason, ...(action === 'enter_answer' && { answer }) },
+      }),
+    { invalidates: touchedByEvidence, successMessage: 'Settled: the step goes on', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title={`Settle ${name}`}
+      isOpen
+      onClose={onClose}
+      onSubmit={() => settle.run(undefined)}
+      submit={action === 'call_again' ? 'Call again' : 'Store the answer'}
+      change={settle}
+    >
+      <Text size="sm">
+        The request was sent, and it is not known whether the provider acted on it. Find out from the provider first.
+      </Text>
+      <SegmentedControl
+        aria-label="What to do"
+        data={choices}
+        value={action}
+        onChange={(value) => setAction(value as typeof action)}
+      />
+      <Text size="sm" c="dimmed">
+        {action === 'call_again'
+          ? 'A new call is made. If the first one arrived, the provider may charge for both.'
+          : 'Nothing is sent. The answer is checked as any other, and your name stays with it.'}
+      </Text>
+      {action === 'enter_answer' && (
+        <>
+          <Select
+            label="Result"
+            allowDeselect={false}
+            data={results}
+            value={answer.result}
+            onChange={(result) => result !== null && setAnswer({ ...answer, result })}
+          />
+          <Select
+            label="Type"
+            allowDeselect={false}
+            data={mediaTypes}
+            value={answer.media_type}
+            onChange={(media_type) => media_type !== null && setAnswer({ ...answer, media_type })}
+          />
+          <Textarea
+            label="Answer"
+            required
+            autosize
+            minRows={4}
+            maxRows={12}
+            value={answer.content}
+            onChange={(event) => setAnswer({ ...answer, content: event.currentTarget.value })}
+          />
+        </>
+      )}
+      <ReasonField label="How it is known what the provider did" value={reason} onChange={setReason} />
+    </FormDialog>
+  )
+}
