@@ -10,6 +10,7 @@ import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
 import type { MetricDeclaration } from './module-metrics.ts'
 import type { PluginPolicy } from './plugin-policy.ts'
+import type { ReportTemplate } from './report-template.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
 import type { PluginUser, Route } from './route.ts'
 import type { ModuleSearch } from './search/source.ts'
@@ -124,6 +125,8 @@ export interface Module {
   readonly evidence_owners?: readonly EvidenceOwner[]
   /** The kinds of object of this module that a legal hold can name. */
   readonly holdable?: readonly HoldableKind[]
+  /** The kinds of report that can be made of what this module holds. */
+  readonly report_templates?: readonly ReportTemplate[]
   /** What an erasure of a subject overwrites or removes of this module. */
   readonly erases?: readonly ErasureClass[]
   /** The kinds of object that search finds; required of a module that reads objects by id. */

@@ -10,6 +10,7 @@ import { batchRoutes } from './routes.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import { scheduledBatchJob } from './schedules/schedule-job.ts'
 
+export * as scheduleTimes from './schedules/index.ts'
 export { openContents } from './stored-items.ts'
 
 export const batchEvaluations: Module = {
