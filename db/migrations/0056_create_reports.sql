@@ -70,6 +70,10 @@ begin
      and (new.manifest, new.snapshot_sha256, new.source_count) is distinct from (old.manifest, old.snapshot_sha256, old.source_count) then
     raise exception 'the snapshot of a report never changes' using errcode = 'PB002';
   end if;
+  if old.manifest is null and new.manifest is not null and new.source_count <> (
+       select count(*) from app.report_source s where s.tenant_id = new.tenant_id and s.report_id = new.report_id) then
+    raise exception 'the sources of a report are not those that were counted' using errcode = 'PB002';
+  end if;
   if old.state in ('deleted', 'erased') then
     raise exception 'the record of a report that is gone stays as it was' using errcode = 'PB002';
   end if;

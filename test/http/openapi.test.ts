@@ -390,6 +390,6 @@ describe('examples', () => {
   })
 
   test('keep the document small', () => {
-    expect(JSON.stringify(document).length).toBeLessThan(2_000_000)
+    expect(JSON.stringify(document).length).toBeLessThan(2_500_000)
   })
 })

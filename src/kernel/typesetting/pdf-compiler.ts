@@ -133,7 +133,9 @@ export class PdfCompiler {
   }
 
   #run(document: CompileTask['document'], signal?: AbortSignal): Promise<Buffer> {
-    const { script, time_limit_ms = TIME_LIMIT_MS, memory_limit_mib = MEMORY_LIMIT_MIB } = this.#options
+    const { script } = this.#options
+    // The limits are those of documents: loading the package costs the same for each.
+    const { time_limit_ms = TIME_LIMIT_MS, memory_limit_mib = MEMORY_LIMIT_MIB } = document ? this.#options : {}
     const task: CompileTask = {
       package: this.#options.package ?? PACKAGE,
       ...(document && { document }),
@@ -197,12 +199,12 @@ function toFailure(errors: string, { time_limit_ms, memory_limit_mib }: CompileT
 
 const MISSING_GLYPH = /the text `\\?"(.+?)\\?"` could not be displayed/g
 
-/** Characters that no font has are named: the operator can add a font. */
+/** Names one character that no font has, so that the operator can add a font; more of them could give a name away. */
 function describeRefusal(message: string): string {
   const missing = [...new Set([...message.matchAll(MISSING_GLYPH)].map(([, text]) => text as string))]
-  if (missing.length === 0) return `The document cannot be typeset: ${message.slice(0, 500)}`
-  const named = missing
-    .slice(0, 20)
-    .map((text) => `${text} (U+${(text.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')})`)
-  return `No font has these characters: ${named.join(', ')}. A font with them belongs into the folder PROBITY_FONTS_DIR.`
+  const [first] = missing
+  if (first === undefined) return `The document cannot be typeset: ${message.slice(0, 500)}`
+  const code = (first.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')
+  const others = missing.length === 1 ? '' : ` and ${missing.length - 1} more`
+  return `No font has the character ${first} (U+${code})${others}. A font with it belongs into the folder PROBITY_FONTS_DIR.`
 }

@@ -44,7 +44,7 @@ export function getTemplate(modules: readonly Module[], key: string, roles: read
 
 export function expectParameters(template: ReportTemplate, parameters: Record<string, unknown>): void {
   const fault = describeSchemaErrors(template.parameters, parameters)
-  if (fault !== null) refuse('parameters', `The parameters do not fit the template: ${fault}`)
+  if (fault !== null) refuse('parameters', `The parameters do not fit the template: ${fault}.`)
 }
 
 /** All formats of the installation where none is named; PDF only where it can be made. */

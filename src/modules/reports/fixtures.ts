@@ -1,20 +1,21 @@
 /** Test fixtures of reports: one valid call per operation. */
 import { uuidv7 } from '#kernel/uuid.ts'
-import { newSubject } from '#modules/subjects/fixtures.ts'
+import { ensureList } from '#modules/reference-data/fixtures.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import { createOncePerTenant, type Fixture, type Fixtures } from '#test/support/operation-fixture.ts'
 
 const oncePerTenant = createOncePerTenant()
 
+/** Every role that may request reports may request this one. */
 const buildRequest = async (t: ExampleTenant) => ({
-  template: 'subject-dossier',
-  parameters: { subject_id: await oncePerTenant(t, 'report-subject', () => newSubject(t)) },
+  template: 'list-change-note',
+  parameters: { list_key: await ensureList(t), from_version: 1, to_version: 2 },
   formats: ['json', 'html', 'csv'],
 })
 
 /** A new one whose files are made. */
-export const newReport = async (t: ExampleTenant, request?: object): Promise<string> => {
-  const job = await t.make('POST /reports', { body: request ?? (await buildRequest(t)) })
+export const newReport = async (t: ExampleTenant): Promise<string> => {
+  const job = await t.make('POST /reports', { body: await buildRequest(t) })
   await t.runToEnd(job)
   return (job.resource as string).split('/').at(-1) as string
 }
@@ -59,7 +60,7 @@ export const fixtures: Fixtures = {
   },
   createReport: async (t) => ({ body: await buildRequest(t) }),
   getReport: existing,
-  getReportContent: async (t) => ({ ...(await existing(t)), query: { format: 'html' } }),
+  getReportContent: async (t, role) => ({ ...(await existing(t, role)), query: { format: 'html' } }),
   getReportManifest: existing,
   verifyReport: existing,
   deleteReport: async (t) => ({

@@ -187,9 +187,7 @@ export const reportRoutes = [
   }).handle(async (input) => {
     const { report_id } = await openReport(input, input.params.report_id)
     const manifest = await findManifest(input.tx, report_id)
-    return manifest
-      ? { report_id, ...manifest }
-      : fail('not_finished', 'The content of the report was not collected.')
+    return manifest ? { report_id, ...manifest } : fail('not_finished', 'The content of the report was not collected.')
   }),
 
   tenantRoute('POST /reports/:report_id/verify', {

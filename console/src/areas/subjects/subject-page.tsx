@@ -59,6 +59,11 @@ export default function SubjectPage() {
               Evaluate
             </SearchButton>
           )}
+          {may('createReport') && (
+            <SearchButton to="/reports" search={{ request: 'subject-dossier', subject_id }} variant="default">
+              Dossier
+            </SearchButton>
+          )}
           {may('updateSubject') && subject.state === 'active' && (
             <Button variant="default" onClick={changing.open}>
               Edit
