@@ -9,6 +9,7 @@ import { Database, type Scope, type Tx } from '#kernel/database/tx.ts'
 import type { Route } from '#kernel/route.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
+import { announceSampling, sample } from '../support/sampling.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
 import { inflateTables } from './inflate-tables.ts'
 import {
@@ -23,6 +24,7 @@ import {
 } from './support.ts'
 
 const ROWS = 3000
+announceSampling('a quarter of the operations for the small tenant, all for the large one')
 
 /** A statement that may read a large table from end to end, by a piece of its text, with the reason. */
 interface Exception {
@@ -216,12 +218,13 @@ beforeAll(async () => {
   // which of them is chosen depends on a few rows more or less.
   for (const client of Object.values(clients)) await client.query('set random_page_cost = 1.1')
   const [big, small] = [await ExampleTenant.create(w), await ExampleTenant.create(w)]
-  const prepare = async (tenant: ExampleTenant) => {
+  const prepare = async (tenant: ExampleTenant, routes: readonly Route[]) => {
     const examples = []
-    for (const route of tenantRoutes) examples.push({ tenant, route, example: await getExample(route, tenant) })
+    for (const route of routes) examples.push({ tenant, route, example: await getExample(route, tenant) })
     return examples
   }
-  const calls = (await Promise.all([prepare(big), prepare(small)])).flat()
+  const ofSmall = sample(tenantRoutes, Math.ceil(tenantRoutes.length / 4), 'operations of the small tenant')
+  const calls = (await Promise.all([prepare(big, tenantRoutes), prepare(small, ofSmall)])).flat()
   large = await inflateTables(superuser, selectIsolated(await readTables(superuser)), big.tenant_id, ROWS)
   const stopListening = listen()
   try {
