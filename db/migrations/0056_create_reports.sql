@@ -183,7 +183,7 @@ begin
 end $$;
 create trigger hold_report_erased before insert on app.hold for each row execute function app.refuse_hold_of_erased_report();
 
--- Reports that are made again and again. Beside each schedule stands one of the queue (app.job_schedule, same id), which wakes a worker.
+-- Reports that are made again and again. A row of the queue (app.job_schedule, same id) wakes a worker.
 create table app.report_schedule (
   tenant_id      uuid not null,
   schedule_id    uuid not null,

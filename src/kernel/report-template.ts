@@ -4,8 +4,11 @@
  */
 import type { TSchema } from 'typebox'
 import type { Role } from './auth/roles.ts'
+import type { Caches } from './cache/caches.ts'
 import type { Tx } from './database/tx.ts'
-import type { Capabilities } from './kernel.ts'
+import type { ValueEncryption } from './encryption/value-encryption.ts'
+import type { IntegrityKeys } from './integrity/keys.ts'
+import type { WorkerThreads } from './worker-threads.ts'
 
 export type Tone = 'neutral' | 'good' | 'warning' | 'bad'
 export type ValueStyle = 'code' | 'strong'
@@ -94,7 +97,12 @@ export interface ReportFormat {
   share(bps: number | null): string
 }
 
-export type CollectCapabilities = Capabilities<'caches' | 'encryption' | 'integrity' | 'modules' | 'threads'>
+export interface CollectCapabilities {
+  readonly caches: Caches
+  readonly encryption: ValueEncryption
+  readonly integrity: IntegrityKeys
+  readonly threads: WorkerThreads
+}
 
 export interface ReportTemplate<P = Record<string, unknown>, D = unknown> {
   readonly key: string

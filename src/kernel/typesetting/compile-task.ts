@@ -1,4 +1,4 @@
-/** What the process that typesets is told, and how it says that it failed. */
+/** The input of the process that typesets, and the codes of its failures. */
 export interface CompileTask {
   readonly package: string
   /** Absent: the process only says which version the package has. */

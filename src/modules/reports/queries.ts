@@ -1,13 +1,8 @@
 /** SQL of reports: their rows, sources, files and encrypted content. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
+import type { ReportFormatName, ReportPart, ReportState } from './model.ts'
 import type { Manifest } from './snapshot.ts'
-
-export const reportStates = ['collecting', 'rendering', 'ready', 'failed', 'deleted', 'erased'] as const
-export type ReportState = (typeof reportStates)[number]
-export const reportFormats = ['json', 'html', 'csv', 'pdf'] as const
-export type ReportFormatName = (typeof reportFormats)[number]
-export type ReportPart = ReportFormatName | 'snapshot'
 
 export interface ReportFile {
   readonly format: ReportFormatName
@@ -75,8 +70,7 @@ export interface ReportFilter {
 /** Newest first, as far as one of the roles may read them. */
 export const listReports = (
   tx: Tx,
-  roles: readonly string[],
-  filter: ReportFilter,
+  { roles, ...filter }: ReportFilter & { readonly roles: readonly string[] },
   after: PagePosition,
   count: number,
 ) => {

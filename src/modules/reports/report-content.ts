@@ -3,7 +3,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { packBytes, toCopyOwner, unpackBytes } from '#kernel/encryption/copies.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import { findPart, insertPart, type ReportPart } from './queries.ts'
+import type { ReportPart } from './model.ts'
+import { findPart, insertPart } from './queries.ts'
 import type { Snapshot } from './snapshot.ts'
 
 interface ReportKey {

@@ -9,13 +9,13 @@ import type { CollectCapabilities } from '#kernel/report-template.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { PdfFailure } from '#kernel/typesetting/pdf-compiler.ts'
 import { findTemplate, MAKE_REPORT } from './create-report.ts'
+import type { ReportFormatName } from './model.ts'
 import {
   findIssuer,
   findStoredReport,
   insertFile,
   insertSources,
   listActorNames,
-  type ReportFormatName,
   type StoredReport,
   updateCollected,
   updateFailed,
@@ -34,7 +34,7 @@ const MAX_SNAPSHOT_BYTES = 16 * 1024 * 1024
 type Context = JobContext<
   { report_id: string },
   unknown,
-  CollectCapabilities & Capabilities<'jobs' | 'metrics' | 'printing'>
+  CollectCapabilities & Capabilities<'jobs' | 'metrics' | 'modules' | 'printing'>
 >
 
 export const reportReady = declareEvent({

@@ -1,6 +1,6 @@
 /** Metrics of reports. None of them names a tenant or a report. */
 import { declareMetric } from '#kernel/module-metrics.ts'
-import { reportFormats } from './queries.ts'
+import { reportFormats } from './model.ts'
 
 export const reportFiles = declareMetric({
   name: 'probity_report_file_duration_seconds',

@@ -22,7 +22,7 @@ export const reportSource: SearchSource = {
   find: async ({ tx, actor, terms: { text, id, has_words }, count }) => {
     const [byId, newest] = await Promise.all([
       id ? listReportsInRange(tx, actor.roles, id, count + 1) : [],
-      has_words ? listReports(tx, actor.roles, {}, null, NEWEST) : [],
+      has_words ? listReports(tx, { roles: actor.roles }, null, NEWEST) : [],
     ])
     const byTitle = newest.flatMap((report) => {
       const matched = matchName(toTitle(report), text)

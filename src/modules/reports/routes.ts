@@ -9,7 +9,8 @@ import type { ReportTemplate } from '#kernel/report-template.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { fileMediaTypes, streamReply } from '#kernel/route.ts'
 import { chooseFormats, createReport, findTemplate, listTemplates, MAKE_REPORT } from './create-report.ts'
-import { findManifest, listReports, type ReportFormatName, removeParts, updateEnded } from './queries.ts'
+import type { ReportFormatName } from './model.ts'
+import { findManifest, listReports, removeParts, updateEnded } from './queries.ts'
 import { expectContent, expectDeletable, openReport, openReportForChange } from './report-access.ts'
 import { readPart } from './report-content.ts'
 import {
@@ -101,7 +102,7 @@ export const reportRoutes = [
   }).handle((input) => {
     const { template_key, subject_id, schedule_id, state } = input.query
     return paginate(input, 'listReports', ['created_at', 'report_id'], (after, count) =>
-      listReports(input.tx, input.actor.roles, { template_key, subject_id, schedule_id, state }, after, count),
+      listReports(input.tx, { roles: input.actor.roles, template_key, subject_id, schedule_id, state }, after, count),
     )
   }),
 

@@ -18,7 +18,7 @@ import {
   Type,
   text,
 } from '#kernel/schema.ts'
-import { reportFormats, reportStates } from './queries.ts'
+import { reportFormats, reportStates } from './model.ts'
 
 const Sha256 = (description: string) => text(64, { pattern: '^[0-9a-f]{64}$', description })
 

@@ -4,7 +4,7 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { ListVersion, ReportDocument, ReportTemplate } from '#kernel/report-template.ts'
 import type { PdfEngine } from '#kernel/typesetting/pdf-compiler.ts'
 import type { Printing } from '#kernel/typesetting/printing.ts'
-import type { ReportFormatName } from './queries.ts'
+import type { ReportFormatName } from './model.ts'
 
 /** Increases when the same snapshot would give other bytes. `render.test.ts` keeps the hashes of this number. */
 export const RENDERER_VERSION = 1

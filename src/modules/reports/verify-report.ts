@@ -6,13 +6,8 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { PdfFailure } from '#kernel/typesetting/pdf-compiler.ts'
 import type { Printing } from '#kernel/typesetting/printing.ts'
-import {
-  findStoredReport,
-  type ReportFile,
-  type ReportFormatName,
-  type StoredReport,
-  updateVerified,
-} from './queries.ts'
+import type { ReportFormatName } from './model.ts'
+import { findStoredReport, type ReportFile, type StoredReport, updateVerified } from './queries.ts'
 import { type RenderInput, type RenderOptions, renderFormat } from './render/render-report.ts'
 import { readPart, readSnapshot } from './report-content.ts'
 import { reportVerifications } from './report-metrics.ts'

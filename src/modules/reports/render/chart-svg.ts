@@ -3,7 +3,7 @@ import type { ChartSeries, ReportChart, Tone } from '#kernel/report-template.ts'
 
 export interface RenderedChart {
   readonly svg: string
-  /** The same numbers as text, for people who do not see the picture. */
+  /** The same numbers as text, for people who do not see the chart. */
   readonly alt: string
   readonly width: number
 }

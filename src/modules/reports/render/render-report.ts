@@ -2,7 +2,7 @@
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { ReportBlock, ReportDocument, ReportSection } from '#kernel/report-template.ts'
 import type { Printing } from '#kernel/typesetting/printing.ts'
-import type { ReportFormatName } from '../queries.ts'
+import type { ReportFormatName } from '../model.ts'
 import type { Manifest, Snapshot } from '../snapshot.ts'
 import { renderChart } from './chart-svg.ts'
 import { renderCsv } from './csv-text.ts'

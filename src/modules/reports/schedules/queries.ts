@@ -1,7 +1,7 @@
 /** SQL of schedules of reports. The row in job_schedule, which wakes a worker, is always changed together with a schedule. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
-import type { ReportFormatName } from '../queries.ts'
+import type { ReportFormatName } from '../model.ts'
 
 /** The members that people set. */
 export interface ScheduleSettings {

@@ -14,7 +14,7 @@ import {
   text,
 } from '#kernel/schema.ts'
 import { scheduleTimes } from '#modules/batch-evaluations/index.ts'
-import { reportFormats } from '../queries.ts'
+import { reportFormats } from '../model.ts'
 import { Format, Formats, Locale, Parameters } from '../schema.ts'
 
 const Name = text(100, { description: 'Its name, unique in the tenant.', examples: ['Monthly overview'] })

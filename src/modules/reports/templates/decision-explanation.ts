@@ -1,6 +1,6 @@
 /** The template `decision-explanation`: one decision, why it was made, and what it was made on. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { CollectCapabilities, ReportFormat } from '#kernel/report-template.ts'
+import type { CollectCapabilities, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { declareTemplate } from '#kernel/report-template.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { findSubject } from '#modules/subjects/index.ts'
@@ -42,8 +42,60 @@ async function collectExplanation(kernel: CollectCapabilities, tx: Tx, evaluatio
 }
 type Data = Awaited<ReturnType<typeof collectExplanation>>
 
+/** What the decision was made on. */
+const arrangeInputs = ({ explanation, used, evidence }: Data['decision']): ReportSection => ({
+  title: 'Inputs and versions',
+  blocks: [
+    {
+      kind: 'table',
+      title: 'Inputs',
+      columns: [
+        { title: 'Input', width: 2 },
+        { title: 'Value', width: 4 },
+        { title: 'Given', width: 0 },
+      ],
+      rows: explanation.inputs.map(({ name, value, defaulted }) => [
+        name,
+        showValue(value),
+        defaulted ? 'default' : 'yes',
+      ]),
+      empty: 'It has no inputs.',
+    },
+    {
+      kind: 'table',
+      title: 'Entries that were read',
+      columns: [
+        { title: 'List', width: 3 },
+        { title: 'Key', width: 2 },
+        { title: 'Value', width: 4 },
+      ],
+      rows: used.map(({ list_key, key, field, value }) => [
+        list_key,
+        key,
+        field === null ? (value === true ? 'on the list' : 'not on the list') : `${field}: ${showValue(value)}`,
+      ]),
+      empty: 'No list was read.',
+    },
+    {
+      kind: 'table',
+      title: 'Answers of providers',
+      columns: [
+        { title: 'Source contract', width: 3 },
+        { title: 'Version', width: 0, align: 'right' },
+        { title: 'Inputs', width: 5 },
+      ],
+      rows: evidence.map(({ contract_key, contract_version, inputs }) => [
+        contract_key,
+        String(contract_version),
+        inputs.map(({ input, fact }) => `${input} from ${fact}`).join(', '),
+      ]),
+      empty: 'It rests on no answer of a provider.',
+    },
+  ],
+})
+
 function arrange({ decision, subject, bands, names }: Data, format: ReportFormat) {
-  const { outcome, definition, explanation } = decision
+  const { outcome, definition } = decision
   const said = describeOutcome(decision, bands, format)
   const family = definition.family === 'matrix' ? 'Risk matrix' : 'Rule'
   return {
@@ -79,59 +131,7 @@ function arrange({ decision, subject, bands, names }: Data, format: ReportFormat
         ],
       },
     ],
-    sections: [
-      { title: 'Why', blocks: arrangeReasons(decision, bands, format) },
-      {
-        title: 'Inputs and versions',
-        blocks: [
-          {
-            kind: 'table' as const,
-            title: 'Inputs',
-            columns: [
-              { title: 'Input', width: 2 },
-              { title: 'Value', width: 4 },
-              { title: 'Given', width: 0 },
-            ],
-            rows: explanation.inputs.map(({ name, value, defaulted }) => [
-              name,
-              showValue(value),
-              defaulted ? 'default' : 'yes',
-            ]),
-            empty: 'It has no inputs.',
-          },
-          {
-            kind: 'table' as const,
-            title: 'Entries that were read',
-            columns: [
-              { title: 'List', width: 3 },
-              { title: 'Key', width: 2 },
-              { title: 'Value', width: 4 },
-            ],
-            rows: decision.used.map(({ list_key, key, field, value }) => [
-              list_key,
-              key,
-              field === null ? (value === true ? 'on the list' : 'not on the list') : `${field}: ${showValue(value)}`,
-            ]),
-            empty: 'No list was read.',
-          },
-          {
-            kind: 'table' as const,
-            title: 'Answers of providers',
-            columns: [
-              { title: 'Source contract', width: 3 },
-              { title: 'Version', width: 0, align: 'right' as const },
-              { title: 'Inputs', width: 5 },
-            ],
-            rows: decision.evidence.map(({ contract_key, contract_version, inputs }) => [
-              contract_key,
-              String(contract_version),
-              inputs.map(({ input, fact }) => `${input} from ${fact}`).join(', '),
-            ]),
-            empty: 'It rests on no answer of a provider.',
-          },
-        ],
-      },
-    ],
+    sections: [{ title: 'Why', blocks: arrangeReasons(decision, bands, format) }, arrangeInputs(decision)],
   }
 }
 

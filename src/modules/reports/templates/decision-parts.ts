@@ -3,7 +3,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { ListVersion, ReportBlock, ReportFormat, Tone } from '#kernel/report-template.ts'
 import { listBands } from '#modules/analytics/index.ts'
-import { decisionRecords, toEvaluationView } from '#modules/evaluations/index.ts'
+import { decisionRecords } from '#modules/evaluations/index.ts'
 import { listActorNames } from '../queries.ts'
 
 export interface NamedBand {
@@ -39,7 +39,7 @@ export const toName = (names: Readonly<Record<string, string>>, actor: string | 
 
 export async function collectDecision(kernel: Capabilities<'encryption' | 'integrity'>, tx: Tx, evaluation_id: string) {
   const { row, content, manifest } = await decisionRecords.getIntactEvaluation(kernel, tx, evaluation_id)
-  const view = toEvaluationView(row, content, manifest)
+  const view = decisionRecords.toEvaluationView(row, content, manifest)
   const { factors, triggers, rows, summary, inputs } = content.explanation
   return { ...view, explanation: { factors, triggers, rows, summary, inputs }, used: content.used }
 }

@@ -5,6 +5,7 @@ import {
   declareTemplate,
   type ReportBlock,
   type ReportFormat,
+  type ReportSection,
 } from '#kernel/report-template.ts'
 import { closed, integer, Slug } from '#kernel/schema.ts'
 import { activationStore, datasetStore, versionStore } from '#modules/definitions/index.ts'
@@ -105,15 +106,55 @@ function describeChange({ kind, before, after, fields }: Change): string {
     .join('; ')
 }
 
-function arrange({ list, from, to, changes, is_complete, activations, names }: Data, format: ReportFormat) {
-  const count = (kind: Change['kind']): number => changes.filter((change) => change.kind === kind).length
-  const counts = { added: count('added'), removed: count('removed'), changed: count('changed') }
+/** Both versions, and when they came into force. */
+function arrangeVersions({ from, to, activations, names }: Data, format: ReportFormat): ReportSection {
   const toVersionTable = (version: Data['from']): string[] => [
     version.label === null ? String(version.version) : `${version.version} (${version.label})`,
     format.count(version.entry_count),
     `${format.instant(version.created_at)} by ${toName(names, version.created_by)}`,
     version.note ?? '–',
   ]
+  return {
+    title: 'Versions',
+    blocks: [
+      {
+        kind: 'table',
+        columns: [
+          { title: 'Version', width: 2, style: 'strong' },
+          { title: 'Entries', width: 0, align: 'right' },
+          { title: 'Published', width: 4 },
+          { title: 'Note', width: 4 },
+        ],
+        rows: [toVersionTable(from), toVersionTable(to)],
+        empty: '–',
+      },
+      {
+        kind: 'table',
+        title: 'Put in force',
+        columns: [
+          { title: 'In force from', width: 3 },
+          { title: 'Version', width: 0, align: 'right' },
+          { title: 'How', width: 2 },
+          { title: 'By', width: 3 },
+          { title: 'Reason', width: 5 },
+        ],
+        rows: activations.map((one) => [
+          format.instant(one.effective_from),
+          String(one.version),
+          one.revoked_at === null ? one.kind : `${one.kind}, revoked`,
+          toName(names, one.actor),
+          one.reason,
+        ]),
+        empty: 'None of these versions was put in force.',
+      },
+    ],
+  }
+}
+
+function arrange(data: Data, format: ReportFormat) {
+  const { list, from, to, changes, is_complete } = data
+  const count = (kind: Change['kind']): number => changes.filter((change) => change.kind === kind).length
+  const counts = { added: count('added'), removed: count('removed'), changed: count('changed') }
   const entries: ReportBlock[] = [
     {
       kind: 'table',
@@ -152,44 +193,7 @@ function arrange({ list, from, to, changes, is_complete, activations, names }: D
         series: [{ title: 'Entries', values: [counts.added, counts.removed, counts.changed] }],
       },
     ],
-    sections: [
-      {
-        title: 'Versions',
-        blocks: [
-          {
-            kind: 'table' as const,
-            columns: [
-              { title: 'Version', width: 2, style: 'strong' as const },
-              { title: 'Entries', width: 0, align: 'right' as const },
-              { title: 'Published', width: 4 },
-              { title: 'Note', width: 4 },
-            ],
-            rows: [toVersionTable(from), toVersionTable(to)],
-            empty: '–',
-          },
-          {
-            kind: 'table' as const,
-            title: 'Put in force',
-            columns: [
-              { title: 'In force from', width: 3 },
-              { title: 'Version', width: 0, align: 'right' as const },
-              { title: 'How', width: 2 },
-              { title: 'By', width: 3 },
-              { title: 'Reason', width: 5 },
-            ],
-            rows: activations.map((one) => [
-              format.instant(one.effective_from),
-              String(one.version),
-              one.revoked_at === null ? one.kind : `${one.kind}, revoked`,
-              toName(names, one.actor),
-              one.reason,
-            ]),
-            empty: 'None of these versions was put in force.',
-          },
-        ],
-      },
-      { title: 'Entries that differ', blocks: entries },
-    ],
+    sections: [arrangeVersions(data, format), { title: 'Entries that differ', blocks: entries }],
   }
 }
 

@@ -1,6 +1,11 @@
 /** The template `programme-overview`: the portfolio, the work and the policy changes of a period, in numbers. It names no subject. */
 import type { Tx } from '#kernel/database/tx.ts'
-import { type CollectCapabilities, declareTemplate, type ReportFormat } from '#kernel/report-template.ts'
+import {
+  type CollectCapabilities,
+  declareTemplate,
+  type ReportFormat,
+  type ReportSection,
+} from '#kernel/report-template.ts'
 import { closed, integer, Type } from '#kernel/schema.ts'
 import { getRiskDistribution } from '#modules/analytics/index.ts'
 import { findIssuer } from '../queries.ts'
@@ -60,15 +65,133 @@ const families: Readonly<Record<string, string>> = {
   playbook: 'Playbook',
 }
 
-function arrange(data: Data, format: ReportFormat) {
-  const { counts, alerts, portfolio, changes, names, missed_clocks } = data
-  const total = portfolio.bands.reduce((sum, { subjects }) => sum + subjects, 0)
-  const open = alerts.reduce((sum, { open_now }) => sum + open_now, 0)
+/** Subjects by rating, now and over the period. */
+function arrangePortfolio(portfolio: Data['portfolio'], format: ReportFormat): ReportSection {
   const points = pickDays(portfolio.days)
   const series = portfolio.bands.map(({ band, title }) => ({
     title,
     values: points.map((day) => day.bands.find((one) => one.band === band)?.subjects ?? 0),
   }))
+  return {
+    title: 'Portfolio',
+    blocks: [
+      {
+        kind: 'chart',
+        type: 'bar',
+        title: 'Subjects by rating, latest day',
+        labels: portfolio.bands.map(({ title }) => title),
+        series: [{ title: 'Subjects', values: portfolio.bands.map(({ subjects }) => subjects) }],
+      },
+      ...(points.length > 1 && series.length > 0
+        ? [
+            {
+              kind: 'chart' as const,
+              type: 'line' as const,
+              title: 'Subjects by rating over the period',
+              labels: points.map(({ on }) => format.day(`${on}T12:00:00Z`)),
+              series,
+            },
+          ]
+        : []),
+      {
+        kind: 'table',
+        title: 'Ratings',
+        columns: [
+          { title: 'Rating', width: 3, style: 'strong' },
+          { title: 'Subjects', width: 1, align: 'right' },
+          { title: 'Change in the period', width: 2, align: 'right' },
+        ],
+        rows: portfolio.bands.map(({ title, subjects, change }) => [
+          title,
+          format.count(subjects),
+          change > 0 ? `+${format.count(change)}` : format.count(change),
+        ]),
+        empty: 'No subject is rated.',
+      },
+    ],
+  }
+}
+
+/** Alerts by priority. */
+function arrangeAlerts(alerts: Data['alerts'], format: ReportFormat): ReportSection {
+  return {
+    title: 'Alerts',
+    blocks: [
+      ...(alerts.length > 0
+        ? [
+            {
+              kind: 'chart' as const,
+              type: 'stacked' as const,
+              title: 'Alerts by priority',
+              labels: alerts.map(({ priority }) => priority),
+              series: [
+                { title: 'Open now', values: alerts.map(({ open_now }) => open_now), tone: 'warning' as const },
+                {
+                  title: 'Dismissed in the period',
+                  values: alerts.map(({ dismissed }) => dismissed),
+                  tone: 'neutral' as const,
+                },
+                {
+                  title: 'Escalated in the period',
+                  values: alerts.map(({ escalated }) => escalated),
+                  tone: 'bad' as const,
+                },
+              ],
+            },
+          ]
+        : []),
+      {
+        kind: 'table',
+        columns: [
+          { title: 'Priority', width: 2, style: 'strong' },
+          { title: 'Raised', width: 1, align: 'right' },
+          { title: 'Dismissed', width: 1, align: 'right' },
+          { title: 'Escalated', width: 1, align: 'right' },
+          { title: 'Open now', width: 1, align: 'right' },
+        ],
+        rows: alerts.map((row) => [
+          row.priority,
+          ...[row.raised, row.dismissed, row.escalated, row.open_now].map(format.count),
+        ]),
+        empty: 'There are no alerts.',
+      },
+      { kind: 'note', text: 'Restricted alerts are not counted.' },
+    ],
+  }
+}
+
+/** Versions that came into force. */
+function arrangePolicy({ changes, names }: Data, format: ReportFormat): ReportSection {
+  return {
+    title: 'Policy changes',
+    blocks: [
+      {
+        kind: 'table',
+        columns: [
+          { title: 'In force from', width: 3 },
+          { title: 'What', width: 4, style: 'strong' },
+          { title: 'Version', width: 0, align: 'right' },
+          { title: 'By', width: 3 },
+          { title: 'Reason', width: 5 },
+        ],
+        rows: changes.map((change) => [
+          format.instant(change.effective_from),
+          `${families[change.family] ?? change.family} ${change.list_key}`,
+          change.version === null ? '–' : String(change.version),
+          toName(names, change.actor),
+          change.reason,
+        ]),
+        empty: 'Nothing was put in force in the period.',
+      },
+      ...(changes.length < MOST_CHANGES ? [] : [{ kind: 'note' as const, text: `The newest ${MOST_CHANGES} are listed.` }]),
+    ],
+  }
+}
+
+function arrange(data: Data, format: ReportFormat) {
+  const { counts, alerts, portfolio, missed_clocks } = data
+  const total = portfolio.bands.reduce((sum, { subjects }) => sum + subjects, 0)
+  const open = alerts.reduce((sum, { open_now }) => sum + open_now, 0)
   return {
     title: 'Programme overview',
     subtitle: `${format.day(`${data.from_on}T12:00:00Z`)} to ${format.day(`${data.until_on}T12:00:00Z`)} (${data.days} days)`,
@@ -99,116 +222,7 @@ function arrange(data: Data, format: ReportFormat) {
         ],
       },
     ],
-    sections: [
-      {
-        title: 'Portfolio',
-        blocks: [
-          {
-            kind: 'chart' as const,
-            type: 'bar' as const,
-            title: 'Subjects by rating, latest day',
-            labels: portfolio.bands.map(({ title }) => title),
-            series: [{ title: 'Subjects', values: portfolio.bands.map(({ subjects }) => subjects) }],
-          },
-          ...(points.length > 1 && series.length > 0
-            ? [
-                {
-                  kind: 'chart' as const,
-                  type: 'line' as const,
-                  title: 'Subjects by rating over the period',
-                  labels: points.map(({ on }) => format.day(`${on}T12:00:00Z`)),
-                  series,
-                },
-              ]
-            : []),
-          {
-            kind: 'table' as const,
-            title: 'Ratings',
-            columns: [
-              { title: 'Rating', width: 3, style: 'strong' as const },
-              { title: 'Subjects', width: 1, align: 'right' as const },
-              { title: 'Change in the period', width: 2, align: 'right' as const },
-            ],
-            rows: portfolio.bands.map(({ title, subjects, change }) => [
-              title,
-              format.count(subjects),
-              change > 0 ? `+${format.count(change)}` : format.count(change),
-            ]),
-            empty: 'No subject is rated.',
-          },
-        ],
-      },
-      {
-        title: 'Alerts',
-        blocks: [
-          ...(alerts.length > 0
-            ? [
-                {
-                  kind: 'chart' as const,
-                  type: 'stacked' as const,
-                  title: 'Alerts by priority',
-                  labels: alerts.map(({ priority }) => priority),
-                  series: [
-                    { title: 'Open now', values: alerts.map(({ open_now }) => open_now), tone: 'warning' as const },
-                    {
-                      title: 'Dismissed in the period',
-                      values: alerts.map(({ dismissed }) => dismissed),
-                      tone: 'neutral' as const,
-                    },
-                    {
-                      title: 'Escalated in the period',
-                      values: alerts.map(({ escalated }) => escalated),
-                      tone: 'bad' as const,
-                    },
-                  ],
-                },
-              ]
-            : []),
-          {
-            kind: 'table' as const,
-            columns: [
-              { title: 'Priority', width: 2, style: 'strong' as const },
-              { title: 'Raised', width: 1, align: 'right' as const },
-              { title: 'Dismissed', width: 1, align: 'right' as const },
-              { title: 'Escalated', width: 1, align: 'right' as const },
-              { title: 'Open now', width: 1, align: 'right' as const },
-            ],
-            rows: alerts.map((row) => [
-              row.priority,
-              ...[row.raised, row.dismissed, row.escalated, row.open_now].map(format.count),
-            ]),
-            empty: 'There are no alerts.',
-          },
-          { kind: 'note' as const, text: 'Restricted alerts are not counted.' },
-        ],
-      },
-      {
-        title: 'Policy changes',
-        blocks: [
-          {
-            kind: 'table' as const,
-            columns: [
-              { title: 'In force from', width: 3 },
-              { title: 'What', width: 4, style: 'strong' as const },
-              { title: 'Version', width: 0, align: 'right' as const },
-              { title: 'By', width: 3 },
-              { title: 'Reason', width: 5 },
-            ],
-            rows: changes.map((change) => [
-              format.instant(change.effective_from),
-              `${families[change.family] ?? change.family} ${change.list_key}`,
-              change.version === null ? '–' : String(change.version),
-              toName(names, change.actor),
-              change.reason,
-            ]),
-            empty: 'Nothing was put in force in the period.',
-          },
-          ...(changes.length < MOST_CHANGES
-            ? []
-            : [{ kind: 'note' as const, text: `The newest ${MOST_CHANGES} are listed.` }]),
-        ],
-      },
-    ],
+    sections: [arrangePortfolio(portfolio, format), arrangeAlerts(alerts, format), arrangePolicy(data, format)],
   }
 }
 
