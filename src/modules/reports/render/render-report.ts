@@ -13,8 +13,6 @@ export interface RenderInput {
   readonly manifest: Manifest
 }
 
-const CHART_WIDTH_PT = 430
-
 const formatCreated = (created_at: string): string => `${created_at.slice(0, 16).replace('T', ' ')} UTC`
 
 /** The last section of every report: what it rests on, and how a reader finds out whether it is genuine. */
@@ -88,7 +86,7 @@ const toHead = ({ snapshot }: RenderInput) => ({
 const toPrintable = (block: ReportBlock): object => {
   if (block.kind !== 'chart') return block
   const { svg, alt } = renderChart(block)
-  return { kind: 'chart', title: block.title, svg, alt, width_pt: CHART_WIDTH_PT }
+  return { kind: 'chart', title: block.title, svg, alt }
 }
 
 /** What the layout reads. */

@@ -80,7 +80,11 @@ export function arrangeReasons(
 ): ReportBlock[] {
   const { explanation, outcome } = decision
   const { factors, triggers, rows } = explanation
-  const blocks: ReportBlock[] = explanation.summary.map((text) => ({ kind: 'text', text }))
+  // The table of factors has the sentences about them.
+  const isOfFactor = (text: string): boolean => factors.some(({ title }) => text.startsWith(`${title} contributes `))
+  const blocks: ReportBlock[] = explanation.summary
+    .filter((text) => !isOfFactor(text))
+    .map((text) => ({ kind: 'text', text }))
   if (outcome.scored_band !== null && outcome.scored_band !== outcome.band)
     blocks.push({
       kind: 'note',

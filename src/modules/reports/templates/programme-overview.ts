@@ -59,7 +59,7 @@ const families: Readonly<Record<string, string>> = {
   list: 'List',
   matrix: 'Risk matrix',
   rule: 'Rule',
-  'source-contract': 'Source contract',
+  contract: 'Source contract',
   provider: 'Provider',
   plugin: 'Plugin',
   playbook: 'Playbook',
@@ -183,7 +183,9 @@ function arrangePolicy({ changes, names }: Data, format: ReportFormat): ReportSe
         ]),
         empty: 'Nothing was put in force in the period.',
       },
-      ...(changes.length < MOST_CHANGES ? [] : [{ kind: 'note' as const, text: `The newest ${MOST_CHANGES} are listed.` }]),
+      ...(changes.length < MOST_CHANGES
+        ? []
+        : [{ kind: 'note' as const, text: `The newest ${MOST_CHANGES} are listed.` }]),
     ],
   }
 }
@@ -199,7 +201,7 @@ function arrange(data: Data, format: ReportFormat) {
       {
         kind: 'callout' as const,
         tone: missed_clocks > 0 ? ('warning' as const) : ('neutral' as const),
-        title: `${format.count(total)} rated subjects, ${format.count(open)} open alerts`,
+        title: `Rated subjects: ${format.count(total)}. Open alerts: ${format.count(open)}.`,
         text:
           missed_clocks === 0
             ? 'No deadline was missed in the period.'
