@@ -1,5 +1,5 @@
 /**
- * The files of one report of 20 pages: the PDF, with the process that typesets it, beside the page in HTML and beside a limit of two seconds.
+ * The files of one report of 20 pages: the PDF, with the process that typesets it, beside the page in HTML and beside a limit of five seconds.
  */
 import path from 'node:path'
 import { ThreadAdmission } from '#kernel/thread-admission.ts'
@@ -11,8 +11,8 @@ import type { Comparison } from './registry-bench.ts'
 
 const ROUNDS = 7
 /** Twenty pages. */
-const ROWS = 640
-const LIMIT_MS = 2_000
+const ROWS = 860
+const LIMIT_MS = 5_000
 
 const names = ['Анна Петрова', 'José Núñez', 'محمد العلي', 'Zoë Müller', 'Łukasz Żak']
 const kinds = ['Rating', 'Alert', 'Registry extract', 'Provider call', 'Note']
@@ -102,10 +102,10 @@ export async function measureReports(project_root: string, script: string): Prom
       ratio: median(rounds.map((round) => round.html_ms / round.pdf_ms)),
     },
     {
-      label: `${label}, beside the limit of 2 s`,
+      label: `${label}, beside the limit of 5 s`,
       entries: ROWS,
       ours: `${pdf_ms.toFixed(0)} ms`,
-      baseline: 'limit 2 s',
+      baseline: 'limit 5 s',
       ratio: median(rounds.map((round) => LIMIT_MS / round.pdf_ms)),
       aim: 1,
       floor: 1,

@@ -53,7 +53,7 @@ const existingSchedule: Fixture = async (t) => ({
 
 export const fixtures: Fixtures = {
   listReportTemplates: async () => ({}),
-  getReportTemplate: async () => ({ params: { key: 'subject-dossier' } }),
+  getReportTemplate: async () => ({ params: { key: 'subject-dossier' }, shared: true }),
   listReports: async (t) => {
     await ensureReport(t)
     return {}
