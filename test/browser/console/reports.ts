@@ -14,7 +14,7 @@ describe('a report', () => {
       await page.getByText('No reports').waitFor()
       await page.getByRole('button', { name: 'Request a report' }).first().click()
       const dialog = page.getByRole('dialog', { name: 'Request a report' })
-      await dialog.getByLabel('Kind').click()
+      await dialog.getByRole('combobox', { name: 'Kind' }).click()
       await page.getByRole('option', { name: 'Programme overview' }).click()
       await dialog.getByLabel('Days').fill('30')
       await takeScreenshot(page, 'console-report-new')
