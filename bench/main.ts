@@ -18,6 +18,7 @@ import { installNode22 } from './postgraphile.ts'
 import { measureProviderCalls } from './provider-call.ts'
 import { measureRegistry } from './registry.ts'
 import { type Comparison, renderComparisonTable } from './registry-bench.ts'
+import { measureReports } from './report.ts'
 import { measureResolution } from './resolution.ts'
 import { measureRestrictions } from './restriction.ts'
 import { measureSandbox } from './sandbox.ts'
@@ -90,6 +91,7 @@ const SERVERLESS_PARTS = [
   'sandbox',
   'plugin-factor',
   'tools',
+  'report',
   'keys',
 ]
 const REGISTRY_SIZES = args.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_000]
@@ -152,6 +154,15 @@ try {
   if (wants('plugin-factor'))
     add(renderComparisonTable('plugin factor', 'calls', await measurePluginFactorRows(databases), renderTable))
   if (wants('tools')) add(renderComparisonTable('tools', 'calls', await measureToolRows(databases), renderTable))
+  if (wants('report'))
+    add(
+      renderComparisonTable(
+        'report',
+        'rows',
+        await measureReports(projectRoot, scriptPath('compile-process')),
+        renderTable,
+      ),
+    )
   if (wants('restriction'))
     add(renderComparisonTable('restriction', 'rows', await measureRestrictions(databases, log), renderTable))
   // The last: it leaves ten thousand tenants behind.

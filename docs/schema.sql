@@ -1220,6 +1220,60 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_report()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.report_id, new.restriction_id, new.subject_id, new.template_key, new.template_version, new.parameters, new.formats,
+      new.readers, new.locale, new.time_zone, new.schedule_id, new.created_at, new.created_by)
+     is distinct from
+     (old.tenant_id, old.report_id, old.restriction_id, old.subject_id, old.template_key, old.template_version, old.parameters, old.formats,
+      old.readers, old.locale, old.time_zone, old.schedule_id, old.created_at, old.created_by) then
+    raise exception 'what a report was made of never changes' using errcode = 'PB002';
+  end if;
+  if old.manifest is not null
+     and (new.manifest, new.snapshot_sha256, new.source_count) is distinct from (old.manifest, old.snapshot_sha256, old.source_count) then
+    raise exception 'the snapshot of a report never changes' using errcode = 'PB002';
+  end if;
+  if old.manifest is null and new.manifest is not null and new.source_count <> (
+       select count(*) from app.report_source s where s.tenant_id = new.tenant_id and s.report_id = new.report_id) then
+    raise exception 'the sources of a report are not those that were counted' using errcode = 'PB002';
+  end if;
+  if old.state in ('deleted', 'erased') then
+    raise exception 'the record of a report that is gone stays as it was' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state
+     and (old.state, new.state) not in (('collecting', 'rendering'), ('rendering', 'ready'), ('collecting', 'failed'), ('rendering', 'failed'),
+                                        ('failed', 'collecting'), ('failed', 'rendering'), ('failed', 'deleted'), ('ready', 'deleted'),
+                                        ('collecting', 'deleted'), ('rendering', 'deleted'), ('collecting', 'erased'),
+                                        ('rendering', 'erased'), ('ready', 'erased'), ('failed', 'erased')) then
+    raise exception 'a report does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_report_part()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  holder app.report;
+begin
+  if app.restoring() then return coalesce(new, old); end if;
+  if tg_op = 'UPDATE' then
+    raise exception 'the content of a report never changes' using errcode = 'PB002';
+  end if;
+  select r.* into holder from app.report r
+   where r.tenant_id = coalesce(new.tenant_id, old.tenant_id) and r.report_id = coalesce(new.report_id, old.report_id);
+  if tg_op = 'INSERT' and (holder.state is null or holder.state not in ('collecting', 'rendering'))
+     or tg_op = 'DELETE' and (holder.state is null or holder.state not in ('deleted', 'erased')) then
+    raise exception 'the content of a report never changes' using errcode = 'PB002';
+  end if;
+  return coalesce(new, old);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_risk()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1873,6 +1927,19 @@ begin
                or e.subject_id = (select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id)
                or e.subject_id = (select i.subject_id from app.investigation i
                                    where i.tenant_id = new.tenant_id and i.investigation_id = new.object_id))) then
+    raise exception 'the subject is being erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_hold_of_erased_report()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and exists (
+       select 1 from app.erasure e join app.report r on r.tenant_id = e.tenant_id and r.subject_id = e.subject_id
+        where e.tenant_id = new.tenant_id and e.state = 'executing' and r.report_id = new.object_id) then
     raise exception 'the subject is being erased' using errcode = 'PB009';
   end if;
   return new;
@@ -3939,6 +4006,7 @@ CREATE TRIGGER hold_erase BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.eras
 CREATE TRIGGER hold_erase_own BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_hold();
 CREATE TRIGGER hold_keep BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
 CREATE TRIGGER hold_refuse BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased();
+CREATE TRIGGER hold_report_erased BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased_report();
 CREATE TRIGGER hold_tenant BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_in_deletion();
 grant insert, select, update on app.hold to app;
 
@@ -5373,6 +5441,181 @@ CREATE TRIGGER rating_refuse BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FU
 grant insert, select on app.rating to app;
 grant update (reason) on app.rating to app;
 
+-- report: tenant
+create table app.report (
+  tenant_id uuid not null,
+  report_id uuid not null,
+  restriction_id uuid,
+  subject_id uuid,
+  template_key text not null,
+  template_version bigint not null,
+  parameters jsonb not null,
+  formats text[] not null,
+  readers text[] not null,
+  locale text not null,
+  time_zone text not null,
+  schedule_id uuid,
+  job_id uuid not null,
+  state text not null,
+  failure text,
+  manifest jsonb,
+  snapshot_sha256 text,
+  source_count bigint default 0 not null,
+  ready_at timestamp with time zone,
+  verified_at timestamp with time zone,
+  is_identical boolean,
+  ended_at timestamp with time zone,
+  ended_by text,
+  end_reason text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint report_pkey PRIMARY KEY (tenant_id, report_id),
+  constraint report_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint report_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
+  constraint report_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint report_collected_ck CHECK (
+CASE
+    WHEN (state = 'collecting'::text) THEN (manifest IS NULL)
+    WHEN (state = ANY (ARRAY['rendering'::text, 'ready'::text])) THEN (manifest IS NOT NULL)
+    ELSE true
+END),
+  constraint report_end_reason_ck CHECK (((length(end_reason) >= 1) AND (length(end_reason) <= 2000))),
+  constraint report_ended_ck CHECK ((((state = ANY (ARRAY['deleted'::text, 'erased'::text])) = (ended_at IS NOT NULL)) AND ((ended_at IS NULL) = (ended_by IS NULL)) AND ((ended_at IS NULL) = (end_reason IS NULL)))),
+  constraint report_failed_ck CHECK (((state <> 'failed'::text) OR (failure IS NOT NULL))),
+  constraint report_failure_ck CHECK (((length(failure) >= 1) AND (length(failure) <= 2000))),
+  constraint report_formats_ck CHECK ((((cardinality(formats) >= 1) AND (cardinality(formats) <= 4)) AND (formats <@ ARRAY['json'::text, 'html'::text, 'csv'::text, 'pdf'::text]))),
+  constraint report_locale_ck CHECK (((length(locale) >= 2) AND (length(locale) <= 35))),
+  constraint report_manifest_ck CHECK ((jsonb_typeof(manifest) = 'object'::text)),
+  constraint report_parameters_ck CHECK ((jsonb_typeof(parameters) = 'object'::text)),
+  constraint report_readers_ck CHECK ((cardinality(readers) > 0)),
+  constraint report_revision_ck CHECK ((revision > 0)),
+  constraint report_snapshot_ck CHECK ((snapshot_sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint report_snapshot_manifest_ck CHECK (((manifest IS NULL) = (snapshot_sha256 IS NULL))),
+  constraint report_source_count_ck CHECK ((source_count >= 0)),
+  constraint report_state_ck CHECK ((state = ANY (ARRAY['collecting'::text, 'rendering'::text, 'ready'::text, 'failed'::text, 'deleted'::text, 'erased'::text]))),
+  constraint report_template_ck CHECK ((template_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint report_template_version_ck CHECK ((template_version > 0)),
+  constraint report_time_zone_ck CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 100))),
+  constraint report_verified_ck CHECK (((verified_at IS NULL) = (is_identical IS NULL)))
+);
+CREATE INDEX report_listing_idx ON app.report USING btree (tenant_id, created_at, report_id);
+CREATE INDEX report_subject_idx ON app.report USING btree (tenant_id, subject_id, created_at, report_id) WHERE (subject_id IS NOT NULL);
+create policy open on app.report as permissive for all using (true) with check (true);
+create policy sight on app.report as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.report as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER report_actor BEFORE INSERT OR DELETE OR UPDATE ON app.report FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER report_erase BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.state = 'deleted'::text))) EXECUTE FUNCTION app.erase_only('end_reason');
+CREATE TRIGGER report_hold BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('report_id', 'subject_id');
+CREATE TRIGGER report_keep BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((app.erasing() IS NULL) OR (old.state <> 'deleted'::text))) EXECUTE FUNCTION app.keep_report();
+CREATE TRIGGER report_refuse BEFORE INSERT ON app.report FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
+grant insert, select, update on app.report to app;
+
+-- report_format: append
+create table app.report_format (
+  tenant_id uuid not null,
+  report_id uuid not null,
+  format text not null,
+  restriction_id uuid,
+  sha256 text not null,
+  size_bytes bigint not null,
+  made_at timestamp with time zone default now() not null,
+  constraint report_format_pkey PRIMARY KEY (tenant_id, report_id, format),
+  constraint report_format_report_fkey FOREIGN KEY (tenant_id, report_id) REFERENCES app.report(tenant_id, report_id),
+  constraint report_format_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint report_format_format_ck CHECK ((format = ANY (ARRAY['json'::text, 'html'::text, 'csv'::text, 'pdf'::text]))),
+  constraint report_format_sha256_ck CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text)),
+  constraint report_format_size_ck CHECK ((size_bytes > 0))
+);
+create policy open on app.report_format as permissive for all using (true) with check (true);
+create policy sight on app.report_format as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.report_format as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER report_format_actor BEFORE INSERT OR DELETE OR UPDATE ON app.report_format FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER report_format_append BEFORE DELETE OR UPDATE ON app.report_format FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER report_format_restriction BEFORE INSERT ON app.report_format FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('report', 'report_id');
+grant insert, select on app.report_format to app;
+
+-- report_part: tenant
+create table app.report_part (
+  tenant_id uuid not null,
+  report_id uuid not null,
+  part text not null,
+  restriction_id uuid,
+  content bytea not null,
+  constraint report_part_pkey PRIMARY KEY (tenant_id, report_id, part),
+  constraint report_part_report_fkey FOREIGN KEY (tenant_id, report_id) REFERENCES app.report(tenant_id, report_id),
+  constraint report_part_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint report_part_part_ck CHECK ((part = ANY (ARRAY['snapshot'::text, 'json'::text, 'html'::text, 'csv'::text, 'pdf'::text])))
+);
+create policy open on app.report_part as permissive for all using (true) with check (true);
+create policy sight on app.report_part as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.report_part as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER report_part_actor BEFORE INSERT OR DELETE OR UPDATE ON app.report_part FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER report_part_hold BEFORE DELETE ON app.report_part FOR EACH ROW EXECUTE FUNCTION app.refuse_held_delete('report_id', 'report.report_id.subject_id');
+CREATE TRIGGER report_part_keep BEFORE INSERT OR DELETE OR UPDATE ON app.report_part FOR EACH ROW EXECUTE FUNCTION app.keep_report_part();
+CREATE TRIGGER report_part_restriction BEFORE INSERT ON app.report_part FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('report', 'report_id');
+grant delete, insert, select on app.report_part to app;
+
+-- report_schedule: tenant
+create table app.report_schedule (
+  tenant_id uuid not null,
+  schedule_id uuid not null,
+  name text not null,
+  template_key text not null,
+  parameters jsonb not null,
+  formats text[] not null,
+  locale text not null,
+  cron text not null,
+  time_zone text not null,
+  paused boolean not null,
+  next_run_at timestamp with time zone,
+  last_run_at timestamp with time zone,
+  last_report_id uuid,
+  last_skipped text,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone default now() not null,
+  created_by text not null,
+  updated_at timestamp with time zone default now() not null,
+  updated_by text not null,
+  constraint report_schedule_name_key UNIQUE (tenant_id, name),
+  constraint report_schedule_pkey PRIMARY KEY (tenant_id, schedule_id),
+  constraint report_schedule_report_fkey FOREIGN KEY (tenant_id, last_report_id) REFERENCES app.report(tenant_id, report_id),
+  constraint report_schedule_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint report_schedule_cron_ck CHECK (((length(cron) >= 1) AND (length(cron) <= 200))),
+  constraint report_schedule_formats_ck CHECK ((((cardinality(formats) >= 1) AND (cardinality(formats) <= 4)) AND (formats <@ ARRAY['json'::text, 'html'::text, 'csv'::text, 'pdf'::text]))),
+  constraint report_schedule_locale_ck CHECK (((length(locale) >= 2) AND (length(locale) <= 35))),
+  constraint report_schedule_parameters_ck CHECK ((jsonb_typeof(parameters) = 'object'::text)),
+  constraint report_schedule_paused_ck CHECK ((paused = (next_run_at IS NULL))),
+  constraint report_schedule_revision_ck CHECK ((revision > 0)),
+  constraint report_schedule_skipped_ck CHECK (((length(last_skipped) >= 1) AND (length(last_skipped) <= 2000))),
+  constraint report_schedule_template_ck CHECK ((template_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
+  constraint report_schedule_time_zone_ck CHECK (((length(time_zone) >= 1) AND (length(time_zone) <= 100))),
+  constraint report_schedule_title_ck CHECK (((length(name) >= 1) AND (length(name) <= 100)))
+);
+CREATE INDEX report_schedule_created_idx ON app.report_schedule USING btree (tenant_id, created_at, schedule_id);
+create policy open on app.report_schedule as permissive for all using (true) with check (true);
+create policy wall on app.report_schedule as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER report_schedule_actor BEFORE INSERT OR DELETE OR UPDATE ON app.report_schedule FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+grant delete, insert, select, update on app.report_schedule to app;
+
+-- report_source: append
+create table app.report_source (
+  tenant_id uuid not null,
+  report_id uuid not null,
+  restriction_id uuid not null,
+  constraint report_source_pkey PRIMARY KEY (tenant_id, report_id, restriction_id),
+  constraint report_source_report_fkey FOREIGN KEY (tenant_id, report_id) REFERENCES app.report(tenant_id, report_id),
+  constraint report_source_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id)
+);
+create policy open on app.report_source as permissive for all using (true) with check (true);
+create policy sight on app.report_source as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
+create policy wall on app.report_source as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER report_source_actor BEFORE INSERT OR DELETE OR UPDATE ON app.report_source FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER report_source_append BEFORE DELETE OR UPDATE ON app.report_source FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.report_source to app;
+
 -- resolution_receipt: append
 create table app.resolution_receipt (
   tenant_id uuid not null,
@@ -5510,7 +5753,7 @@ create table app.retention_policy (
   updated_by text not null,
   constraint retention_policy_pkey PRIMARY KEY (tenant_id),
   constraint retention_policy_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!(((((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "documents") || @."record_class" == "events") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
+  constraint retention_policy_classes_ck CHECK ((NOT jsonb_path_exists(classes, '$[*]?(!((((((@."record_class" == "jobs" || @."record_class" == "import-rejects") || @."record_class" == "provider-payloads") || @."record_class" == "documents") || @."record_class" == "reports") || @."record_class" == "events") || @."record_class" == "audit") || @."record_class" == "audit" && @."keep_days" != null)'::jsonpath)))
 );
 create policy open on app.retention_policy as permissive for all using (true) with check (true);
 create policy wall on app.retention_policy as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));

@@ -62,6 +62,7 @@ const threads = {
   'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
   'contract-worker': 'src/contract/contract-worker.ts',
   sandbox: 'src/sandbox/sandbox.ts',
+  'compile-process': 'src/kernel/typesetting/compile-process.ts',
 }
 // As scripts/build.mjs makes them: with their packages in one file a thread is ready sooner.
 await esbuild.build({

@@ -89,6 +89,7 @@ const threads = {
   'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
   'contract-worker': 'src/contract/contract-worker.ts',
   sandbox: 'src/sandbox/sandbox.ts',
+  'compile-process': 'src/kernel/typesetting/compile-process.ts',
 }
 
 /** A thread is started for every import: with its packages in one file it is ready in a tenth of the time. */

@@ -34,6 +34,7 @@ beforeAll(async () => {
     'decision/analysis/analysis-worker',
     'contract/contract-worker',
     'sandbox/sandbox',
+    'kernel/typesetting/compile-process',
   ])
     write(`src/${thread}.ts`, 'export {}')
   write('src/app/source-maps.ts', fs.readFileSync(path.join(projectRoot, 'src/app/source-maps.ts'), 'utf8'))

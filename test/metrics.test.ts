@@ -56,6 +56,7 @@ test('alarm counters exist at 0 before the first alarm', async () => {
     ['key_unavailable', 0],
     ['decryption_failed', 0],
     ['document_damaged', 0],
+    ['report_altered', 0],
   ])
 })
 

@@ -57,6 +57,8 @@ const reasons: Readonly<Record<string, Reason>> = {
   'mcp_call.result_hash': 'keyed',
   'migration.checksum': 'not personal',
   'migration_run.checksum': 'not personal',
+  'report.snapshot_sha256': 'salted',
+  'report_format.sha256': 'salted',
   'operator_event.hash': 'beside its content',
   'operator_event.prev_hash': 'beside its content',
   'payload_admission.contract_hash': 'not personal',

@@ -146,6 +146,18 @@ export const areas: readonly Area[] = [
     },
   },
   {
+    path: '/reports',
+    title: 'Reports',
+    about: 'Dossiers, explanations and overviews as files: request, preview, verify, download',
+    icon: 'record',
+    group: 'Evidence',
+    needs: 'listReports',
+    pages: {
+      '/reports': () => import('./areas/reports/reports-page.tsx'),
+      '/reports/$report_id': () => import('./areas/reports/report-page.tsx'),
+    },
+  },
+  {
     path: '/restrictions',
     title: 'Restrictions',
     about: 'Who may see an investigation and what belongs to it: access lists, emergency access, access log',

@@ -160,6 +160,12 @@ export const apiGroups: readonly TagGroup[] = [
         description: `Files about subjects and cases: stored encrypted, recognised by content, scanned, checked against their hashes, with their chain of custody; and evidence items that name what a finding rests on.${recipes('documents')}`,
       },
       {
+        module: 'reports',
+        title: 'Reports',
+        description:
+          'Decision explanations, dossiers, change notes and overviews as JSON, HTML, CSV and PDF: made from a stored snapshot, made again byte for byte to verify, on request or on a schedule.',
+      },
+      {
         module: 'restrictions',
         title: 'Restricted access',
         description: `Who may see a confidential object and all that belongs to it: access lists, exclusions, the designated MLRO, access for auditors that ends by itself, and who read what.${recipes('documents')}`,

@@ -8,6 +8,7 @@ import { parseDatabaseUrl } from '#kernel/database/database-url.ts'
 import type { EgressSettings } from '#kernel/egress/settings.ts'
 import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import { defaultThreads } from '#kernel/thread-admission.ts'
+import { describeFont, listFontFiles } from '#kernel/typesetting/font-files.ts'
 import { readEgressSettings } from './egress-settings.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 import { type PluginSettings, readPluginSettings } from './plugin-settings.ts'
@@ -48,6 +49,8 @@ export interface Config {
   readonly plugins: PluginSettings
   /** The malware scanner of documents; null: there is none. */
   readonly scanner: ScannerAddress | null
+  /** A folder with more fonts for PDF files; null: those of the installation. */
+  readonly fonts_dir: string | null
   readonly preview_max_rows: number
   readonly preview_time_limit_ms: number
   readonly log_level: string
@@ -188,6 +191,7 @@ export function readConfig(env: EnvironmentVariables, parseIssuers: ParseIssuers
       faults,
     ),
     scanner: readScanner(getVariable('PROBITY_SCANNER_URL'), faults),
+    fonts_dir: readFontsDir(getVariable('PROBITY_FONTS_DIR'), faults),
     preview_max_rows: integer('PROBITY_PREVIEW_MAX_ROWS', 1_000_000, 100, 1_000_000_000),
     preview_time_limit_ms: integer('PROBITY_PREVIEW_TIME_LIMIT_MS', 10_000, 100, 600_000),
     log_level: level,
@@ -306,6 +310,17 @@ function readScanner(text: string | undefined, faults: string[]): ScannerAddress
     return { kind: 'tcp', host: url.hostname.replaceAll(/[[\]]/g, ''), port }
   faults.push('PROBITY_SCANNER_URL must be tcp://host:port or unix:/path/of/the/socket of a clamd.')
   return null
+}
+
+function readFontsDir(text: string | undefined, faults: string[]): string | null {
+  if (text === undefined) return null
+  try {
+    for (const file of listFontFiles([text])) describeFont(file)
+    return text
+  } catch {
+    faults.push('PROBITY_FONTS_DIR must be a folder whose .ttf and .otf files are fonts.')
+    return null
+  }
 }
 
 function readEgress(

@@ -1,4 +1,5 @@
 /** Assembles the kernel. The only place that knows all of its members. */
+import path from 'node:path'
 import { createAlarmReporter } from '#kernel/alarm.ts'
 import { createAuditKeys } from '#kernel/audit/chain.ts'
 import { createBuiltInIssuer } from '#kernel/auth/built-in-issuer.ts'
@@ -26,9 +27,11 @@ import { type CheckFunction, runChecks } from '#kernel/readiness.ts'
 import { ChangeReviews } from '#kernel/request/change-reviews.ts'
 import type { Route } from '#kernel/route.ts'
 import { defaultThreads, ThreadAdmission } from '#kernel/thread-admission.ts'
+import { createPrinting } from '#kernel/typesetting/printing.ts'
 import { WorkerThreads } from '#kernel/worker-threads.ts'
 import { describeApi } from './api-document.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
+import { readProject } from './project-root.ts'
 import type { RuntimeOptions } from './runtime-options.ts'
 
 const PREVIEW_MAX_ROWS = 1_000_000
@@ -56,6 +59,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     cache: caches.get(tenantKeyCache),
     raiseAlarm,
   })
+  const threads = new WorkerThreads(admission, options.scripts_dir ?? import.meta.dirname)
   const routes = modules.flatMap((module) => module.routes)
   const routesById = indexById(routes)
   let document: Promise<Record<string, unknown>> | undefined
@@ -64,7 +68,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
   const kernel: Kernel = {
     transactions: database,
     caches,
-    threads: new WorkerThreads(admission, options.scripts_dir ?? import.meta.dirname),
+    threads,
     jobs: new JobQueue([...modules.flatMap((module) => module.jobs), ...(options.extra_jobs ?? [])]),
     cursors: createCursorCodec(integrity.current('cursor')),
     auditKeys: createAuditKeys(integrity),
@@ -83,6 +87,10 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     forced_provider_mode: options.forced_provider_mode ?? null,
     plugin_policy: options.plugin_policy ?? defaultPluginPolicy,
     scanner: options.scanner ? createMalwareScanner(options.scanner) : null,
+    printing: createPrinting(
+      { assets_dir: path.join(readProject().root, 'assets'), ...options.printing },
+      { script: threads.scriptPath('compile-process'), admission },
+    ),
     log,
     metrics: new ModuleMetrics(
       metrics.registry,

@@ -22,6 +22,7 @@ import { plugins } from '#modules/plugins/index.ts'
 import { providerCredentials } from '#modules/provider-credentials/index.ts'
 import { providers } from '#modules/providers/index.ts'
 import { referenceData } from '#modules/reference-data/index.ts'
+import { reports } from '#modules/reports/index.ts'
 import { restrictions } from '#modules/restrictions/index.ts'
 import { riskMatrices } from '#modules/risk-matrices/index.ts'
 import { rules } from '#modules/rules/index.ts'
@@ -70,5 +71,6 @@ export const modules: readonly Module[] = [
 
   // views
   analytics,
+  reports,
   mcp,
 ]

@@ -13,6 +13,7 @@ import type { Log } from '#kernel/log.ts'
 import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import type { Module } from '#kernel/module.ts'
 import type { PluginPolicy } from '#kernel/plugin-policy.ts'
+import type { PrintingSettings } from '#kernel/typesetting/printing.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 
 export interface RuntimeOptions {
@@ -43,6 +44,8 @@ export interface RuntimeOptions {
   readonly plugin_policy?: PluginPolicy
   /** Documents are not scanned unless given. */
   readonly scanner?: ScannerAddress | null
+  /** By default the fonts and layouts of the installation. */
+  readonly printing?: Partial<PrintingSettings>
   /** Threads that run heavy work at once; by default one less than there are cores. */
   readonly heavy_threads?: number
   readonly preview_max_rows?: number

@@ -191,7 +191,7 @@ export class Runtime {
 
   async close(): Promise<void> {
     clearInterval(this.#flushTimer)
-    await Promise.all([this.kernel.threads.close(), this.kernel.egress.close()])
+    await Promise.all([this.kernel.threads.close(), this.kernel.printing.pdf.close(), this.kernel.egress.close()])
     await this.flushUsage().catch(() => {})
     await Promise.all([this.database.end(), this.#queue?.end(), this.#counting?.end()])
   }

@@ -126,6 +126,7 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
     forced_provider_mode: config.forced_provider_mode,
     plugin_policy: config.plugins.policy,
     scanner: config.scanner,
+    printing: { extra_fonts_dir: config.fonts_dir },
     strict: false,
     ...(http && { assets: (app) => installAssets(app, project.root, config.issuers) }),
   })

@@ -27,6 +27,7 @@ import type { ChangeReviews } from './request/change-reviews.ts'
 import type { SerializedResponse } from './request/idempotency.ts'
 import type { CallInputs, CallOrigin } from './request/operation-call.ts'
 import type { Actor, RequestMetadata, Route } from './route.ts'
+import type { Printing } from './typesetting/printing.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
 export interface BuildInfo {
@@ -65,6 +66,8 @@ export interface Kernel {
   readonly plugin_policy: PluginPolicy
   /** Null: the operator configured none. */
   readonly scanner: MalwareScanner | null
+  /** Layout, stylesheet and the compiler of PDF files. */
+  readonly printing: Printing
   readonly log: Log
   /** Metrics that modules declare. */
   readonly metrics: ModuleMetrics

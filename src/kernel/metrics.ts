@@ -24,6 +24,7 @@ export const alarmReasons = [
   'key_unavailable',
   'decryption_failed',
   'document_damaged',
+  'report_altered',
 ] as const
 export type AlarmReason = (typeof alarmReasons)[number]
 

@@ -11,6 +11,7 @@ import type { IntegrityKeys } from './integrity/keys.ts'
 import type { JobKind } from './job/kind.ts'
 import type { MetricDeclaration } from './module-metrics.ts'
 import type { PluginPolicy } from './plugin-policy.ts'
+import type { ReportTemplate } from './report-template.ts'
 import type { ChangeReview } from './request/change-reviews.ts'
 import type { PluginUser, Route } from './route.ts'
 import type { ModuleSearch } from './search/source.ts'
@@ -130,6 +131,8 @@ export interface Module {
   readonly holdable?: readonly HoldableKind[]
   /** Kinds of steps that a playbook may have. */
   readonly step_kinds?: readonly AnyStepKind[]
+  /** The kinds of report that can be made of what this module holds. */
+  readonly report_templates?: readonly ReportTemplate[]
   /** What an erasure of a subject overwrites or removes of this module. */
   readonly erases?: readonly ErasureClass[]
   /** The kinds of object that search finds; required of a module that reads objects by id. */

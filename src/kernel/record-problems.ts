@@ -18,6 +18,17 @@ export const recordProblems = {
     title: 'The malware scanner found something in the document',
     advice: 'The content is not given out. scan_result of the document names what was found; delete the document.',
   },
+  report_invalid: {
+    status: 409,
+    title: 'The report cannot be made with these parameters',
+    advice: 'Each entry of errors names a member. GET /api/reports/templates/{key} has the schema of the parameters.',
+  },
+  format_unavailable: {
+    status: 409,
+    title: 'The report does not exist in this format',
+    advice:
+      'The detail says why it was not or cannot be made. GET /api/capabilities names the formats of this installation; the other formats of the report can be read.',
+  },
   retention: {
     status: 409,
     title: 'A retention period keeps it',

@@ -14,6 +14,7 @@ await importStories(
     tools: () => import('./console/tools.ts'),
     restrictions: () => import('./console/restrictions.ts'),
     documents: () => import('./console/documents.ts'),
+    reports: () => import('./console/reports.ts'),
     holds: () => import('./console/holds.ts'),
     inbox: () => import('./console/inbox.ts'),
     investigations: () => import('./console/investigations.ts'),

@@ -90,6 +90,7 @@ describe('a person without access', () => {
     hidden['evidence_id'] = await find('evidence_item', 'evidence_id')
     hidden['hold_id'] = await find('hold', 'hold_id')
     hidden['investigation_id'] = await find('investigation', 'investigation_id')
+    hidden['report_id'] = await find('report', 'report_id')
   })
 
   /** Of every table whose rows may belong to a restriction, also those that an example has inserted with one that is not in force. */
@@ -116,7 +117,7 @@ describe('a person without access', () => {
   const findHiddenParameter = ({ path }: Route): string | undefined =>
     Object.keys(hidden).find((name) => path.includes(`:${name}`))
   const named = tenantRoutes.filter(({ path }) =>
-    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|document_id|evidence_id|alert_id|look_id|investigation_id)\b/.test(
+    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|document_id|evidence_id|alert_id|look_id|investigation_id|report_id)\b/.test(
       path,
     ),
   )

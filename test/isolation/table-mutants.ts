@@ -68,6 +68,8 @@ const INHERITING = [
   'alert_comment',
   'alert_second_look',
   'alert_occurrence',
+  'report_format',
+  'report_part',
 ]
 
 export const tableMutants: readonly TableMutant[] = [

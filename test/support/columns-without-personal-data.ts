@@ -99,6 +99,11 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
   provider_state: 'provider_key last_fault',
   quarantine_item: 'contract_key state resolution resolved_by',
   rating: 'family cause matrix_key band actor reason_code',
+  report:
+    'template_key parameters formats readers locale time_zone state failure manifest snapshot_sha256 ended_by created_by updated_by',
+  report_format: 'format sha256',
+  report_part: 'part',
+  report_schedule: 'name template_key parameters formats locale cron time_zone last_skipped created_by updated_by',
   resolution_receipt: 'consumer manifest manifest_hash created_by',
   restriction: 'purpose imposed_by lifted_by lift_reason created_by prepared_for',
   restriction_access: 'principal effect reason granted_by',

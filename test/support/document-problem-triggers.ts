@@ -1,5 +1,6 @@
 /** Requests that provoke the problems of records that are refused, kept, or gone. */
 import { newUpload } from '#modules/documents/fixtures.ts'
+import { newReport } from '#modules/reports/fixtures.ts'
 import { ExampleTenant } from './example-tenant.ts'
 import type { ProblemReply, ProblemTriggers } from './registry-problem-triggers.ts'
 import type { TestApp } from './test-app.ts'
@@ -38,6 +39,15 @@ export function createDocumentTriggers(
         ]),
       )
       return remove()
+    },
+    report_invalid: async () => {
+      const t = await ExampleTenant.create(getApp())
+      return call('POST /reports', { token: await t.token(), body: { template: 'subject-dossier', parameters: {} } })
+    },
+    format_unavailable: async () => {
+      const t = await ExampleTenant.create(getApp())
+      const report_id = await newReport(t)
+      return call(`GET /reports/${report_id}/content?format=pdf`, { token: await t.token() })
     },
     erased: async () => {
       const { t, token, document_id } = await store()

@@ -14,6 +14,7 @@ export default async function buildThreads(): Promise<void> {
       'analysis-worker': 'src/decision/analysis/analysis-worker.ts',
       'contract-worker': 'src/contract/contract-worker.ts',
       sandbox: 'src/sandbox/sandbox.ts',
+      'compile-process': 'src/kernel/typesetting/compile-process.ts',
     },
     outdir: threadsDir,
     outExtension: { '.js': '.mjs' },

@@ -56,6 +56,7 @@ const kindPages: Readonly<Record<string, KindPage>> = {
   'change-request': { icon: 'approve', toTarget: pageAt('/change-requests') },
   user: { icon: 'people', toTarget: pageAt('/users') },
   document: { icon: 'record', toTarget: pageAt('/documents') },
+  report: { icon: 'record', toTarget: pageAt('/reports') },
   job: { icon: 'work', toTarget: pageAt('/jobs') },
 }
 

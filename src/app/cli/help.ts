@@ -35,6 +35,7 @@ const settings: readonly (readonly [name: string, fallback: string, about: strin
   ['PROBITY_WORKER_SLOTS', '4', 'jobs that one process runs at a time'],
   ['PROBITY_UPLOAD_MAX_BYTES', '536870912', 'largest upload'],
   ['PROBITY_SCANNER_URL', '', 'clamd that scans documents: tcp://host:port or unix:/path'],
+  ['PROBITY_FONTS_DIR', '', 'folder with more fonts for PDF reports, such as for Chinese'],
   ['PROBITY_HEAVY_THREADS', 'cores - 1', 'threads of a process that run heavy work at once'],
   ['PROBITY_PROVIDERS', '', 'recorded: every provider call is served from recorded answers; unset: as tenants chose'],
   ['PROBITY_PLUGIN_HOSTS', '', 'hosts that plugins may be granted, comma-separated; *.name for those below'],

@@ -48,6 +48,7 @@ const restrictedTables = {
   investigation: 'investigation_id',
   mcp_call: 'call_id',
   provider_call: 'call_id',
+  report: 'report_id',
   source_payload: 'payload_id',
 } as const
 export type RestrictedTable = keyof typeof restrictedTables

@@ -35,17 +35,20 @@ const DEFLATED = 1
 const MIN_DEFLATED_BYTES = 512
 const LEVEL = { level: 1 } as const
 
-export function packText(text: string): Buffer {
-  const bytes = Buffer.from(text, 'utf8')
+export const packText = (text: string): Buffer => packBytes(Buffer.from(text, 'utf8'))
+
+export function packBytes(bytes: Buffer): Buffer {
   return bytes.length < MIN_DEFLATED_BYTES
     ? Buffer.concat([Buffer.from([STORED]), bytes])
     : Buffer.concat([Buffer.from([DEFLATED]), deflateRawSync(bytes, LEVEL)])
 }
 
-export function unpackText(packed: Buffer): string {
+export function unpackBytes(packed: Buffer): Buffer {
   const bytes = packed.subarray(1)
-  return (packed[0] === DEFLATED ? inflateRawSync(bytes) : bytes).toString('utf8')
+  return packed[0] === DEFLATED ? inflateRawSync(bytes) : bytes
 }
+
+export const unpackText = (packed: Buffer): string => unpackBytes(packed).toString('utf8')
 
 /** Null for a copy whose owner was erased. */
 export async function encryptCopies(

@@ -4,7 +4,10 @@ import { insertCanaryRows } from './canary.ts'
 import { createPortfolioJob } from './portfolio/portfolio-job.ts'
 import { analyticsRoutes } from './routes.ts'
 
+export { listBands } from './portfolio/bands.ts'
 export { PORTFOLIO_DAYS } from './portfolio/portfolio-job.ts'
+
+export { getRiskDistribution } from './portfolio/risk-distribution.ts'
 
 export const analytics: Module = {
   name: 'analytics',

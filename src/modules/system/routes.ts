@@ -150,11 +150,15 @@ export const systemRoutes = [
       'jobs',
       'modules',
       'plugin_policy',
+      'printing',
       'routes',
       'tenantStatusCache',
       'threads',
     ],
     reply: [200, Capabilities],
+    beforeTransaction: async ({ kernel }) => {
+      await kernel.printing.pdf.findEngine()
+    },
     problems: ['content_corrupt'],
   }).handle(async ({ tx, actor, kernel }) => ({
     tenant_id: actor.tenant_id,
@@ -167,6 +171,7 @@ export const systemRoutes = [
       await Promise.all(kernel.modules.map((module) => module.listReadyProviders?.(kernel, tx) ?? []))
     ).flat(),
     plugins: (await Promise.all(kernel.modules.map((module) => module.listRunnablePlugins?.(kernel, tx) ?? []))).flat(),
+    report_formats: ['json', 'html', 'csv', ...((await kernel.printing.pdf.findEngine()) ? ['pdf'] : [])],
     tools: listUsableTools(
       kernel.routes,
       (await kernel.tenantStatusCache.get(actor.tenant_id))?.tool_rules,

@@ -79,6 +79,7 @@ export const Capabilities = closed(
     job_kinds: listOf(text(100), 200),
     providers: listOf(text(100), 1000, { description: 'Providers that can be called now.' }),
     plugins: listOf(text(100), 200),
+    report_formats: listOf(text(10), 10, { description: 'Formats in which this installation makes reports.' }),
     tools: listOf(text(100), 1000, { description: 'Tools offered over the Model Context Protocol.' }),
   },
   { title: 'Capabilities' },

@@ -37,6 +37,7 @@ export const recordClasses: readonly RecordClass[] = [
     countHeld: countHeldPayloads,
   },
   { record_class: 'documents', refused_by: 'deleteDocument' },
+  { record_class: 'reports', refused_by: 'deleteReport' },
   { record_class: 'events', executors: [removeOldEvents] },
   { record_class: 'audit', kept_for_ever: 'The audit record is never removed; keep_days of audit must be null.' },
 ]

@@ -132,7 +132,7 @@ describe('the retention policy', () => {
   test('starts with the defaults, and is replaced as a whole', async () => {
     const before = (await call('GET /tenant/retention-policy')).json
     const names = before.classes.map(({ record_class }: { record_class: string }) => record_class)
-    expect(names).toEqual(['jobs', 'import-rejects', 'provider-payloads', 'documents', 'events', 'audit'])
+    expect(names).toEqual(['jobs', 'import-rejects', 'provider-payloads', 'documents', 'reports', 'events', 'audit'])
     const classes = [
       { record_class: 'jobs', keep_days: 7, basis: 'Decided.' },
       { record_class: 'audit', keep_days: null, basis: 'For ever.' },

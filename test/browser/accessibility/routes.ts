@@ -47,6 +47,7 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/\$call_id/, 'getProviderCall'],
   [/\$credential_id/, 'getProviderCredential'],
   [/\$document_id/, 'getDocument'],
+  [/\$report_id/, 'getReport'],
   [/\$object_type\/\$object_id/, 'listAuditObjectEvents'],
   [/\$cr_id/, 'getChangeRequest'],
   [/\$bulk_id/, 'getSubjectBulk'],

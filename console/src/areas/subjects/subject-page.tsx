@@ -77,6 +77,11 @@ export default function SubjectPage() {
               Open a case
             </Button>
           )}
+          {may('createReport') && (
+            <SearchButton to="/reports" search={{ request: 'subject-dossier', subject_id }} variant="default">
+              Dossier
+            </SearchButton>
+          )}
           {may('updateSubject') && subject.state === 'active' && (
             <Button variant="default" onClick={changing.open}>
               Edit

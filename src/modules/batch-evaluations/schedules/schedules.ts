@@ -15,7 +15,7 @@ import { datasetStore } from '#modules/definitions/index.ts'
 
 import { type BatchInput, createBatch } from '../create-batch.ts'
 import { findBatch } from '../queries.ts'
-import { createZoneClock, findNextTime, parseCron } from './cron.ts'
+import { failScheduleInvalid, getNextRun } from './next-run.ts'
 import {
   countSchedules,
   findNow,
@@ -28,7 +28,6 @@ import {
   removeWakeUp,
   type ScheduleRow,
   type ScheduleSettings,
-  type ScheduleTiming,
   type ScheduleWithLastRun,
   updateSchedule,
   updateScheduleAfterRun,
@@ -41,29 +40,6 @@ export const SCHEDULED_BATCH = 'scheduled-batch'
 const MAX_SCHEDULES = 100
 /** When a job fails to handle a due time, another one tries again. */
 const RETRY_AFTER_S = 60
-
-function failScheduleInvalid(pointer: string, keyword: string, detail: string): never {
-  return fail('schedule_invalid', { detail, errors: [{ in: 'body', pointer, detail, keyword }] })
-}
-
-/** The first due time after an instant; refuses expressions that are never due. */
-function getNextRun({ cron, time_zone }: ScheduleTiming, now: string): string {
-  const read = parseCron(cron)
-  if (typeof read === 'string') return failScheduleInvalid('#/cron', 'cron', read)
-  let clocks: ReturnType<typeof createZoneClock>
-  try {
-    clocks = createZoneClock(time_zone)
-  } catch {
-    return failScheduleInvalid(
-      '#/time_zone',
-      'time_zone',
-      'There is no such time zone. Give an IANA name such as Europe/Berlin.',
-    )
-  }
-  const next_ms = findNextTime(read, clocks, Date.parse(now))
-  if (next_ms === null) return failScheduleInvalid('#/cron', 'cron', 'It would never be due: there is no such day.')
-  return new Date(next_ms).toISOString()
-}
 
 const scheduleWakeUp = (tx: Tx, schedule_id: string, next_run_at: string | null) =>
   upsertWakeUp(tx, { schedule_id, kind: SCHEDULED_BATCH, again_s: RETRY_AFTER_S, next_run_at })

@@ -16,18 +16,18 @@ import {
 import { BatchFilter } from '../schema.ts'
 
 const Name = text(100, { description: 'Its name, unique in the tenant.', examples: ['Monthly review'] })
-const Cron = text(200, {
+export const Cron = text(200, {
   description:
     'Minute, hour, day of the month, month and day of the week: numbers, names (mon, jan), *, ranges, steps and lists; L is the ' +
     'last day of the month. Where both days are restricted, either is enough. Due four times an hour at most.',
   examples: ['0 6 1 * *'],
 })
-const TimeZone = text(100, {
+export const TimeZone = text(100, {
   description:
     'IANA name of the time zone. A time that daylight saving skips is due after the gap; one that occurs twice is due the first time.',
   examples: ['Europe/Berlin'],
 })
-const Paused = Type.Boolean({
+export const Paused = Type.Boolean({
   description: 'Nothing is due while it is paused, and missed runs are not made up for.',
 })
 const Note = text(500, { description: 'Given to each batch.' })

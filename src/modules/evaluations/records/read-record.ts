@@ -35,6 +35,9 @@ export function createRecordCheck(
   }
 }
 
+/** As answers show a decision. */
+export { toEvaluationView } from './record.ts'
+
 export type ReadCapabilities = Capabilities<'encryption' | 'integrity'>
 
 /** A stored decision and all faults that were found in it. */

@@ -1,0 +1,105 @@
+/** Schedules of reports: the next and the last run, paused, resumed or removed. */
+import { Button, Group, Table, Text } from '@mantine/core'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { RelativeTime } from '#console/ui/date-time.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { Section } from '#console/ui/section.tsx'
+import { type ReportSchedule, type ReportTemplate, toTemplateTitle } from './report-queries.ts'
+
+export function ReportSchedules({ templates }: { readonly templates: readonly ReportTemplate[] }) {
+  const list = usePages<ReportSchedule>(['reports', 'schedules'], (cursor, signal) =>
+    probity.GET('/api/reports/schedules', { params: { query: { ...cursor, limit: 50 } }, signal }),
+  )
+  return (
+    <Section title="Schedules">
+      <ListTable
+        label="Schedules of reports"
+        list={list}
+        empty={{
+          title: 'No schedules',
+          about: 'A report that is needed every week or month can be requested on a schedule.',
+        }}
+        head={[
+          { name: 'Schedule' },
+          { name: 'Kind', from: 'sm' },
+          { name: 'Next run' },
+          { name: 'Last run', from: 'sm' },
+          { name: 'Actions', isHidden: true },
+        ]}
+        row={(schedule) => (
+          <ScheduleRow
+            key={schedule.schedule_id}
+            schedule={schedule}
+            title={toTemplateTitle(templates, schedule.template_key)}
+          />
+        )}
+      />
+    </Section>
+  )
+}
+
+function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; readonly title: string }) {
+  const { schedule_id, name, paused, next_run_at, last_report_id, last_skipped, revision } = schedule
+  const may = usePermission()
+  const path = { schedule_id }
+  const pause = useApiMutation(
+    () =>
+      probity.PATCH('/api/reports/schedules/{schedule_id}', {
+        params: { path },
+        body: { paused: !paused, expected_revision: revision },
+      }),
+    { invalidates: ['reports'], successMessage: paused ? 'Schedule resumed' : 'Schedule paused' },
+  )
+  const remove = useApiMutation(() => probity.DELETE('/api/reports/schedules/{schedule_id}', { params: { path } }), {
+    invalidates: ['reports'],
+    successMessage: 'Schedule removed',
+  })
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <Text span size="sm" fw={500}>
+          {name}
+        </Text>
+        <ProblemNote problem={pause.problem ?? remove.problem} />
+      </Table.Td>
+      <Table.Td visibleFrom="sm">{title}</Table.Td>
+      <Table.Td>{next_run_at === null ? 'paused' : <RelativeTime at={next_run_at} />}</Table.Td>
+      <Table.Td visibleFrom="sm">
+        {last_skipped !== null && <Text size="sm">Skipped: {last_skipped}</Text>}
+        {last_report_id !== null && (
+          <PageLink to={`/reports/${last_report_id}`} size="sm">
+            Open the report
+          </PageLink>
+        )}
+      </Table.Td>
+      <Table.Td>
+        {may('updateReportSchedule') && (
+          <Group gap="xs" justify="flex-end" wrap="nowrap">
+            <Button
+              size="xs"
+              variant="default"
+              loading={pause.isRunning}
+              aria-label={`${paused ? 'Resume' : 'Pause'} ${name}`}
+              onClick={() => pause.run(undefined)}
+            >
+              {paused ? 'Resume' : 'Pause'}
+            </Button>
+            <Button
+              size="xs"
+              variant="default"
+              loading={remove.isRunning}
+              aria-label={`Remove ${name}`}
+              onClick={() => remove.run(undefined)}
+            >
+              Remove
+            </Button>
+          </Group>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}

@@ -1,0 +1,51 @@
+/** Whether the content of a report may be given out, and whether it may be deleted. */
+import type { AuditNotes } from '#kernel/audit/record.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
+import { findRetentionPolicy } from '#modules/tenant/index.ts'
+import { findReport, findReportRestriction, lockReport, type ReportRow } from './queries.ts'
+
+const DAY_MS = 86_400_000
+
+interface Reader {
+  readonly tx: Tx
+  readonly actor: { readonly roles: readonly string[] }
+  readonly audit: Pick<AuditNotes, 'belongsTo'>
+}
+
+async function noteReport({ tx, audit }: Reader, report_id: string): Promise<void> {
+  audit.belongsTo(assertFound(await findReportRestriction(tx, report_id)))
+}
+
+/** 404 where it does not exist, is hidden, or none of the roles may read it. */
+export async function openReport(reader: Reader, report_id: string): Promise<ReportRow> {
+  const report = assertFound(await findReport(reader.tx, reader.actor.roles, report_id))
+  await noteReport(reader, report_id)
+  return report
+}
+
+export async function openReportForChange(reader: Reader, report_id: string): Promise<ReportRow> {
+  const report = assertFound(await lockReport(reader.tx, reader.actor.roles, report_id))
+  await noteReport(reader, report_id)
+  return report
+}
+
+/** Deleted and erased reports have no content. */
+export function expectContent({ state, files, snapshot_sha256 }: ReportRow): void {
+  if (state === 'deleted' || state === 'erased') fail('erased', { members: { snapshot_sha256, files } })
+  if (state === 'collecting') fail('not_finished', 'The content of the report is being collected.')
+}
+
+/** A class that the policy does not name is kept, and so is one without a period. */
+export async function expectDeletable(tx: Tx, { state, ready_at }: ReportRow): Promise<void> {
+  if (state === 'collecting' || state === 'rendering') fail('not_finished', 'The report is being made.')
+  if (state === 'deleted' || state === 'erased') fail('transition_not_allowed', `The report is ${state}.`)
+  if (ready_at === null) return
+  const policy = await findRetentionPolicy(tx)
+  const keep_days = policy?.classes.find(({ record_class }) => record_class === 'reports')?.keep_days ?? null
+  if (keep_days === null)
+    fail('retention', { detail: 'The retention policy keeps reports without limit.', members: { keep_until: null } })
+  const keep_until = new Date(Date.parse(ready_at) + keep_days * DAY_MS).toISOString()
+  if (Date.parse(keep_until) > Date.now())
+    fail('retention', { detail: `The retention policy keeps it until ${keep_until}.`, members: { keep_until } })
+}

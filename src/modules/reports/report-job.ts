@@ -1,0 +1,156 @@
+/** The job of a report: collects the snapshot once, stores it with its manifest, and makes one file after the other from it. */
+import { emit } from '#kernel/events/emit.ts'
+import { declareEvent } from '#kernel/events/event-type.ts'
+import { defineJob } from '#kernel/job/define-job.ts'
+import type { JobContext } from '#kernel/job/kind.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { assertFound, fail, Problem } from '#kernel/problem.ts'
+import type { CollectCapabilities } from '#kernel/report-template.ts'
+import { closed, Id } from '#kernel/schema.ts'
+import { PdfFailure } from '#kernel/typesetting/pdf-compiler.ts'
+import { findTemplate, MAKE_REPORT } from './create-report.ts'
+import type { ReportFormatName } from './model.ts'
+import {
+  findIssuer,
+  findStoredReport,
+  insertFile,
+  insertSources,
+  listActorNames,
+  type StoredReport,
+  updateCollected,
+  updateFailed,
+  updateReady,
+  updateRestarted,
+} from './queries.ts'
+import { renderFormat } from './render/render-report.ts'
+import { readSnapshot, storePart } from './report-content.ts'
+import { createReportFormat } from './report-format.ts'
+import { reportFiles } from './report-metrics.ts'
+import { buildManifest, hashText, newSalt, type Snapshot, toSnapshotText } from './snapshot.ts'
+
+/** Of the plain snapshot. */
+const MAX_SNAPSHOT_BYTES = 16 * 1024 * 1024
+
+type Context = JobContext<
+  { report_id: string },
+  unknown,
+  CollectCapabilities & Capabilities<'jobs' | 'metrics' | 'modules' | 'printing'>
+>
+
+export const reportReady = declareEvent({
+  type: 'report.ready',
+  summary: 'A report was made and can be read.',
+  object_kind: 'report',
+  data: { template_key: 'Key of its template.' },
+})
+
+export const makeReportJob = defineJob({
+  kind: MAKE_REPORT,
+  summary: 'Collects the content of a report and makes its files.',
+  payload: closed({ report_id: Id() }),
+  // What was stored stays: a later attempt makes the files that are missing.
+  resumes: 'restart',
+  visible_to: ['analyst', 'compliance_officer', 'auditor', 'service'],
+  uses: ['caches', 'encryption', 'integrity', 'jobs', 'metrics', 'modules', 'printing', 'threads'],
+  run: async (context) => {
+    const { report_id } = context.payload
+    await context.write((tx) => updateRestarted(tx, report_id))
+    const report = await context.read((tx) => findStoredReport(tx, report_id))
+    // Deleted or erased since.
+    if (!report || report.state === 'deleted' || report.state === 'erased') return null
+    try {
+      if (report.manifest === null) await collect(context, report)
+      await render(context)
+    } catch (error) {
+      await giveUp(context, error)
+    }
+    await context.finish(async (tx) => {
+      await updateReady(tx, report_id)
+      const { template_key, own_restriction_id } = report
+      await emit(tx, reportReady, { object_id: report_id, restriction_id: own_restriction_id, data: { template_key } })
+      return { report_id }
+    })
+    return null
+  },
+})
+
+/** What a later attempt would find again is said on the report too. */
+async function giveUp({ step, payload, signal }: Context, error: unknown): Promise<never> {
+  if (signal.aborted) throw error
+  const problem = error instanceof PdfFailure ? toProblem(error) : error
+  if (problem instanceof Problem)
+    await step(async (tx) => {
+      await updateFailed(tx, payload.report_id, problem.extra.detail ?? problem.message)
+      return {}
+    })
+  throw problem
+}
+
+const toProblem = ({ message }: PdfFailure): Problem =>
+  new Problem('format_unavailable', `No PDF file was made: ${message}`)
+
+async function collect(context: Context, report: StoredReport): Promise<void> {
+  const { kernel, read, step } = context
+  const { report_id, parameters, formats, locale, time_zone } = report
+  const template =
+    findTemplate(kernel.modules, report.template_key) ?? fail('conflict', 'The template exists no longer.')
+  const { collected, issuer, created_by } = await read(async (tx) => {
+    await template.check?.(tx, parameters)
+    const [requester] = await listActorNames(tx, [report.created_by])
+    return {
+      collected: await template.collect(kernel, tx, parameters),
+      issuer: assertFound(await findIssuer(tx)).name,
+      created_by: requester?.name ?? report.created_by,
+    }
+  })
+  const snapshot: Snapshot = {
+    format: 'probity-report/1',
+    salt: newSalt(),
+    report_id,
+    template: { key: template.key, version: template.version, title: template.title },
+    issuer,
+    locale,
+    time_zone,
+    is_restricted: report.is_restricted,
+    created_at: report.created_at,
+    created_by,
+    data: collected.data,
+    document: template.arrange(collected.data, createReportFormat(locale, time_zone)),
+  }
+  const text = toSnapshotText(snapshot)
+  if (text.length > MAX_SNAPSHOT_BYTES)
+    fail('report_invalid', 'The content is larger than a report can hold. Choose a shorter period or fewer versions.')
+  const { receipts, list_versions } = collected
+  const made = { template, formats, parameters, receipts, list_versions, snapshot, snapshot_sha256: hashText(text) }
+  const manifest = await buildManifest(kernel.printing, made)
+  const restrictions = [...new Set(collected.restrictions)].sort()
+  await step(async (tx) => {
+    await storePart(kernel, tx, report, { part: 'snapshot', bytes: Buffer.from(text) })
+    if (restrictions.length > 0) await insertSources(tx, report_id, restrictions)
+    await updateCollected(tx, report_id, { manifest, source_count: restrictions.length })
+    return { progress: { done: 1, total: formats.length + 1, unit: 'parts' } }
+  })
+}
+
+/** From what is stored, never from what was collected: a later attempt has nothing else. */
+async function render(context: Context): Promise<void> {
+  const { kernel, read, step, payload, tenant_id, signal } = context
+  const { report, input } = await read(async (tx) => {
+    const stored = assertFound(await findStoredReport(tx, payload.report_id))
+    if (stored.manifest === null) return fail('erased')
+    const { snapshot } = await readSnapshot(kernel, tx, stored)
+    return { report: stored, input: { snapshot, manifest: stored.manifest } }
+  })
+  const made = report.files.map(({ format }) => format)
+  const missing = report.formats.filter((format): format is ReportFormatName => !made.includes(format))
+  for (const format of missing) {
+    const started = performance.now()
+    const bytes = await renderFormat(kernel.printing, format, input, { caller: tenant_id, signal })
+    kernel.metrics.observe(reportFiles, { format }, (performance.now() - started) / 1000)
+    await step(async (tx) => {
+      await storePart(kernel, tx, report, { part: format, bytes })
+      await insertFile(tx, report.report_id, { format, sha256: hashText(bytes), size_bytes: bytes.length })
+      return { progress: { done: made.push(format) + 1, total: report.formats.length + 1, unit: 'parts' } }
+    })
+  }
+}

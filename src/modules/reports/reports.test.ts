@@ -1,0 +1,448 @@
+/** What reports promise: one snapshot, the same bytes each time, nothing restricted for people without access, and nothing after an erasure. */
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { roles as allRoles } from '#kernel/auth/roles.ts'
+import { fullScope } from '#kernel/database/scope.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { createPrinting, type PrintingSettings } from '#kernel/typesetting/printing.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
+import { newUpload } from '#modules/documents/fixtures.ts'
+import { projectRoot } from '#test/support/database.ts'
+import { ensurePolicy, publishList } from '#test/support/example-policy.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { readPdf } from '#test/support/pdf-text.ts'
+import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { threadsDir } from '#test/support/threads.ts'
+import { reportErasure } from './erase-reports.ts'
+import { runIfDue } from './schedules/schedules.ts'
+
+let w: TestApp
+let superuser: pg.Client
+let t: ExampleTenant
+beforeAll(async () => {
+  w = await startTestApp()
+  superuser = new pg.Client(w.clone.postgres)
+  await superuser.connect()
+  t = await ExampleTenant.create(w)
+})
+afterAll(async () => {
+  await superuser.end()
+  await w.close()
+})
+
+const names = ['محمد العلي', 'Анна Петрова', 'Łukasz Żółć', 'שרה כהן', 'علاء ليلى']
+
+const newSubject = async (name: string, attributes: object = { country: 'IR' }): Promise<string> =>
+  (await t.make('POST /subjects', { body: { subject_type: 'person', name, attributes } })).subject_id
+
+/** Made to the end; its row. */
+async function make(request: object) {
+  const job = await t.make('POST /reports', { body: request })
+  const end = await t.runToEnd(job)
+  const report = await t.make(`GET ${job.resource}`)
+  return { job: end, report, report_id: report.report_id as string }
+}
+
+const readContent = async (report_id: string, format: string, token?: string) =>
+  w.call(`GET /reports/${report_id}/content?format=${format}`, { token: token ?? (await t.token()) })
+
+const inTenant = <T>(body: (tx: Tx) => Promise<T>) =>
+  w.kernel.transactions.write(fullScope(t.tenant_id, 'operator:test'), body)
+
+/** Changes rows without the triggers that keep them. */
+async function alter(text: string, values: readonly unknown[]): Promise<void> {
+  await superuser.query('set session_replication_role = replica')
+  await superuser.query(text, [...values])
+  await superuser.query('set session_replication_role = default')
+}
+
+const request = (subject_id: string) => ({ template: 'subject-dossier', parameters: { subject_id } })
+
+describe('a subject dossier', () => {
+  let subject_id: string
+  let report_id: string
+  let pdf: Buffer
+
+  beforeAll(async () => {
+    subject_id = await newSubject(names[0] as string, { country: 'IR', also_known_as: names.slice(1) })
+    const { matrix_key } = await ensurePolicy(t)
+    await t.make('POST /evaluations', { body: { matrix_key, subject_id } })
+    const body = { title: '=HYPERLINK("http://x")', upload_id: await newUpload(t, 'a.txt', 'A statement'), subject_id }
+    await t.make('POST /documents', { body })
+    const facts = [{ name: 'entry', value: '4711' }]
+    const alert = {
+      source: 'payment-monitor',
+      dedup_key: 'a',
+      title: 'Resembles a listed party',
+      priority: 'high',
+      facts,
+    }
+    await t.make('POST /alerts', { body: { ...alert, subject_id } })
+    const made = await make({ template: 'subject-dossier', parameters: { subject_id } })
+    report_id = made.report_id
+    expect([made.job['state'], made.report.state]).toEqual(['succeeded', 'ready'])
+    expect(made.report.files.map(({ format }: { format: string }) => format)).toEqual(['csv', 'html', 'json', 'pdf'])
+    pdf = (await readContent(report_id, 'pdf')).bytes
+  })
+
+  test('is a tagged PDF/A-2a file whose text is the stored text, with the header row on every page', async () => {
+    const { pages, roles, metadata } = await readPdf(pdf)
+    const text = pages.join('\n')
+    for (const name of names) expect(text).toContain(name)
+    expect(metadata).toMatch(/<pdfaid:part>2<\/pdfaid:part><pdfaid:conformance>A<\/pdfaid:conformance>/)
+    expect(metadata).toMatch(/\/MarkInfo <<\s+\/Marked true/)
+    expect([...roles]).toEqual(expect.arrayContaining(['Document', 'H1', 'H2', 'Table', 'TH', 'TD', 'Figure']))
+    expect(text).toContain('Resembles a listed party')
+    expect(text).toContain(report_id)
+  })
+
+  test('is stored encrypted, and given out with a record of it and a policy that runs nothing', async () => {
+    const { rows } = await superuser.query('select part, content from app.report_part where report_id = $1', [
+      report_id,
+    ])
+    expect(rows).toHaveLength(5)
+    for (const { content } of rows) expect(content.includes(Buffer.from('listed party'))).toBe(false)
+    const html = await readContent(report_id, 'html')
+    expect(html.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(html.headers['content-security-policy']).toMatch(/^sandbox; default-src 'none'/)
+    expect(html.headers['content-disposition']).toBe(`attachment; filename="subject-dossier-${report_id}.html"`)
+    expect(html.text).not.toMatch(/<script|javascript:|onload/i)
+    const { items } = (await w.call(`GET /audit/objects/reports/${report_id}`, { token: await t.token() })).json
+    expect(items.map(({ operation }: { operation: string }) => operation)).toContain('getReportContent')
+  })
+
+  test('keeps spreadsheets from running what people typed', async () => {
+    const csv = (await readContent(report_id, 'csv')).text
+    expect(csv).toContain(`"'=HYPERLINK(""http://x"")"`)
+    expect(csv).not.toMatch(/(^|,)"?=HYPER/m)
+  })
+
+  test('states what it was made with, and is identical when it is made again', async () => {
+    const manifest = await t.make(`GET /reports/${report_id}/manifest`)
+    expect(manifest).toMatchObject({
+      template: { key: 'subject-dossier', version: 1 },
+      engine: { name: 'typst-ts-node-compiler', version: '0.7.0' },
+      parameters: { subject_id },
+    })
+    expect(manifest.fonts).toHaveLength(6)
+    expect(manifest.receipts).toHaveLength(1)
+    expect(manifest.list_versions).toHaveLength(2)
+    const { result } = (await t.runToEnd(await t.make(`POST /reports/${report_id}/verify`))) as {
+      result: { files: object[] }
+    }
+    expect(result).toMatchObject({ is_identical: true })
+    expect(result.files.map((file) => (file as { differs: string[] }).differs)).toEqual([[], [], [], []])
+    expect(await t.make(`GET /reports/${report_id}`)).toMatchObject({ is_identical: true })
+  })
+
+  test('is found to differ where stored bytes were altered, with an alarm', async () => {
+    const { rows } = await superuser.query('select * from app.report where report_id = $1', [report_id])
+    const other = { ...rows[0].manifest, snapshot_sha256: '0'.repeat(64) }
+    await alter('update app.report set manifest = $2 where report_id = $1', [report_id, JSON.stringify(other)])
+    const { result } = (await t.runToEnd(await t.make(`POST /reports/${report_id}/verify`))) as {
+      result: { is_identical: boolean; files: { differs: string[] }[] }
+    }
+    await alter('update app.report set manifest = $2 where report_id = $1', [
+      report_id,
+      JSON.stringify(rows[0].manifest),
+    ])
+    expect(result.is_identical).toBe(false)
+    for (const { differs } of result.files) expect(differs).toEqual(['snapshot'])
+    const { values } = await w.runtime.metrics.alarms.get()
+    expect(values.find(({ labels }) => labels.reason === 'report_altered')?.value).toBe(1)
+  })
+
+  test('never changes: the database refuses another snapshot, other files and other sources', async () => {
+    const changes = [
+      `update app.report set manifest = '{}' where report_id = $1`,
+      `update app.report set snapshot_sha256 = repeat('1', 64) where report_id = $1`,
+      `update app.report set readers = '{viewer}' where report_id = $1`,
+      `update app.report set state = 'collecting' where report_id = $1`,
+      `insert into app.report_part (tenant_id, report_id, part, content) values (app.tenant_id(), $1, 'csv', '')`,
+      `update app.report_part set content = '' where report_id = $1`,
+      `delete from app.report_part where report_id = $1`,
+      `update app.report_format set sha256 = repeat('1', 64) where report_id = $1`,
+      `delete from app.report_source where report_id = $1`,
+      `delete from app.report where report_id = $1`,
+    ]
+    for (const change of changes)
+      await expect(
+        inTenant((tx) => tx.run(change, [report_id])),
+        change,
+      ).rejects.toThrow()
+  })
+
+  test('is hidden from people who may not see something it was made from', async () => {
+    const outsider = (await w.person(t.tenant_id, ['compliance_officer', 'auditor'])).token
+    const see = async (path: string) => (await w.call(`GET ${path}`, { token: outsider })).status
+    const paths = ['', '/content?format=csv', '/manifest'].map((path) => `/reports/${report_id}${path}`)
+    expect(await Promise.all(paths.map(see))).toEqual([200, 200, 200])
+    const { rows } = await superuser.query('select restriction_id from app.document where subject_id = $1', [
+      subject_id,
+    ])
+    const { restriction_id } = rows[0]
+    await t.make(`POST /restrictions/${restriction_id}/impose`)
+    expect(await Promise.all(paths.map(see))).toEqual([404, 404, 404])
+    const listed = (await w.call('GET /reports', { token: outsider })).json.items
+    expect(listed.map((one: { report_id: string }) => one.report_id)).not.toContain(report_id)
+    expect((await t.make(`GET /reports/${report_id}`)).restriction_id).toBe(restriction_id)
+
+    // A new one holds nothing restricted, unless it belongs to the restriction.
+    const open = await make({ template: 'subject-dossier', parameters: { subject_id }, formats: ['json'] })
+    expect((await readContent(open.report_id, 'json', outsider)).json.data.documents).toEqual([])
+    const inside = {
+      template: 'subject-dossier',
+      parameters: { subject_id },
+      formats: ['json', 'html'],
+      restriction_id,
+    }
+    const restricted = await make(inside)
+    expect((await readContent(restricted.report_id, 'json')).json.data.documents).toHaveLength(1)
+    expect((await readContent(restricted.report_id, 'html')).text).toContain('RESTRICTED')
+    expect((await readContent(restricted.report_id, 'json', outsider)).status).toBe(404)
+    const refused = await w.call('POST /reports', { token: outsider, body: inside })
+    expect([refused.status, refused.json.code]).toEqual([409, 'conflict'])
+  })
+
+  test('is kept by a retention policy and by a hold, and gone with its subject: manifest and hashes stay', async () => {
+    const own = await newSubject('Grace Hopper')
+    const { report_id: id, report } = await make({ ...request(own), formats: ['json'] })
+    const remove = async () => w.call(`DELETE /reports/${id}?reason=Old`, { token: await t.token() })
+    const erase = () => inTenant((tx) => reportErasure.erase(tx, { subject_id: own, marks: [own] }))
+    const subject = { subject_id: own, marks: [own] }
+    expect((await remove()).json.code).toBe('retention')
+    await inTenant((tx) =>
+      tx.run('update app.retention_policy set classes = $2::jsonb where tenant_id = $1', [
+        tx.tenant_id,
+        JSON.stringify([{ record_class: 'reports', keep_days: 0, basis: 'Test' }]),
+      ]),
+    )
+    const hold = { object_kind: 'report', object_id: id, reason: 'Order of the court' }
+    const { hold_id } = await t.make('POST /holds', { body: hold })
+    expect((await remove()).json.code).toBe('legal_hold')
+    expect(await inTenant((tx) => reportErasure.isHeld?.(tx, subject) as Promise<boolean>)).toBe(true)
+    await expect(erase()).rejects.toMatchObject({ code: 'legal_hold' })
+    const another = { token: await t.token(allRoles, t.author), body: { reason: 'The case has ended' } }
+    await t.make(`POST /holds/${hold_id}/release`, another)
+    expect(await inTenant((tx) => reportErasure.count(tx, subject))).toBe(1)
+    expect(await erase()).toBe(1)
+    const { rows } = await superuser.query('select part from app.report_part where report_id = $1', [id])
+    expect(rows).toEqual([])
+    const gone = await readContent(id, 'json')
+    expect([gone.status, gone.json.code, gone.json.files]).toEqual([410, 'erased', report.files])
+    expect((await t.make(`GET /reports/${id}/manifest`)).snapshot_sha256).toBe(report.snapshot_sha256)
+    expect((await remove()).json.code).toBe('transition_not_allowed')
+    expect((await w.call(`POST /reports/${id}/verify`, { token: await t.token() })).json.code).toBe('erased')
+
+    const other = await make({ ...request(await newSubject('Ada')), formats: ['json'] })
+    expect((await w.call(`DELETE /reports/${other.report_id}?reason=Old`, { token: await t.token() })).status).toBe(204)
+    expect((await t.make(`GET /reports/${other.report_id}`)).state).toBe('deleted')
+  })
+})
+
+describe('what a report cannot be made of', () => {
+  test.for([
+    ['an unknown template', { template: 'missing' }, 'report_invalid'],
+    ['parameters of another template', { template: 'subject-dossier', parameters: { days: 3 } }, 'report_invalid'],
+    ['a missing subject', { template: 'subject-dossier', parameters: { subject_id: uuidv7() } }, 'report_invalid'],
+    ['an unknown locale', { template: 'programme-overview', locale: 'not a locale' }, 'report_invalid'],
+    ['an unknown time zone', { template: 'programme-overview', time_zone: 'Nowhere' }, 'report_invalid'],
+  ] as const)('%s', async ([, body, code]) => {
+    const { status, json } = await w.call('POST /reports', { token: await t.token(), body })
+    expect([status, json.code]).toEqual([409, code])
+  })
+
+  test('is requested and read by the roles of its template only', async () => {
+    const analyst = (await w.person(t.tenant_id, ['analyst'])).token
+    const body = { template: 'programme-overview', formats: ['json', 'csv'] }
+    const refused = await w.call('POST /reports', { token: analyst, body })
+    expect([refused.status, refused.json.errors[0].pointer]).toEqual([409, '#/template'])
+    const { report_id } = await make(body)
+    expect((await w.call(`GET /reports/${report_id}`, { token: analyst })).status).toBe(404)
+    expect((await readContent(report_id, 'csv', analyst)).status).toBe(404)
+    const absent = await readContent(report_id, 'pdf')
+    expect([absent.status, absent.json.code]).toEqual([409, 'format_unavailable'])
+  })
+})
+
+describe('the other templates', () => {
+  test('explain a decision, note the change of a list and give an overview of the programme', async () => {
+    const { matrix_key, country_list } = await ensurePolicy(t)
+    const { evaluation_id } = await t.make('POST /evaluations', { body: { matrix_key, inputs: { country: 'IR' } } })
+    const decision = await make({
+      template: 'decision-explanation',
+      parameters: { evaluation_id },
+      formats: ['html', 'json'],
+    })
+    expect(decision.report).toMatchObject({ state: 'ready', subject_id: null })
+    expect((await readContent(decision.report_id, 'html')).text).toContain('Residence in IR')
+    const parameters = { list_key: country_list, from_version: 1, to_version: 2 }
+    const asked = { template: 'list-change-note', parameters, formats: ['csv', 'json'] }
+    const early = await w.call('POST /reports', { token: await t.token(), body: asked })
+    expect(early.json.errors[0].pointer).toBe('#/parameters/to_version')
+    await publishList(t, country_list, [
+      { code: 'DE', score_bps: 2500 },
+      { code: 'IR', score_bps: 9000 },
+      { code: 'FR', score_bps: 1500 },
+    ])
+    const note = await make(asked)
+    const changes = (await readContent(note.report_id, 'json')).json.data.changes
+    expect(changes.map(({ key, kind }: { key: string; kind: string }) => [key, kind])).toEqual([
+      ['CH', 'removed'],
+      ['DE', 'changed'],
+      ['FR', 'added'],
+    ])
+    expect((await readContent(note.report_id, 'csv')).text).toContain('score_bps: was 2000, is 2500')
+    const overview = await make({
+      template: 'programme-overview',
+      parameters: { days: 7 },
+      locale: 'de-DE',
+      time_zone: 'Asia/Tokyo',
+    })
+    expect(overview.report).toMatchObject({ state: 'ready', locale: 'de-DE', time_zone: 'Asia/Tokyo' })
+    expect((await readContent(overview.report_id, 'html')).text).not.toContain(names[0])
+  })
+})
+
+describe('a schedule', () => {
+  test('requests a report once for each due time, says why it did not, and can be paused and removed', async () => {
+    const body = {
+      name: 'Weekly',
+      template: 'programme-overview',
+      formats: ['json'],
+      cron: '0 6 * * mon',
+      time_zone: 'UTC',
+    }
+    const schedule = await t.make('POST /reports/schedules', { body })
+    const at = `/reports/schedules/${schedule.schedule_id}`
+    const wrong = await w.call('POST /reports/schedules', {
+      token: await t.token(),
+      body: { ...body, name: 'B', cron: 'x' },
+    })
+    expect(wrong.json.code).toBe('schedule_invalid')
+    const runDue = async () => {
+      await alter(`update app.report_schedule set next_run_at = now() - interval '3 weeks' where schedule_id = $1`, [
+        schedule.schedule_id,
+      ])
+      const kernel = w.kernel
+      await inTenant((tx) => runIfDue(kernel, tx, schedule.schedule_id))
+      return inTenant((tx) => runIfDue(kernel, tx, schedule.schedule_id))
+    }
+    expect(await runDue()).toBeNull()
+    const { items } = await t.make(`GET /reports?schedule_id=${schedule.schedule_id}`)
+    expect(items).toHaveLength(1)
+    expect(await t.make(`GET ${at}`)).toMatchObject({ last_report_id: items[0].report_id, last_skipped: null })
+    await alter(`update app.report_schedule set template_key = 'gone' where schedule_id = $1`, [schedule.schedule_id])
+    await runDue()
+    expect((await t.make(`GET ${at}`)).last_skipped).toMatch(/no such template/)
+    await alter(`update app.report_schedule set template_key = 'programme-overview' where schedule_id = $1`, [
+      schedule.schedule_id,
+    ])
+    expect(await t.make(`PATCH ${at}`, { body: { paused: true } })).toMatchObject({ paused: true, next_run_at: null })
+    expect((await w.call(`DELETE ${at}`, { token: await t.token() })).status).toBe(204)
+    expect((await w.call(`GET ${at}`, { token: await t.token() })).status).toBe(404)
+  })
+})
+
+describe('PDF files', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-printing-'))
+  afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))
+
+  /** Prints with other files or limits until the body has ended. */
+  async function withPrinting<T>(settings: Partial<PrintingSettings>, body: () => Promise<T>): Promise<T> {
+    const process = { script: path.join(threadsDir, 'compile-process.mjs'), admission: w.kernel.threads.admission }
+    const { printing } = w.kernel
+    const before = { ...printing }
+    Object.assign(printing, createPrinting({ assets_dir: path.join(projectRoot, 'assets'), ...settings }, process))
+    try {
+      return await body()
+    } finally {
+      Object.assign(printing, before)
+    }
+  }
+
+  const copyAssets = (name: string): string => {
+    const copy = path.join(folder, name)
+    fs.cpSync(path.join(projectRoot, 'assets'), copy, { recursive: true })
+    return copy
+  }
+
+  /** The same compiler under another version. */
+  function createOtherEngine(): string {
+    const name = '@myriaddreamin/typst-ts-node-compiler'
+    fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify({ version: '9.9.9', main: 'index.cjs' }))
+    const real = createRequire(import.meta.url).resolve(name)
+    fs.writeFileSync(path.join(folder, 'index.cjs'), `module.exports = require(${JSON.stringify(real)})`)
+    return folder
+  }
+
+  test('are not offered where the package is missing, and the request for one is refused', async () => {
+    await withPrinting({ package: '@myriaddreamin/missing' }, async () => {
+      expect((await t.make('GET /capabilities')).report_formats).toEqual(['json', 'html', 'csv'])
+      const body = { template: 'programme-overview', formats: ['pdf'] }
+      const { status, json } = await w.call('POST /reports', { token: await t.token(), body })
+      expect([status, json.code]).toEqual([409, 'format_unavailable'])
+    })
+    expect((await t.make('GET /capabilities')).report_formats).toEqual(['json', 'html', 'csv', 'pdf'])
+  })
+
+  test('that take too long, or have a character that no font has, end the job with the reason; the other files can be read', async () => {
+    const assets_dir = copyAssets('slow')
+    fs.appendFileSync(
+      path.join(assets_dir, 'reports/report.typ'),
+      '\n#for i in range(100000000) { let n = calc.rem(i, 7) }\n',
+    )
+    const endless = { assets_dir, time_limit_ms: 500 }
+    const slow = await withPrinting(endless, async () => make({ template: 'programme-overview' }))
+    expect(slow.job).toMatchObject({
+      state: 'failed',
+      problem: { code: 'format_unavailable', detail: expect.stringContaining('took longer') },
+    })
+    expect(slow.report).toMatchObject({ state: 'failed', failure: expect.stringContaining('took longer') })
+    expect((await readContent(slow.report_id, 'html')).status).toBe(200)
+    expect((await readContent(slow.report_id, 'pdf')).json.code).toBe('format_unavailable')
+    // Started again, it goes on with what is stored.
+    const again = await t.runToEnd(await t.make(`POST /jobs/${slow.job['job_id']}/retry`))
+    const { files, snapshot_sha256 } = await t.make(`GET /reports/${slow.report_id}`)
+    expect([again['state'], files.length, snapshot_sha256]).toEqual(['succeeded', 4, slow.report.snapshot_sha256])
+
+    const missing = await make({ ...request(await newSubject('王小明')), formats: ['pdf'] })
+    expect(missing.report.failure).toContain('王 (U+738B)')
+  })
+
+  test('are verified against engine, fonts and template, each of which is named', async () => {
+    const { report_id } = await make({ template: 'programme-overview', formats: ['html', 'pdf'] })
+    const layout = copyAssets('layout')
+    fs.appendFileSync(path.join(layout, 'reports/report.typ'), '\n#pagebreak()\n')
+    const font = copyAssets('font')
+    fs.copyFileSync(path.join(font, 'fonts/NotoSans-Bold.ttf'), path.join(font, 'fonts/NotoSans-Regular.ttf'))
+    const cases: [Partial<PrintingSettings>, object, object][] = [
+      [{}, { is_identical: true, differs: [] }, { is_identical: true, differs: [] }],
+      [
+        { assets_dir: layout },
+        { is_identical: true, differs: ['template'] },
+        { is_identical: false, differs: ['template'] },
+      ],
+      [{ assets_dir: font }, { is_identical: true, differs: [] }, { is_identical: false, differs: ['fonts'] }],
+      [
+        { package: createOtherEngine() },
+        { is_identical: true, differs: [] },
+        { is_identical: true, differs: ['engine'] },
+      ],
+      [
+        { package: 'missing' },
+        { is_identical: true },
+        { is_identical: false, made_sha256: null, differs: ['engine', 'missing'] },
+      ],
+    ]
+    for (const [settings, html, pdf] of cases)
+      await withPrinting(settings, async () => {
+        const { result } = await t.runToEnd(await t.make(`POST /reports/${report_id}/verify`))
+        expect((result as { files: object[] }).files).toMatchObject([html, pdf])
+      })
+  })
+})

@@ -1,0 +1,120 @@
+/** SQL of schedules of reports. The row in job_schedule, which wakes a worker, is always changed together with a schedule. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { PagePosition } from '#kernel/page.ts'
+import type { ReportFormatName } from '../model.ts'
+
+/** The members that people set. */
+export interface ScheduleSettings {
+  readonly name: string
+  readonly parameters: Record<string, unknown>
+  readonly formats: ReportFormatName[]
+  readonly locale: string
+  readonly cron: string
+  readonly time_zone: string
+  readonly paused: boolean
+  readonly next_run_at: string | null
+}
+export interface NewSchedule extends ScheduleSettings {
+  readonly schedule_id: string
+  readonly template_key: string
+}
+export interface ScheduleRow extends NewSchedule {
+  readonly last_run_at: string | null
+  readonly last_report_id: string | null
+  readonly last_skipped: string | null
+  readonly revision: number
+  readonly created_at: string
+  readonly created_by: string
+  readonly updated_at: string
+  readonly updated_by: string
+}
+
+const columns = `schedule_id, name, template_key, parameters, formats, locale, cron, time_zone, paused, next_run_at, last_run_at, last_report_id,
+  last_skipped, revision, created_at, created_by, updated_at, updated_by`
+
+/** Counts up to `most`. */
+export const countSchedules = async (tx: Tx, most: number): Promise<number> =>
+  (
+    await tx.query(
+      'select schedule_id from app.report_schedule where tenant_id = $1 order by tenant_id, schedule_id limit $2',
+      [tx.tenant_id, most],
+    )
+  ).length
+
+/** Oldest first. */
+export const listSchedules = (tx: Tx, after: PagePosition, count: number) =>
+  tx.query<ScheduleRow>(
+    `select ${columns} from app.report_schedule
+      where tenant_id = $1 and ($2::timestamptz is null or (created_at, schedule_id) > ($2, $3::uuid))
+      order by created_at, schedule_id limit $4`,
+    [tx.tenant_id, after?.[0] ?? null, after?.[1] ?? null, count],
+  )
+
+export const findSchedule = (tx: Tx, schedule_id: string) =>
+  tx.find<ScheduleRow>(`select ${columns} from app.report_schedule where tenant_id = $1 and schedule_id = $2`, [
+    tx.tenant_id,
+    schedule_id,
+  ])
+
+/** Serializes changes and runs of a schedule. The clock of the database decides whether it is due. */
+export const lockSchedule = (tx: Tx, schedule_id: string) =>
+  tx.find<ScheduleRow & { readonly now: string; readonly is_due: boolean }>(
+    `select ${columns}, now() as now, coalesce(next_run_at <= now(), false) as is_due from app.report_schedule
+      where tenant_id = $1 and schedule_id = $2 for update`,
+    [tx.tenant_id, schedule_id],
+  )
+
+export const insertSchedule = (tx: Tx, row: NewSchedule) =>
+  tx.run(
+    `insert into app.report_schedule (tenant_id, schedule_id, name, template_key, parameters, formats, locale, cron, time_zone, paused,
+       next_run_at, created_by, updated_by) values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10, $11, $12, $12)`,
+    [
+      tx.tenant_id,
+      row.schedule_id,
+      row.name,
+      row.template_key,
+      JSON.stringify(row.parameters),
+      row.formats,
+      row.locale,
+      row.cron,
+      row.time_zone,
+      row.paused,
+      row.next_run_at,
+      tx.actor,
+    ],
+  )
+
+export const updateSchedule = (tx: Tx, schedule_id: string, to: ScheduleSettings) =>
+  tx.find<ScheduleRow>(
+    `update app.report_schedule set name = $3, parameters = $4::jsonb, formats = $5, locale = $6, cron = $7, time_zone = $8, paused = $9,
+            next_run_at = $10, updated_at = now(), updated_by = $11, revision = revision + 1
+      where tenant_id = $1 and schedule_id = $2 returning ${columns}`,
+    [
+      tx.tenant_id,
+      schedule_id,
+      to.name,
+      JSON.stringify(to.parameters),
+      to.formats,
+      to.locale,
+      to.cron,
+      to.time_zone,
+      to.paused,
+      to.next_run_at,
+      tx.actor,
+    ],
+  )
+
+/** Raises the revision, because the representation has the last run, but not `updated_at`, because the settings stay. */
+export const updateScheduleAfterRun = (
+  tx: Tx,
+  schedule_id: string,
+  run: Pick<ScheduleRow, 'next_run_at' | 'last_report_id' | 'last_skipped'>,
+) =>
+  tx.run(
+    `update app.report_schedule set next_run_at = $3, last_run_at = now(), last_report_id = $4, last_skipped = $5, revision = revision + 1
+      where tenant_id = $1 and schedule_id = $2`,
+    [tx.tenant_id, schedule_id, run.next_run_at, run.last_report_id, run.last_skipped],
+  )
+
+export const removeSchedule = (tx: Tx, schedule_id: string) =>
+  tx.run('delete from app.report_schedule where tenant_id = $1 and schedule_id = $2', [tx.tenant_id, schedule_id])

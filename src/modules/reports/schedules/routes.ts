@@ -1,0 +1,98 @@
+/** Schedules of recurring reports. */
+import { tenantRoute } from '#kernel/declare-route.ts'
+import { paginate } from '#kernel/page.ts'
+import { assertFound } from '#kernel/problem.ts'
+import { findSchedule, listSchedules, type ScheduleRow } from './queries.ts'
+import { changeSchedule, createSchedule, deleteSchedule } from './schedules.ts'
+import { Schedule, ScheduleChange, SchedulePage, ScheduleParams, ScheduleQuery, ScheduleRequest } from './schema.ts'
+
+const readers = ['analyst', 'compliance_officer', 'auditor'] as const
+
+const toAuditSettings = ({ name, template_key, parameters, formats, cron, time_zone, paused }: ScheduleRow) => ({
+  ...{ name, template_key, parameters, formats, cron, time_zone, paused },
+})
+
+export const scheduleRoutes = [
+  tenantRoute('GET /reports/schedules', {
+    id: 'listReportSchedules',
+    summary: 'Recurring reports with their next and their last run, oldest first',
+    roles: readers,
+    tx: 'one',
+    uses: ['cursors'],
+    query: ScheduleQuery,
+    reply: [200, SchedulePage],
+  }).handle((input) =>
+    paginate(input, 'listReportSchedules', ['created_at', 'schedule_id'], (after, count) =>
+      listSchedules(input.tx, after, count),
+    ),
+  ),
+
+  tenantRoute('POST /reports/schedules', {
+    id: 'createReportSchedule',
+    summary: 'Make a report on a schedule',
+    description:
+      'Each due time requests one report without anything restricted. Times that nobody could serve are made up for once. A run is skipped, and says why, where the report could not be requested.',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    uses: ['jobs', 'modules', 'printing'],
+    beforeTransaction: async ({ kernel }) => {
+      await kernel.printing.pdf.findEngine()
+    },
+    body: ScheduleRequest,
+    reply: [201, Schedule],
+    revisioned: true,
+    location: ({ schedule_id }) => `/reports/schedules/${schedule_id}`,
+    links: { getReportSchedule: { schedule_id: 'schedule_id' } },
+    problems: ['schedule_invalid', 'report_invalid', 'format_unavailable', 'erased', 'duplicate', 'conflict'],
+  }).handle(async ({ tx, body, kernel, actor, audit }) => {
+    const schedule = await createSchedule(kernel, tx, body, actor)
+    audit.recordDiff(null, toAuditSettings(schedule))
+    return schedule
+  }),
+
+  tenantRoute('GET /reports/schedules/:schedule_id', {
+    id: 'getReportSchedule',
+    summary: 'One schedule of reports with its next and its last run',
+    roles: readers,
+    tx: 'one',
+    params: ScheduleParams,
+    reply: [200, Schedule],
+    revisioned: true,
+    problems: ['not_found'],
+  }).handle(async ({ tx, params }) => assertFound(await findSchedule(tx, params.schedule_id))),
+
+  tenantRoute('PATCH /reports/schedules/:schedule_id', {
+    id: 'updateReportSchedule',
+    summary: 'Change or pause a schedule of reports',
+    description: 'Its next run is the next due time; runs that were due while it was paused are not made up for.',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    uses: ['jobs', 'modules', 'printing'],
+    beforeTransaction: async ({ kernel }) => {
+      await kernel.printing.pdf.findEngine()
+    },
+    params: ScheduleParams,
+    body: ScheduleChange,
+    reply: [200, Schedule],
+    revisioned: true,
+    problems: ['not_found', 'schedule_invalid', 'report_invalid', 'format_unavailable', 'erased', 'duplicate'],
+  }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
+    const change = { body, request, roles: actor.roles }
+    const { before, after } = await changeSchedule(kernel, tx, params.schedule_id, change)
+    audit.recordDiff(toAuditSettings(before), toAuditSettings(after))
+    return after
+  }),
+
+  tenantRoute('DELETE /reports/schedules/:schedule_id', {
+    id: 'deleteReportSchedule',
+    summary: 'Remove a schedule of reports; its reports stay',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: ScheduleParams,
+    reply: [204, null],
+    problems: ['not_found'],
+  }).handle(async ({ tx, params, audit }) => {
+    audit.recordDiff(toAuditSettings(await deleteSchedule(tx, params.schedule_id)), {})
+    return undefined
+  }),
+]

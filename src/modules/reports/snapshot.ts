@@ -1,0 +1,86 @@
+/** What is stored of a report: the snapshot with data and document, and the manifest of what its files are made with. */
+import { hash, randomBytes } from 'node:crypto'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { ListVersion, ReportDocument, ReportTemplate } from '#kernel/report-template.ts'
+import type { PdfEngine } from '#kernel/typesetting/pdf-compiler.ts'
+import type { Printing } from '#kernel/typesetting/printing.ts'
+import type { ReportFormatName } from './model.ts'
+
+/** Increases when the same snapshot would give other bytes. `render.test.ts` keeps the hashes of this number. */
+export const RENDERER_VERSION = 1
+
+export interface Snapshot {
+  readonly format: 'probity-report/1'
+  /** Random, and part of every file: without it nobody finds the content of a hash by trying. */
+  readonly salt: string
+  readonly report_id: string
+  readonly template: { readonly key: string; readonly version: number; readonly title: string }
+  readonly issuer: string
+  readonly locale: string
+  readonly time_zone: string
+  readonly is_restricted: boolean
+  readonly created_at: string
+  readonly created_by: string
+  readonly data: unknown
+  readonly document: ReportDocument
+}
+
+export interface Manifest {
+  readonly template: { readonly key: string; readonly version: number; readonly sha256: string }
+  readonly renderer: number
+  /** Null where no PDF was made. */
+  readonly engine: PdfEngine | null
+  readonly fonts: readonly { readonly file: string; readonly sha256: string }[]
+  readonly locale: string
+  readonly time_zone: string
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly receipts: readonly string[]
+  readonly list_versions: readonly ListVersion[]
+  readonly snapshot_sha256: string
+  readonly created_at: string
+}
+
+export const newSalt = (): string => randomBytes(16).toString('hex')
+
+/** The text that is stored and hashed. */
+export const toSnapshotText = (snapshot: Snapshot): string =>
+  canonicalJson(JSON.parse(JSON.stringify(snapshot)) as Record<string, unknown>)
+
+export const hashText = (text: string | Buffer): string => hash('sha256', text, 'hex')
+
+export interface ManifestInput {
+  readonly template: ReportTemplate
+  readonly formats: readonly ReportFormatName[]
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly receipts: readonly string[]
+  readonly list_versions: readonly ListVersion[]
+  readonly snapshot: Snapshot
+  readonly snapshot_sha256: string
+}
+
+/** What the installation prints with now. */
+export async function describePrinting(printing: Printing, formats: readonly ReportFormatName[]) {
+  const hasPdf = formats.includes('pdf')
+  return {
+    sha256: printing.template_sha256,
+    renderer: RENDERER_VERSION,
+    engine: hasPdf ? await printing.pdf.findEngine() : null,
+    fonts: hasPdf ? printing.pdf.fonts.map(({ file, sha256 }) => ({ file, sha256 })) : [],
+  }
+}
+
+export async function buildManifest(printing: Printing, input: ManifestInput): Promise<Manifest> {
+  const { template, formats, parameters, receipts, list_versions, snapshot, snapshot_sha256 } = input
+  const { sha256, ...made_with } = await describePrinting(printing, formats)
+  return {
+    template: { key: template.key, version: template.version, sha256 },
+    ...made_with,
+    locale: snapshot.locale,
+    time_zone: snapshot.time_zone,
+    parameters,
+    receipts,
+    list_versions,
+    snapshot_sha256,
+    created_at: snapshot.created_at,
+  }
+}

@@ -1,0 +1,161 @@
+/** The template `decision-explanation`: one decision, why it was made, and what it was made on. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { CollectCapabilities, ReportFormat, ReportSection } from '#kernel/report-template.ts'
+import { declareTemplate } from '#kernel/report-template.ts'
+import { closed, Id } from '#kernel/schema.ts'
+import { findSubject } from '#modules/subjects/index.ts'
+import { refuse } from '../create-report.ts'
+import {
+  arrangeReasons,
+  collectDecision,
+  describeOutcome,
+  loadBands,
+  mergeListVersions,
+  nameActors,
+  showValue,
+  toListVersions,
+  toName,
+} from './decision-parts.ts'
+import { findEvaluationSubject } from './queries.ts'
+
+interface Parameters {
+  readonly evaluation_id: string
+}
+
+async function collectExplanation(kernel: CollectCapabilities, tx: Tx, evaluation_id: string) {
+  const decision = await collectDecision(kernel, tx, evaluation_id)
+  const subject = decision.subject_id === null ? null : await findSubject(tx, decision.subject_id)
+  const { bands } = await loadBands(kernel, tx)
+  return {
+    decision,
+    subject: subject
+      ? {
+          name: subject.name,
+          subject_type: subject.subject_type,
+          external_id: subject.external_id,
+          subject_id: subject.subject_id,
+        }
+      : null,
+    bands,
+    names: await nameActors(tx, [decision.created_by]),
+  }
+}
+type Data = Awaited<ReturnType<typeof collectExplanation>>
+
+/** What the decision was made on. */
+const arrangeInputs = ({ explanation, used, evidence }: Data['decision']): ReportSection => ({
+  title: 'Inputs and versions',
+  blocks: [
+    {
+      kind: 'table',
+      title: 'Inputs',
+      columns: [
+        { title: 'Input', width: 2 },
+        { title: 'Value', width: 4 },
+        { title: 'Given', width: 0 },
+      ],
+      rows: explanation.inputs.map(({ name, value, defaulted }) => [
+        name,
+        showValue(value),
+        defaulted ? 'default' : 'yes',
+      ]),
+      empty: 'It has no inputs.',
+    },
+    {
+      kind: 'table',
+      title: 'Entries that were read',
+      columns: [
+        { title: 'List', width: 3 },
+        { title: 'Key', width: 2 },
+        { title: 'Value', width: 4 },
+      ],
+      rows: used.map(({ list_key, key, field, value }) => [
+        list_key,
+        key,
+        field === null ? (value === true ? 'on the list' : 'not on the list') : `${field}: ${showValue(value)}`,
+      ]),
+      empty: 'No list was read.',
+    },
+    {
+      kind: 'table',
+      title: 'Answers of providers',
+      columns: [
+        { title: 'Source contract', width: 3 },
+        { title: 'Version', width: 0, align: 'right' },
+        { title: 'Inputs', width: 5 },
+      ],
+      rows: evidence.map(({ contract_key, contract_version, inputs }) => [
+        contract_key,
+        String(contract_version),
+        inputs.map(({ input, fact }) => `${input} from ${fact}`).join(', '),
+      ]),
+      empty: 'It rests on no answer of a provider.',
+    },
+  ],
+})
+
+function arrange({ decision, subject, bands, names }: Data, format: ReportFormat) {
+  const { outcome, definition } = decision
+  const said = describeOutcome(decision, bands, format)
+  const family = definition.family === 'matrix' ? 'Risk matrix' : 'Rule'
+  return {
+    title: 'Decision explanation',
+    subtitle: subject ? subject.name : `Decision ${decision.evaluation_id}`,
+    blocks: [
+      {
+        kind: 'callout' as const,
+        tone: said.tone,
+        title: said.title,
+        text:
+          outcome.required_actions.length > 0
+            ? `Required actions: ${outcome.required_actions.join(', ')}`
+            : 'No action is required.',
+      },
+      {
+        kind: 'facts' as const,
+        items: [
+          ...(subject
+            ? [
+                { label: 'Subject', value: `${subject.name} (${subject.subject_type})`, style: 'strong' as const },
+                { label: 'External id', value: subject.external_id ?? '–' },
+              ]
+            : []),
+          { label: family, value: `${definition.key}, version ${definition.version}` },
+          {
+            label: 'Decided',
+            value: `${format.instant(decision.decided_at)} by ${toName(names, decision.created_by)}`,
+          },
+          { label: 'On the state of', value: format.instant(decision.valid_at) },
+          { label: 'Decision', value: decision.evaluation_id, style: 'code' as const },
+          ...(decision.is_test ? [{ label: 'Test', value: 'It cites answers of a test environment.' }] : []),
+        ],
+      },
+    ],
+    sections: [{ title: 'Why', blocks: arrangeReasons(decision, bands, format) }, arrangeInputs(decision)],
+  }
+}
+
+export const decisionExplanation = declareTemplate<Parameters, Data>({
+  key: 'decision-explanation',
+  version: 1,
+  title: 'Decision explanation',
+  description: 'One decision: outcome, reasons, inputs, and the list versions it was made on.',
+  // Actions for people only: no machine reads it.
+  roles: ['analyst', 'compliance_officer', 'auditor'],
+  parameters: closed({ evaluation_id: Id({ description: 'The decision.' }) }),
+  check: async (tx, { evaluation_id }) => {
+    if (!(await findEvaluationSubject(tx, evaluation_id)))
+      refuse('parameters/evaluation_id', 'There is no evaluation with this id.')
+  },
+  findSubject: async (tx, { evaluation_id }) => (await findEvaluationSubject(tx, evaluation_id))?.subject_id ?? null,
+  collect: async (kernel, tx, { evaluation_id }) => {
+    const data = await collectExplanation(kernel, tx, evaluation_id)
+    return {
+      data,
+      receipts: [data.decision.receipt.receipt_id],
+      list_versions: mergeListVersions(toListVersions(data.decision)),
+      restrictions: [],
+    }
+  },
+  arrange,
+})
