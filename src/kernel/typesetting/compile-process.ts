@@ -38,14 +38,18 @@ const end = (code: number, message: string): never => {
   process.exit(code)
 }
 
-function loadPackage(name: string): { loaded: CompilerPackage; version: string } {
+function loadPackage(names: readonly string[]): { loaded: CompilerPackage; version: string } {
   const require = modules.createRequire(import.meta.url)
-  try {
-    const { version } = require(`${name}/package.json`) as { version: string }
-    return { loaded: require(name) as CompilerPackage, version }
-  } catch (error) {
-    return end(exitCodes.unavailable, (error as Error).message)
+  const problems: string[] = []
+  for (const name of names) {
+    try {
+      const { version } = require(`${name}/package.json`) as { version: string }
+      return { loaded: require(name) as CompilerPackage, version }
+    } catch (error) {
+      problems.push((error as Error).message)
+    }
   }
+  return end(exitCodes.unavailable, problems.join('\n'))
 }
 
 function compile({ NodeCompiler, PdfStandard }: CompilerPackage, task: NonNullable<CompileTask['document']>): Buffer {
@@ -77,7 +81,7 @@ function main(): void {
   const task = JSON.parse(fs.readFileSync(0, 'utf8')) as CompileTask
   const watcher = new Worker(new URL(import.meta.url), { workerData: task, execArgv: [], env: {} })
   watcher.unref()
-  const { loaded, version } = loadPackage(task.package)
+  const { loaded, version } = loadPackage(task.packages)
   if (task.document) writeAll(compile(loaded, task.document))
   else writeAll(Buffer.from(JSON.stringify({ version })))
   process.exit(0)

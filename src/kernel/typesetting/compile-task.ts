@@ -1,6 +1,6 @@
 /** The input of the process that typesets, and the codes of its failures. */
 export interface CompileTask {
-  readonly package: string
+  readonly packages: readonly string[]
   /** Absent: the process only says which version the package has. */
   readonly document?: {
     readonly source: string

@@ -54,6 +54,11 @@ export class PdfFailure extends Error {
 }
 
 const PACKAGE = '@myriaddreamin/typst-ts-node-compiler'
+/**
+ * What npm installs here are the binaries that the lock file pins by their hash. Elsewhere the operator installs the package itself, which
+ * chooses the binary of its platform.
+ */
+const PACKAGES = [`${PACKAGE}-linux-x64-gnu`, `${PACKAGE}-linux-x64-musl`, PACKAGE]
 const TIME_LIMIT_MS = 30_000
 const MEMORY_LIMIT_MIB = 512
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024
@@ -137,7 +142,7 @@ export class PdfCompiler {
     // The limits are those of documents: loading the package costs the same for each.
     const { time_limit_ms = TIME_LIMIT_MS, memory_limit_mib = MEMORY_LIMIT_MIB } = document ? this.#options : {}
     const task: CompileTask = {
-      package: this.#options.package ?? PACKAGE,
+      packages: this.#options.package === undefined ? PACKAGES : [this.#options.package],
       ...(document && { document }),
       time_limit_ms,
       memory_limit_mib,

@@ -1,22 +1,22 @@
 /** Makes the reports of an erased subject unreadable: snapshot and files are removed. Manifest and hashes stay. */
 import type { Tx } from '#kernel/database/tx.ts'
-import type { ErasureClass } from '#kernel/erasure/erasure-class.ts'
-import { countReportsOf, eraseEndReasons, hasHeldReport, lockReportsOf, removeParts, updateEnded } from './queries.ts'
+import type { ErasedRows, ErasureClass } from '#kernel/erasure/erasure-class.ts'
+import { lockReportsOf, removeParts, reportRows, updateEnded } from './queries.ts'
 
-async function eraseReportsOf(tx: Tx, subject_id: string): Promise<number> {
-  const stored = await lockReportsOf(tx, subject_id)
-  const ids = stored.filter(({ state }) => state !== 'deleted' && state !== 'erased').map(({ report_id }) => report_id)
+async function eraseReportsOf(tx: Tx, subject_id: string): Promise<ErasedRows[]> {
+  const reports = await lockReportsOf(tx, subject_id)
+  const ids = reports.map(({ report_id }) => report_id)
   await updateEnded(tx, ids, { state: 'erased', reason: 'Erasure of the subject' })
   await removeParts(tx, ids)
-  await eraseEndReasons(tx, subject_id)
-  return ids.length
+  return reports.map(({ restriction_id }) => ({ restriction_id, count: 1 }))
 }
 
 export const reportErasure: ErasureClass = {
-  name: 'reports',
-  title: 'Reports about the subject',
+  ...reportRows,
   record: 'due-diligence',
-  count: (tx, { subject_id }) => countReportsOf(tx, subject_id),
-  isHeld: (tx, { subject_id }) => hasHeldReport(tx, subject_id),
-  erase: (tx, { subject_id }) => eraseReportsOf(tx, subject_id),
+  columns: [...reportRows.columns, 'report_part.*'],
+  erase: async (tx, subject) => [
+    ...(await eraseReportsOf(tx, subject.subject_id)),
+    ...(await reportRows.erase(tx, subject)),
+  ],
 }

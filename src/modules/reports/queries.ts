@@ -1,5 +1,6 @@
 /** SQL of reports: their rows, sources, files and encrypted content. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { ReportFormatName, ReportPart, ReportState } from './model.ts'
 import type { Manifest } from './snapshot.ts'
@@ -274,36 +275,31 @@ export const updateEnded = (
 
 interface ReportOfSubject {
   readonly report_id: string
-  readonly state: ReportState
+  readonly restriction_id: string | null
 }
 
-/** Reports about a subject, also those that are gone. */
+/** Reports about a subject that are not gone. */
 export const lockReportsOf = (tx: Tx, subject_id: string) =>
   tx.query<ReportOfSubject>(
-    'select report_id, state from app.report where tenant_id = $1 and subject_id = $2 order by report_id for update',
+    `select report_id, restriction_id from app.report
+      where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased') order by report_id for update`,
     [tx.tenant_id, subject_id],
   )
 
-export const countReportsOf = async (tx: Tx, subject_id: string): Promise<number> =>
-  (
-    await tx.find<{ n: number }>(
-      `select count(*) as n from app.report where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased')`,
-      [tx.tenant_id, subject_id],
-    )
-  )?.n ?? 0
-
-export const hasHeldReport = async (tx: Tx, subject_id: string): Promise<boolean> =>
-  (await tx.find(
-    'select 1 as found from app.report r where r.tenant_id = $1 and r.subject_id = $2 and app.is_held(r.report_id) limit 1',
-    [tx.tenant_id, subject_id],
-  )) !== undefined
-
-/** Of reports that were deleted before their subject is erased. */
-export const eraseEndReasons = (tx: Tx, subject_id: string) =>
-  tx.run(
-    `update app.report set end_reason = 'erased' where tenant_id = $1 and subject_id = $2 and state = 'deleted' and end_reason <> 'erased'`,
-    [tx.tenant_id, subject_id],
-  )
+/** Why a report was deleted before its subject is erased may name the person. */
+export const reportRows = createErasureClass('reports', 'Reports about the subject', [
+  {
+    table: 'report',
+    id: 'r.report_id',
+    owner: 'r.subject_id',
+    text: `concat_ws(E'\\n', r.end_reason, r.parameters::text)`,
+    match: `case when r.subject_id = m.subject_id then 'id' end`,
+    where: `r.state <> 'erased' and r.end_reason is distinct from 'erased'`,
+    set: `end_reason = 'erased'`,
+    held_by: ['r.report_id'],
+    restriction: 'r.restriction_id',
+  },
+])
 
 /** Name and time zone of the tenant. */
 export const findIssuer = (tx: Tx) =>
