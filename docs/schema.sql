@@ -1704,6 +1704,17 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.require_person_for_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and app.actor() !~ '^(user|key|operator):' then
+    raise exception 'a step that is % is settled by a person', old.state using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.resolve_lists(p_family text, p_keys text[], p_valid timestamp with time zone, p_known timestamp with time zone)
  RETURNS TABLE(list_key text, via text, dataset_tenant_id uuid, dataset_id uuid, version bigint, activation_id uuid, effective_from timestamp with time zone, expires_at timestamp with time zone, overlay_dataset_id uuid, overlay_version bigint, overlay_activation_id uuid, shadows_shared boolean)
  LANGUAGE sql
@@ -3840,6 +3851,7 @@ create table app.investigation (
   constraint investigation_waiting_ck CHECK ((((waiting_for IS NULL) = (waiting_since IS NULL)) AND ((waiting_for IS NOT NULL) OR (waiting_until IS NULL)) AND ((waiting_for IS NULL) OR (state = 'open'::text)))),
   constraint investigation_waiting_for_ck CHECK ((waiting_for = ANY (ARRAY['information'::text, 'authority'::text, 'other'::text])))
 );
+CREATE INDEX investigation_gathering_idx ON app.investigation USING btree (tenant_id, gathering) WHERE (gathering = ANY (ARRAY['running'::text, 'blocked'::text]));
 CREATE UNIQUE INDEX investigation_joined_key ON app.investigation USING btree (tenant_id, subject_id, playbook_key) WHERE ((state = ANY (ARRAY['open'::text, 'proposed'::text])) AND joins);
 CREATE INDEX investigation_playbook_idx ON app.investigation USING btree (tenant_id, playbook_key, investigation_id) INCLUDE (restriction_id);
 CREATE INDEX investigation_restriction_idx ON app.investigation USING btree (tenant_id, restriction_id);
@@ -4101,6 +4113,7 @@ create table app.investigation_step (
   constraint investigation_step_waived_ck CHECK ((((state = 'waived'::text) = (waived_by IS NOT NULL)) AND ((waived_by IS NULL) = (waived_at IS NULL)) AND ((waived_by IS NULL) = (waive_reason IS NULL))))
 );
 CREATE INDEX investigation_step_call_idx ON app.investigation_step USING btree (tenant_id, call_id) WHERE (call_id IS NOT NULL);
+CREATE INDEX investigation_step_unended_idx ON app.investigation_step USING btree (tenant_id, state) WHERE (state = ANY (ARRAY['running'::text, 'waiting'::text, 'indeterminate'::text]));
 create policy open on app.investigation_step as permissive for all using (true) with check (true);
 create policy sight on app.investigation_step as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.investigation_step as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
@@ -4109,6 +4122,7 @@ CREATE TRIGGER investigation_step_added AFTER INSERT ON app.investigation_step F
 CREATE TRIGGER investigation_step_erase BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('definition', 'problem', 'waive_reason', 'contract_result');
 CREATE TRIGGER investigation_step_keep BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_step();
 CREATE TRIGGER investigation_step_open BEFORE INSERT OR UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');
+CREATE TRIGGER investigation_step_person BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN (((new.state <> old.state) AND (old.state = ANY (ARRAY['failed'::text, 'indeterminate'::text, 'skipped'::text])) AND (app.erasing() IS NULL))) EXECUTE FUNCTION app.require_person_for_step();
 CREATE TRIGGER investigation_step_record AFTER UPDATE ON app.investigation_step FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION app.record_investigation_step();
 CREATE TRIGGER investigation_step_restriction BEFORE INSERT ON app.investigation_step FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 grant insert, select, update on app.investigation_step to app;
