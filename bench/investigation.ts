@@ -99,15 +99,18 @@ async function timeCases(make: Make, playbook_key: string): Promise<number> {
   const subjects: string[] = []
   for (let at = 0; at < CASES; at++) {
     const body = { subject_type: 'company', name: 'Example Ltd', attributes: { number: uuidv7() } }
-    subjects.push(((await make('POST /subjects', body)) as { subject_id: string }).subject_id)
+    const { subject_id } = await make('POST /subjects', body)
+    subjects.push(subject_id as unknown as string)
   }
   const from_ms = performance.now()
   const jobs: string[] = []
-  for (const subject_id of subjects)
-    jobs.push(((await make('POST /investigations', { subject_id, playbook_key })) as { job_id: string }).job_id)
+  for (const subject_id of subjects) {
+    const { job_id } = await make('POST /investigations', { subject_id, playbook_key })
+    jobs.push(job_id as unknown as string)
+  }
   for (const job_id of jobs) {
     for (;;) {
-      const { state } = (await make(`GET /jobs/${job_id}`)) as { state: string }
+      const state: string | undefined = (await make(`GET /jobs/${job_id}`))['state']
       if (state === 'succeeded') break
       if (state !== 'queued' && state !== 'running') throw new Error(`a job is ${state}`)
       await sleep(5)
