@@ -11,6 +11,7 @@ import { measureBatches } from './batch.ts'
 import { measureContracts } from './contract.ts'
 import { type BenchDatabases, startDatabases } from './database.ts'
 import { measureDecisions } from './decision.ts'
+import { measureInvestigations } from './investigation.ts'
 import { measureJobs } from './job-benchmarks.ts'
 import { measureKeys } from './keys.ts'
 import { measurePluginFactors } from './plugin-factor.ts'
@@ -88,6 +89,7 @@ const SERVERLESS_PARTS = [
   'contract',
   'batch',
   'provider',
+  'investigations',
   'sandbox',
   'plugin-factor',
   'tools',
@@ -110,6 +112,9 @@ const measureBatchRows = (databases: BenchDatabases): Promise<Comparison[]> =>
 
 const measureProviderRows = (databases: BenchDatabases): Promise<Comparison[]> =>
   measureProviderCalls(databases, callers[0]?.tenant_id as string)
+
+const measureInvestigationRows = (databases: BenchDatabases): Promise<Comparison[]> =>
+  measureInvestigations(databases, callers[0]?.tenant_id as string)
 
 const measurePluginFactorRows = (databases: BenchDatabases): Promise<Comparison[]> =>
   measurePluginFactors(databases, callers[0]?.tenant_id as string)
@@ -149,6 +154,8 @@ try {
   if (wants('batch')) add(renderComparisonTable('batch', 'items', await measureBatchRows(databases), renderTable))
   if (wants('provider'))
     add(renderComparisonTable('provider', 'calls', await measureProviderRows(databases), renderTable))
+  if (wants('investigations'))
+    add(renderComparisonTable('investigations', 'steps', await measureInvestigationRows(databases), renderTable))
   if (wants('sandbox'))
     add(renderComparisonTable('sandbox', 'calls', await measureSandbox(scriptPath('sandbox')), renderTable))
   if (wants('plugin-factor'))

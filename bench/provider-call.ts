@@ -82,9 +82,14 @@ export async function measureProviderCalls(databases: BenchDatabases, tenant_id:
   }
 }
 
-type Make = (at: string, body?: object) => Promise<Record<string, never>>
+export type Make = (at: string, body?: object) => Promise<Record<string, never>>
 
-async function createCaller(runtime: Awaited<ReturnType<typeof createBenchRuntime>>, tenant_id: string): Promise<Make> {
+/** A change that waits for approval is answered 202 too, so whoever starts jobs says so. */
+export async function createCaller(
+  runtime: Awaited<ReturnType<typeof createBenchRuntime>>,
+  tenant_id: string,
+  starts_jobs = false,
+): Promise<Make> {
   const server = await runtime.createServer()
   const who = { tenant_id, principal: `user:${tenant_id}`, roles, lifetime_s: 3600 } as const
   const { token } = await runtime.kernel.issuer.mint(who)
@@ -93,23 +98,24 @@ async function createCaller(runtime: Awaited<ReturnType<typeof createBenchRuntim
     const headers = { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) }
     const payload = body && { payload: JSON.stringify(body) }
     const reply = await server.app.inject({ method, url: `/api${url}`, headers, ...payload })
-    if (reply.statusCode >= 300 || reply.statusCode === 202) throw new Error(`${at}: ${reply.statusCode} ${reply.body}`)
+    if (reply.statusCode >= 300 || (reply.statusCode === 202 && !starts_jobs))
+      throw new Error(`${at}: ${reply.statusCode} ${reply.body}`)
     return reply.json()
   }
 }
 
-async function connect(make: Make, provider: CountingProvider): Promise<void> {
+export async function connect(make: Make, provider: CountingProvider, provider_key = PROVIDER_KEY): Promise<void> {
   const definition = provider.createManifest()
-  await make('POST /providers', { provider_key: PROVIDER_KEY, title: 'Measured', definition })
-  await make(`POST /providers/${PROVIDER_KEY}/versions/draft/publish`, {})
-  await make(`POST /providers/${PROVIDER_KEY}/activations`, { version: 1, reason: 'measured' })
-  const { credential_id } = await make('POST /provider-credentials', { provider_key: PROVIDER_KEY, label: 'Measured' })
+  await make('POST /providers', { provider_key, title: 'Measured', definition })
+  await make(`POST /providers/${provider_key}/versions/draft/publish`, {})
+  await make(`POST /providers/${provider_key}/activations`, { version: 1, reason: 'measured' })
+  const { credential_id } = await make('POST /provider-credentials', { provider_key, label: 'Measured' })
   await make(`POST /provider-credentials/${credential_id}/versions`, { members: { api_key: 'measured' } })
   await make(`POST /provider-credentials/${credential_id}/versions/1/activations`, { reason: 'measured' })
 }
 
 /** Milliseconds for each, with some at once. */
-async function timeEach(body: () => Promise<void>, count: number): Promise<number> {
+export async function timeEach(body: () => Promise<void>, count: number): Promise<number> {
   let left = count
   const run = async () => {
     while (left-- > 0) await body()

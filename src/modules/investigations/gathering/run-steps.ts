@@ -140,9 +140,10 @@ class Gathering {
 
   async #runStep(step: TakenStep, steps: readonly StepRow[]): Promise<void> {
     const kind = this.#kinds.get(step.kind)
+    // The settings have passed the schema of their kind when they were stored.
+    const run = this.#createRun(step, steps) as never
     const end = kind
-      ? // The settings have passed the schema of their kind when they were stored.
-        await toEnd(() => kind.run(this.#createRun(step, steps) as never))
+      ? await toEnd(() => kind.run(run))
       : toFailed(new Problem('conflict', `The service has no steps of the kind ${step.kind}.`))
     try {
       await this.#store(step, end)
