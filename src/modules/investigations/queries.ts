@@ -345,7 +345,12 @@ export const countOfficers = async (tx: Tx): Promise<number> =>
   )?.n ?? 0
 
 const subjectOfCase = `(select i.subject_id from app.investigation i where i.tenant_id = r.tenant_id and i.investigation_id = r.investigation_id)`
-const ofCase = { id: 'r.investigation_id', owner: subjectOfCase, held_by: ['r.investigation_id'], restriction: 'r.restriction_id' }
+const ofCase = {
+  id: 'r.investigation_id',
+  owner: subjectOfCase,
+  held_by: ['r.investigation_id'],
+  restriction: 'r.restriction_id',
+}
 
 /** Notes and narratives are copies, which become unreadable with the key of the subject; evidence belongs to the class of documents. */
 const texts = createErasureClass('investigations', 'Titles, tasks, requests and problems of investigations', [

@@ -409,13 +409,9 @@ export const listFactReaders = (tx: Tx, contract_key: string) =>
 
 const payloadSubject = `(select p.owner_id from app.source_payload p
   where p.tenant_id = r.tenant_id and p.payload_id = r.payload_id and p.owner_kind = 'subject')`
-const quarantineRows = {
-  table: 'quarantine_item',
-  id: 'r.payload_id',
-  owner: payloadSubject,
-  restriction: 'r.restriction_id',
-}
-const reasonOf = { text: 'r.reason', where: 'r.reason is not null', set: 'reason = null' }
 export const quarantineErasure = createErasureClass('quarantine', 'Reasons of decisions about quarantined payloads', [
-  { ...quarantineRows, ...reasonOf },
+  {
+    ...{ table: 'quarantine_item', id: 'r.payload_id', owner: payloadSubject, restriction: 'r.restriction_id' },
+    ...{ text: 'r.reason', where: 'r.reason is not null', set: 'reason = null' },
+  },
 ])

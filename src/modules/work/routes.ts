@@ -181,7 +181,8 @@ export const workRoutes = [
     if (items.length < body.items.length) fail('not_found', 'Not all of these are open work items.')
     assertSameSight(items)
     const [first] = items
-    if (first && items.every(({ restriction_id }) => restriction_id === first.restriction_id)) audit.belongsTo(first)
+    const isOne = items.every(({ restriction_id }) => restriction_id === first?.restriction_id)
+    if (first && isOne) audit.belongsTo(first)
     const assignee = body.user_id === null ? null : `user:${body.user_id}`
     const moved = []
     const kinds = new Map(kernel.modules.flatMap(({ work = [] }) => work).map((kind) => [kind.kind, kind]))
@@ -191,16 +192,25 @@ export const workRoutes = [
       await updateAssignee(tx, item, assignee)
       await updateAssignReason(tx, item, body.reason)
       await kinds.get(object_kind)?.recordReassignment?.(tx, object_id, { assignee, reason: body.reason })
-      // One event each: restricting an item later hides what was done with it. The reason may name people and stays out.
-      recordEvent(tx, kernel.auditKeys, {
-        operation: 'reassignWork',
-        object_type: 'work',
-        object_id,
-        request_id: request.id,
-        detail: { diff: [{ member: 'assignee', before: item.assignee, after: assignee }] },
-        restriction_id,
-      })
+      // One event each where they may be restricted apart. The reason may name people and stays out.
+      if (!isOne)
+        recordEvent(tx, kernel.auditKeys, {
+          operation: 'reassignWork',
+          object_type: 'work',
+          object_id,
+          request_id: request.id,
+          detail: { diff: [{ member: 'assignee', before: item.assignee, after: assignee }] },
+          restriction_id,
+        })
       moved.push({ object_kind, object_id, queue_key, assignee })
+    }
+    if (isOne) {
+      const before = items.map(({ object_kind, object_id, assignee: from }) => ({
+        object_kind,
+        object_id,
+        assignee: from,
+      }))
+      audit.recordDiff({ items: before }, { items: moved.map(({ queue_key: _, ...item }) => item) })
     }
     audit.recordText('reason', body.reason)
     return { items: moved }

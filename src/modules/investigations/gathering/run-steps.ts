@@ -140,10 +140,11 @@ class Gathering {
 
   async #runStep(step: TakenStep, steps: readonly StepRow[]): Promise<void> {
     const kind = this.#kinds.get(step.kind)
-    // The settings have passed the schema of their kind when they were stored.
-    const run = this.#createRun(step, steps) as never
     const end = kind
-      ? await toEnd(() => kind.run(run))
+      ? await toEnd(() =>
+          // The settings have passed the schema of their kind when they were stored.
+          kind.run(this.#createRun(step, steps) as never),
+        )
       : toFailed(new Problem('conflict', `The service has no steps of the kind ${step.kind}.`))
     try {
       await this.#store(step, end)
