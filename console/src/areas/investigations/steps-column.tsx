@@ -20,7 +20,7 @@ export function StepsColumn({ investigation }: { readonly investigation: Investi
           Steps
         </Title>
         <Text size="xs" c="dimmed" mb="xs">
-          <PageLink to={`/playbooks/${playbook.key}`} inherit>
+          <PageLink to={`/playbooks/${playbook.key}`} inherit underline="always">
             {playbook.key}
           </PageLink>
           , version {playbook.version}
@@ -118,7 +118,7 @@ function StepResult({ step: { result, call_id } }: { readonly step: Step }) {
   return (
     <>
       {' · '}
-      <PageLink to={to} inherit>
+      <PageLink to={to} inherit underline="always">
         open
       </PageLink>
     </>

@@ -142,7 +142,7 @@ function describe(
       return [
         [
           name,
-          <PageLink key={name} to={`${page}/${text}`} inherit>
+          <PageLink key={name} to={`${page}/${text}`} inherit underline="always">
             {name === 'merged_into' ? 'the other case' : toWords(name.replace(/_id$/, ''))}
           </PageLink>,
         ],
