@@ -364,3 +364,20 @@ test('an estimate counts items, decides the first ones, and stores nothing', asy
   const subjects = (await t.write((tx) => tx.query(`select 1 from app.subject where state = 'active'`))).length
   expect(filter.json).toMatchObject({ items: subjects, is_exact: true })
 })
+
+test('a subject that is erased after the order fails its own item only', async () => {
+  const gone = await newSubject({ country: 'DE' }, { name: 'Grace Brewster Hopper' })
+  const known = await newSubject({ country: 'DE' })
+  const inputs = { country: 'DE' }
+  const items = [gone, known].map(({ subject_id }) => ({ subject_id, inputs }))
+  const { batch_id, job } = await startBatch(t, { matrix_key: policy.matrix_key, items: [...items, { inputs }] })
+  const [one, other] = [
+    await w.person(t.tenant_id, ['compliance_officer']),
+    await w.person(t.tenant_id, ['compliance_officer']),
+  ]
+  const erase = `POST /subjects/${gone.subject_id}/erase`
+  const { erasure_id } = await t.make(erase, { token: one.token, body: { reason: 'Request of the person' } })
+  await t.make(`POST /erasures/${erasure_id}/confirm`, { token: other.token })
+  expect(await t.runToEnd(job)).toMatchObject({ state: 'succeeded' })
+  expect((await listItems(batch_id)).map(({ state }) => state)).toEqual(['failed', 'done', 'done'])
+})

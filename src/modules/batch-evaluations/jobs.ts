@@ -9,7 +9,7 @@ import { declareEvent } from '#kernel/events/event-type.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertFound, fail } from '#kernel/problem.ts'
+import { assertFound, fail, Problem } from '#kernel/problem.ts'
 import { closed, Id, type Static } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { raiseDecisionAlerts } from '#modules/alerts/index.ts'
@@ -35,6 +35,8 @@ import { encryptItems, type NewItemRow, openInlineItems, openItems, toErasedItem
 
 /** Items per step and per audit event. */
 const STEP_ITEMS = 1000
+
+const MAX_REPEATS = 5
 
 /** Serializing a statement blocks the event loop; this keeps it at about ten milliseconds. */
 const STATEMENT_ITEMS = 500
@@ -138,27 +140,29 @@ async function processRows(
     signal.throwIfAborted()
     let next = reached
     tried += results.length
-    await step(async (tx) => {
-      const { items, rows: stored } = await encryptPortion(kernel, tx, batch.batch_id, results)
-      next = advanceBatch(reached, items)
-      await storePortion(tx, reached, next, stored)
-      await raiseItemAlerts(kernel, tx, plan, { batch_id: batch.batch_id, items })
-      await assertPluginsRun(kernel, tx, plan)
-      return {
-        progress:
-          batch.stage === 'again'
-            ? { done: tried, total: batch.failed, unit: 'items' }
-            : { done: next.done + next.failed, total: next.total, unit: 'items' },
-        audit: {
-          batch_id: batch.batch_id,
-          first_seq: (items[0] as ItemRow).seq,
-          last_seq: (items.at(-1) as ItemRow).seq,
-          items: items.length,
-          // A keyed hash: the event proves which decisions were stored without revealing them.
-          digest: kernel.auditKeys.fingerprint(canonicalJson(items.map(toDigest))),
-        },
-      }
-    })
+    const store = () =>
+      step(async (tx) => {
+        const { items, rows: stored } = await encryptPortion(kernel, tx, batch.batch_id, results)
+        next = advanceBatch(reached, items)
+        await storePortion(tx, reached, next, stored)
+        await raiseItemAlerts(kernel, tx, plan, { batch_id: batch.batch_id, items })
+        await assertPluginsRun(kernel, tx, plan)
+        return {
+          progress:
+            batch.stage === 'again'
+              ? { done: tried, total: batch.failed, unit: 'items' }
+              : { done: next.done + next.failed, total: next.total, unit: 'items' },
+          audit: {
+            batch_id: batch.batch_id,
+            first_seq: (items[0] as ItemRow).seq,
+            last_seq: (items.at(-1) as ItemRow).seq,
+            items: items.length,
+            // A keyed hash: the event proves which decisions were stored without revealing them.
+            digest: kernel.auditKeys.fingerprint(canonicalJson(items.map(toDigest))),
+          },
+        }
+      })
+    await repeatIfErased(store)
     reached = next
   }
   return reached
@@ -206,15 +210,34 @@ async function encryptPortion(
   const rows: NewItemRow[] = []
   for (let from = 0; from < results.length; from += STATEMENT_ITEMS) {
     const portion = results.slice(from, from + STATEMENT_ITEMS)
+    const erased = await findErased(tx, portion)
     const encrypted = await encryptItems(kernel, tx, batch_id, portion)
     for (const [index, result] of portion.entries()) {
       const { content, external_id_hash } = encrypted[index] as (typeof encrypted)[number]
-      const item = content === null ? toErasedItem(result) : result
+      const isErased = content === null || erased.has(result.subject_id)
+      const item = isErased ? toErasedItem(result) : result
       items.push(item)
-      rows.push({ ...item, content, external_id_hash })
+      rows.push({ ...item, content: isErased ? null : content, external_id_hash })
     }
   }
   return { items, rows }
+}
+
+async function findErased(tx: Tx, items: readonly ItemRow[]): Promise<ReadonlySet<string | null>> {
+  const subject_ids = items.flatMap(({ subject_id }) => subject_id ?? [])
+  if (subject_ids.length === 0) return new Set()
+  return new Set((await ratingStore.listErased(tx, subject_ids)).map(({ subject_id }) => subject_id))
+}
+
+/** An erasure that begins after the portion was checked refuses its ratings: the next attempt finds the subject erased. */
+async function repeatIfErased(store: () => Promise<void>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await store()
+    } catch (error) {
+      if (!(error instanceof Problem && error.code === 'erased') || attempt === MAX_REPEATS) throw error
+    }
+  }
 }
 
 async function storePortion(tx: Tx, before: BatchRow, next: BatchRow, items: readonly NewItemRow[]): Promise<void> {

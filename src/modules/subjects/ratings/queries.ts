@@ -130,3 +130,12 @@ export const listRatings = (tx: Tx, subject_id: string, after: PagePosition, cou
       order by recorded_at desc, rating_id desc limit $5`,
     [tx.tenant_id, subject_id, after?.[0] ?? null, after?.[1] ?? null, count],
   )
+
+/** Of these subjects, those about which nothing is stored any more: they are erased, or being erased. */
+export const listErased = (tx: Tx, subject_ids: readonly string[]) =>
+  tx.query<{ subject_id: string }>(
+    `select s.subject_id from app.subject s
+      where s.tenant_id = $1 and s.subject_id = any ($2::uuid[]) and (s.erased_at is not null or exists (
+        select 1 from app.erasure e where e.tenant_id = $1 and e.subject_id = s.subject_id and e.state = 'executing'))`,
+    [tx.tenant_id, subject_ids],
+  )
