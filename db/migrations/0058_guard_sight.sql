@@ -35,3 +35,6 @@ create trigger restriction_force_keep before insert or update or delete on app.r
   for each row execute function app.keep_sight();
 create trigger restriction_person_keep before insert or update or delete on app.restriction_person
   for each row execute function app.keep_sight();
+
+-- An upload that a document takes over stays its sender's: the document may be restricted.
+alter table app.upload add column is_private boolean not null default false;

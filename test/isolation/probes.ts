@@ -66,7 +66,7 @@ function buildProbes(table: Table, row: Row, { victim, attacker, newcomer }: Pro
       text: `update ${name} set tenant_id = $2 where tenant_id = $1`,
       values: [attacker, victim],
       // A table without rows of tenants has none to give away.
-      safe: table.kind === 'shared' ? NONE_OR_REFUSED : ['42501', 'PB002'],
+      safe: table.kind === 'shared' ? NONE_OR_REFUSED : ['42501', 'PB002', 'PB004'],
     },
     ...table.references.map(({ constraint }) => ({
       name: `refer by ${constraint}`,

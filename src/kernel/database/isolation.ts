@@ -100,6 +100,8 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['investigation_subject', 'inherit_restriction', ''],
   ['investigation_alert', 'inherit_restriction', ''],
   ['investigation_seal', 'inherit_restriction', ''],
+  ['report_format', 'inherit_restriction', ''],
+  ['report_part', 'inherit_restriction', ''],
   // An occurrence that was suppressed belongs to no alert.
   ['alert_occurrence', 'inherit_restriction', '(new.alert_id IS NOT NULL)'],
 ]

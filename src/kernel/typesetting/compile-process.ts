@@ -12,7 +12,6 @@ interface Compiler {
 }
 interface CompilerPackage {
   readonly NodeCompiler: { create(options: object): Compiler }
-  readonly PdfStandard: { readonly A_2a: string }
 }
 
 const CHECK_MS = 20
@@ -52,14 +51,14 @@ function loadPackage(names: readonly string[]): { loaded: CompilerPackage; versi
   return end(exitCodes.unavailable, problems.join('\n'))
 }
 
-function compile({ NodeCompiler, PdfStandard }: CompilerPackage, task: NonNullable<CompileTask['document']>): Buffer {
+function compile({ NodeCompiler }: CompilerPackage, task: NonNullable<CompileTask['document']>): Buffer {
   const { source, inputs, fonts, workspace, created_s } = task
   const fontBlobs = fonts.map((file) => fs.readFileSync(file))
   const compiler = NodeCompiler.create({ workspace, fontArgs: [{ fontBlobs }] })
   try {
     return compiler.pdf(
       { mainFileContent: source, inputs },
-      { pdfStandard: PdfStandard.A_2a, pdfTags: true, creationTimestamp: created_s },
+      { pdfStandard: 'a-2a', pdfTags: true, creationTimestamp: created_s },
     )
   } catch (error) {
     return end(exitCodes.refused, (error as Error).message)

@@ -84,7 +84,7 @@ export async function createDocument(
     if (hashes.sha256 !== upload.sha256) fail('content_corrupt')
     await updateStored(tx, document_id, hashes)
     await removeUpload(tx, upload_id)
-  } else await claimUpload(tx, upload_id)
+  } else await claimUpload(tx, upload_id, true)
   if (job_id !== null)
     await kernel.jobs.enqueue(tx, {
       kind: PROCESS_DOCUMENT,

@@ -51,28 +51,32 @@ export const removeUnstoredUpload = (tx: Tx, upload_id: string) =>
     upload_id,
   ])
 
-/** Whatever an upload becomes may be restricted, so it exists for whoever sent it only. Jobs and operators see every upload. */
-const OWN = `(created_by = $3 or $3 !~ '^(user|key):')`
+/**
+ * What an upload is for may be restricted, so it exists for whoever sent it only, until something that everybody may see uses it. Jobs and
+ * operators see every upload.
+ */
+const OPEN = `(created_by = $3 or (used_at is not null and not is_private) or $3 !~ '^(user|key):')`
 
 export const findUpload = (tx: Tx, upload_id: string) =>
-  tx.find<UploadRow>(`select ${columns} from app.upload where tenant_id = $1 and upload_id = $2 and ${OWN}`, [
+  tx.find<UploadRow>(`select ${columns} from app.upload where tenant_id = $1 and upload_id = $2 and ${OPEN}`, [
     tx.tenant_id,
     upload_id,
     tx.actor,
   ])
 
 /** Keeps a used upload for 30 days, so that an interrupted job can start again from the stored bytes. */
-export const updateUploadUsed = (tx: Tx, upload_id: string) =>
+export const updateUploadUsed = (tx: Tx, upload_id: string, is_private: boolean) =>
   tx.find<UploadRow>(
-    `update app.upload set used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '30 days')
-      where tenant_id = $1 and upload_id = $2 and state = 'stored' and ${OWN} returning ${columns}`,
-    [tx.tenant_id, upload_id, tx.actor],
+    `update app.upload set used_at = coalesce(used_at, now()), expires_at = greatest(expires_at, now() + interval '30 days'),
+            is_private = is_private or $4
+      where tenant_id = $1 and upload_id = $2 and state = 'stored' and ${OPEN} returning ${columns}`,
+    [tx.tenant_id, upload_id, tx.actor, is_private],
   )
 
 /** Locked, so that only one request takes its bytes over. */
 export const lockUpload = (tx: Tx, upload_id: string) =>
   tx.find<UploadRow & { readonly chunks: number }>(
-    `select ${columns}, coalesce(chunks, 0) as chunks from app.upload where tenant_id = $1 and upload_id = $2 and ${OWN} for update`,
+    `select ${columns}, coalesce(chunks, 0) as chunks from app.upload where tenant_id = $1 and upload_id = $2 and ${OPEN} for update`,
     [tx.tenant_id, upload_id, tx.actor],
   )
 
@@ -80,11 +84,11 @@ export const lockUpload = (tx: Tx, upload_id: string) =>
 export const removeUpload = (tx: Tx, upload_id: string) =>
   tx.run('delete from app.upload where tenant_id = $1 and upload_id = $2', [tx.tenant_id, upload_id])
 
-/** The number of chunks and the hash of a completed upload, also of an export that a job wrote. */
+/** The number of chunks and the hash of a completed upload. */
 export const findUploadContent = (tx: Tx, upload_id: string) =>
   tx.find<{ chunks: number; sha256: string }>(
     `select chunks, sha256 from app.upload
-      where tenant_id = $1 and upload_id = $2 and state = 'stored' and (${OWN} or created_by like 'job:%')`,
+      where tenant_id = $1 and upload_id = $2 and state = 'stored' and ${OPEN}`,
     [tx.tenant_id, upload_id, tx.actor],
   )
 

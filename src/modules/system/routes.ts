@@ -111,7 +111,7 @@ export const systemRoutes = [
     summary: 'Store bytes for a later import, batch, plugin or document',
     description:
       'Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads are kept for 24 hours, used ones for 30 days. ' +
-      'Only the person or key that sent the bytes can read or use the upload.',
+      'Until something uses it, only the person or key that sent the bytes can read and use the upload; for a document always.',
     roles: uploaders,
     tx: 'self',
     uses: ['upload_max_bytes'],

@@ -112,12 +112,12 @@ export async function writeBytes(
 
 export async function completeBytes(tx: Tx, { upload_id, ...facts }: WrittenBytes): Promise<void> {
   if (!(await updateUploadStored(tx, upload_id, facts))) fail('upload_incomplete')
-  await updateUploadUsed(tx, upload_id)
+  await updateUploadUsed(tx, upload_id, false)
 }
 
-/** For jobs and requests that name an `upload_id`: checks that it exists and extends its lifetime. */
-export async function claimUpload(tx: Tx, upload_id: string): Promise<UploadRow> {
-  const used = await updateUploadUsed(tx, upload_id)
+/** For jobs and requests that name an `upload_id`: checks that it exists and extends its lifetime; a private use keeps it from others. */
+export async function claimUpload(tx: Tx, upload_id: string, is_private = false): Promise<UploadRow> {
+  const used = await updateUploadUsed(tx, upload_id, is_private)
   if (used) return used
   return (await findUpload(tx, upload_id)) ? fail('upload_incomplete') : fail('not_found', 'There is no such upload.')
 }
