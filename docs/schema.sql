@@ -6275,6 +6275,7 @@ create table app.upload (
   created_by text not null,
   expires_at timestamp with time zone not null,
   used_at timestamp with time zone,
+  is_private boolean default false not null,
   constraint upload_pkey PRIMARY KEY (tenant_id, upload_id),
   constraint upload_state_ck CHECK ((state = ANY (ARRAY['receiving'::text, 'stored'::text]))),
   constraint upload_stored_ck CHECK (((state <> 'stored'::text) OR (sha256 IS NOT NULL)))

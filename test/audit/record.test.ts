@@ -74,15 +74,15 @@ function addCanary(route: Route, body: unknown): unknown {
  * Operations whose events hold a free text. All of them change configuration, which is about no subject, and the reason is part of what
  * was decided; docs/security.md tells people not to name customers there.
  */
-const families = ['Dataset', 'Plugin', 'Provider', 'RiskMatrix', 'Rule', 'SourceContract']
+const families = ['Dataset', 'Playbook', 'Plugin', 'Provider', 'RiskMatrix', 'Rule', 'SourceContract']
 const textsInEvents: readonly string[] = [
   ...families.flatMap((family) => [`create${family}`, `pin${family}`, `unpin${family}`, `rollBack${family}`]),
   ...families.flatMap((family) => [`activate${family}Version`, `submit${family}Version`]),
-  ...['Provider', 'RiskMatrix', 'Rule', 'SourceContract'].map((family) => `publish${family}Draft`),
+  ...['Playbook', 'Provider', 'RiskMatrix', 'Rule', 'SourceContract'].map((family) => `publish${family}Draft`),
   ...['createPluginVersion', 'disablePlugin', 'enablePlugin', 'updatePluginConfiguration', 'updatePluginGrants'],
   ...['updateDatasetVersion', 'updateOverlay', 'updateProviderMode', 'createApiKey', 'activateCredentialVersion'],
   ...['disableProviderCredential', 'enableProviderCredential', 'createToolServer', 'updateToolServer'],
-  ...['pinServerTool', 'updateToolPolicy'],
+  ...['pinServerTool', 'updateToolPolicy', 'createReportSchedule'],
 ].toSorted()
 
 async function callRoute(route: Route) {

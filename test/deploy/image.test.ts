@@ -22,7 +22,10 @@ describe('the image', () => {
     expect(final).toContain('CMD ["api"]')
     expect(final).toContain(`EXPOSE ${defaults.port} ${defaults.metrics_port}`)
     const copied = [...final.matchAll(/^COPY (?:--from=\w+ )?(\S+)/gm)].map(([, from]) => from)
-    expect(copied).toEqual(['/probity/node_modules/', '/probity/dist/', 'package.json', 'bin/', 'db/'])
+    expect(copied).toEqual([
+      ...['/probity/node_modules/', '/probity/node_modules/@myriaddreamin/', '/probity/dist/'],
+      ...['package.json', 'bin/', 'db/', 'assets/'],
+    ])
   })
 
   test('its context holds what is copied', () => {

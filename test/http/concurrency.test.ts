@@ -99,7 +99,11 @@ describe('If-Match', () => {
   const changes = routes.filter((route) => route.revisioned && route.method !== 'GET' && route.reply[0] !== 201)
 
   /** A dismissal is proposed, by the first change of an alert, before it is confirmed or returned. */
-  const revisions: Readonly<Record<string, number>> = { confirmAlertDismissal: 2, returnAlertDismissal: 2 }
+  const revisions: Readonly<Record<string, number>> = {
+    ...{ confirmAlertDismissal: 2, returnAlertDismissal: 2, wakeAlert: 2 },
+    ...{ closeInvestigation: 2, returnInvestigationProposal: 2, withdrawInvestigationProposal: 2 },
+    ...{ reopenInvestigation: 3, resumeInvestigation: 2 },
+  }
 
   test('is supported by several operations', () => expect(changes.length).toBeGreaterThan(8))
 

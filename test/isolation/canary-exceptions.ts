@@ -321,6 +321,7 @@ export const blindReads: Readonly<Record<string, string>> = {
   getSubjectCount: 'a number',
   getToolApproval: 'the filled name of its tool does not fit the reply, and nothing is given out',
   getToolServer: 'its key is filled too',
+  getUpload: 'an upload exists for its sender only',
   getUserAvailability: 'times and a code only',
   listAuditObjectEvents: 'what names the object is filled too',
   listBatchItems: undecryptable,

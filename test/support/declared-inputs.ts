@@ -54,9 +54,6 @@ export const describedElsewhere = [
   'previewAdapter body/options',
   'startImport body/options',
   'updateOverlay body/entries/*/value',
-  'createReport body/parameters',
-  'createReportSchedule body/parameters',
-  'updateReportSchedule body/parameters',
   'createSubject body/attributes',
   'updateSubject body/attributes',
   'startSubjectBulk body/options',
@@ -89,4 +86,8 @@ export const describedElsewhere = [
   'createPlaybook body/definition',
   'createPlaybookDraft body/definition',
   'updatePlaybookDraft body/definition',
+  'createInvestigationStep body/with',
+  'createReportSchedule body/parameters',
+  'updateReportSchedule body/parameters',
+  'createReport body/parameters',
 ]

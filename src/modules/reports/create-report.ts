@@ -56,7 +56,10 @@ export async function chooseFormats(
   const hasPdf = (formats === undefined || formats.includes('pdf')) && (await printing.pdf.findEngine()) !== null
   if (formats === undefined) return reportFormats.filter((format) => format !== 'pdf' || hasPdf)
   if (formats.includes('pdf') && !hasPdf)
-    fail('format_unavailable', 'PDF files cannot be made here: the package @myriaddreamin/typst-ts-node-compiler is not installed for this platform.')
+    fail(
+      'format_unavailable',
+      'PDF files cannot be made here: the package @myriaddreamin/typst-ts-node-compiler is not installed for this platform.',
+    )
   return reportFormats.filter((format) => formats.includes(format))
 }
 

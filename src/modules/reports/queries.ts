@@ -46,8 +46,8 @@ const sourceInForce = `(select s.restriction_id from app.report_source s
 const files = `coalesce((select json_agg(json_build_object('format', f.format, 'sha256', f.sha256, 'size_bytes', f.size_bytes) order by f.format)
    from app.report_format f where f.tenant_id = r.tenant_id and f.report_id = r.report_id), '[]'::json)`
 /** Its job was cancelled or has failed for good: nobody makes it any more. */
-const isAbandoned = `(r.state in ('collecting', 'rendering') and not exists (select 1 from app.job j
-  where j.tenant_id = r.tenant_id and j.job_id = r.job_id and j.state in ('queued', 'running')))`
+const isAbandoned = `(r.state in ('collecting', 'rendering') and (select true from app.job j
+  where j.tenant_id = r.tenant_id and j.job_id = r.job_id and j.state in ('queued', 'running') limit 1) is null)`
 const columns = `r.report_id, r.template_key, r.template_version, r.subject_id, r.parameters, r.formats, r.locale, r.time_zone, r.schedule_id,
   r.job_id, case when ${isAbandoned} then 'failed' else r.state end as state,
   case when ${isAbandoned} then 'The job that made it has ended.' else r.failure end as failure, r.snapshot_sha256, ${files} as files, r.ready_at, r.verified_at, r.is_identical, r.ended_at, r.ended_by,

@@ -56,12 +56,6 @@ export const reportRoutes = [
   tenantRoute('GET /reports/templates', {
     id: 'listReportTemplates',
     summary: 'Kinds of report, with their parameters and who may request them',
-    tool: {
-      name: 'list_report_templates',
-      title: 'List report templates',
-      description: 'Kinds of report that can be requested, with the schema of their parameters, formats and roles.',
-      effect: 'read',
-    },
     roles: everyone,
     tx: 'self',
     uses: ['modules', 'printing'],

@@ -303,8 +303,7 @@ describe('restricted work', () => {
         [tx.tenant_id],
       ),
     )
-    // That of the request, and that of the item.
-    expect(events).toEqual([{ restriction_id }, { restriction_id }])
+    expect(events).toEqual([{ restriction_id }])
     expect((await reassign(outsider, [other], null)).json.items).toMatchObject([{ assignee: null, queue_key: 'all' }])
   })
 })

@@ -103,7 +103,8 @@ export const stepRoutes: readonly Route[] = [
     const step = assertFound(await lockStep(tx, row.investigation_id, params.step_key))
     const call_id = await settleStep(kernel, tx, { ...row, step }, body)
     const { action, reason } = body
-    audit.recordDiff({ call_id: step.call_id, state: step.state }, { call_id, state: 'pending', action, reason })
+    audit.recordDiff({ call_id: step.call_id, state: step.state }, { call_id, state: 'pending', action })
+    audit.recordText('reason', reason)
     return startGathering(kernel, tx, { ...row, steps: 1 }, [step.step_key])
   }),
 
@@ -125,7 +126,8 @@ export const stepRoutes: readonly Route[] = [
     if (!['pending', 'waiting', 'failed', 'indeterminate'].includes(step.state))
       fail('transition_not_allowed', `The step is ${step.state}.`)
     await updateStepWaived(tx, row.investigation_id, step.step_key, body.reason)
-    audit.recordDiff({ state: step.state }, { state: 'waived', step_key: step.step_key, reason: body.reason })
+    audit.recordDiff({ state: step.state }, { state: 'waived', step_key: step.step_key })
+    audit.recordText('reason', body.reason)
     await continueGathering(kernel, tx, row)
     return toStep(assertFound(await lockStep(tx, row.investigation_id, step.step_key)))
   }),

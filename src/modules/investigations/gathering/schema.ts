@@ -33,8 +33,8 @@ export const AddedStep = closed({
   max_cost: Type.Optional(
     closed(
       {
-        amount: Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$' }),
-        currency: Type.String({ pattern: '^[A-Z]{3}$' }),
+        amount: text(12, { pattern: '^[0-9]{1,9}(\\.[0-9]{1,2})?$' }),
+        currency: text(3, { pattern: '^[A-Z]{3}$' }),
       },
       { title: 'StepCostLimit' },
     ),
