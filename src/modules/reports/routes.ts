@@ -126,12 +126,6 @@ export const reportRoutes = [
   tenantRoute('GET /reports/:report_id', {
     id: 'getReport',
     summary: 'One report: its state, files and hashes',
-    tool: {
-      name: 'get_report',
-      title: 'Get a report',
-      description: 'State, formats, hashes and last verification of one report, without its content.',
-      effect: 'read',
-    },
     roles: readers,
     tx: 'read',
     params: ReportParams,
