@@ -10,6 +10,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { getExample, getRequestLine, routes } from '../isolation/support.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import { DATABASE_ERROR_TEXT, type Fault, type FaultyProcess, startFaultyProcess } from '../support/faulty-database.ts'
+import { createMemoryLedger } from '../support/memory-ledger.ts'
 import type { Example } from '../support/operation-fixture.ts'
 import { announceSampling, sample } from '../support/sampling.ts'
 import { createTenantDigest, type TenantDigest } from '../support/tenant-digest.ts'
@@ -24,7 +25,7 @@ let digest: () => Promise<TenantDigest>
 beforeAll(async () => {
   w = await startTestApp()
   tenant = await ExampleTenant.create(w)
-  faulty = await startFaultyProcess(w)
+  faulty = await startFaultyProcess(w, { erasureLedger: createMemoryLedger() })
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
   const digestOf = await createTenantDigest(superuser)
@@ -163,7 +164,8 @@ describe('a database call that fails', () => {
   )
 })
 
-const SEARCHED = 4
+/** Some operations call more often for some objects, such as an alert whose dismissal is looked at again. */
+const SEARCHED = 16
 
 describe('a database call whose answer is lost', () => {
   const changing = sample(
@@ -171,9 +173,6 @@ describe('a database call whose answer is lost', () => {
     SAMPLED_CHANGES,
     'lost answers',
   )
-
-  /** An approval that executes its request records both, in the one transaction. */
-  const eventsOf = ({ id }: Route): number => (id === 'approveChangeRequest' ? 2 : 1)
 
   /** How many changes were made though nobody heard of them: one or none, and a repetition settles it. */
   async function loseReply(
@@ -189,7 +188,7 @@ describe('a database call whose answer is lost', () => {
     expectDocumented(route, reply, 'unheard')
     const made = (await countEvents()) - events
     if (made === 0) expect([at, await digest()]).toEqual([at, before])
-    else expect([at, made]).toEqual([at, eventsOf(route)])
+    else expect([at, made]).toEqual([at, recorded])
     if (key === undefined) return made
     const again = await send(route, example, undefined, 0, key)
     const happened = made > 0
@@ -199,7 +198,7 @@ describe('a database call whose answer is lost', () => {
     return made
   }
 
-  test.for(changing)('$id makes the whole change with its one event, or nothing', async (route) => {
+  test.for(changing)('$id makes the whole change with its events, or nothing', async (route) => {
     const newKey = () => (route.method === 'POST' ? uuidv7() : undefined)
     await measureCalls(route, newKey())
     const { calls, events: recorded } = await measureCalls(route, newKey())
