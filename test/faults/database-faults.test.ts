@@ -164,12 +164,13 @@ describe('a database call that fails', () => {
   )
 })
 
-/** Some operations call more often for some objects, such as an alert whose dismissal is looked at again. */
-const SEARCHED = 16
+const SEARCHED = 4
+/** Whether a dismissal is looked at again depends on the alert, and with it which call commits: it cannot be looked for in the next one. */
+const variesByObject = ({ id }: Route): boolean => id === 'confirmAlertDismissal' || id === 'dismissAlert'
 
 describe('a database call whose answer is lost', () => {
   const changing = sample(
-    covered.filter(({ access, method }) => access === 'tenant' && method !== 'GET'),
+    covered.filter((route) => route.access === 'tenant' && route.method !== 'GET' && !variesByObject(route)),
     SAMPLED_CHANGES,
     'lost answers',
   )
