@@ -100,13 +100,13 @@ async function timeCases(make: Make, playbook_key: string): Promise<number> {
   for (let at = 0; at < CASES; at++) {
     const body = { subject_type: 'company', name: 'Example Ltd', attributes: { number: uuidv7() } }
     const { subject_id } = await make('POST /subjects', body)
-    subjects.push(subject_id as unknown as string)
+    subjects.push(String(subject_id))
   }
   const from_ms = performance.now()
   const jobs: string[] = []
   for (const subject_id of subjects) {
     const { job_id } = await make('POST /investigations', { subject_id, playbook_key })
-    jobs.push(job_id as unknown as string)
+    jobs.push(String(job_id))
   }
   for (const job_id of jobs) {
     for (;;) {

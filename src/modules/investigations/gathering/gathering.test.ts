@@ -1,5 +1,6 @@
 /** Gathering with a real worker and a provider that counts what it receives. */
 import { describe, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { createRegistryPayload, respondFromRegistry } from '#test/support/counting-provider.ts'
 import { latch, waitUntil } from '#test/support/job-test-app.ts'
@@ -280,7 +281,7 @@ describe('an unknown outcome', () => {
     const at = `POST /investigations/${investigation_id}/steps`
     expect((await send(`${at}/first/retry`)).json.code).toBe('transition_not_allowed')
     await expect(
-      w.kernel.transactions.write({ tenant_id: t.tenant_id, actor: 'job:x', sight: 'all' } as never, (tx) =>
+      w.kernel.transactions.write(fullScope(t.tenant_id, 'job:x'), (tx) =>
         tx.run(
           `update app.investigation_step set state = 'pending', ended_at = null, problem = null, revision = revision + 1
             where tenant_id = $1 and investigation_id = $2`,
