@@ -48,7 +48,13 @@ export function ReportVerification({ report }: { readonly report: Report }) {
         )}
       </Text>
       {may('verifyReport') && (
-        <Button variant="default" mb="sm" loading={verify.isRunning} onClick={() => verify.run(undefined)}>
+        <Button
+          variant="default"
+          mb="sm"
+          style={{ alignSelf: 'flex-start' }}
+          loading={verify.isRunning}
+          onClick={() => verify.run(undefined)}
+        >
           Verify
         </Button>
       )}
