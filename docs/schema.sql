@@ -400,8 +400,15 @@ CREATE OR REPLACE FUNCTION app.fold_text(content text)
 AS $function$
 begin
   return regexp_replace(
-    translate(replace(replace(lower(normalize(content, nfc)), U&'i\0307', 'i'), U&'\00df', 'ss'), U&'\0131\03c2', U&'i\03c3'),
-    '[\s_\u00a0\u2000-\u200b\u3000]+', ' ', 'g');
+    translate(
+      normalize(
+        regexp_replace(
+          normalize(replace(lower(normalize(content, nfkc)), U&'\00df', 'ss'), nfkd),
+          '[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]',
+          '', 'g'), nfc),
+      U&'\0131\03c2\2018\2019\02bc\0060\00b4\2010\2011\0660\0661\0662\0663\0664\0665\0666\0667\0668\0669\06f0\06f1\06f2\06f3\06f4\06f5\06f6\06f7\06f8\06f9',
+      U&'i\03c3''''''''''--01234567890123456789'),
+    '[\s_\u00a0\u2000-\u200a\u3000]+', ' ', 'g');
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.granted_restrictions(sight text)
@@ -449,6 +456,19 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_closed_to_erasure(restriction uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  erasure constant text := nullif(current_setting('app.erasing', true), '');
+begin
+  if restriction is null or erasure is null or not app.is_in_force(restriction) then return false; end if;
+  return coalesce((select not (app.may_see(e.requested_by, restriction) or app.may_see(e.confirmed_by, restriction)) from app.erasure e
+                    where e.tenant_id = app.tenant_id() and e.erasure_id = erasure::uuid and e.origin = 'request'), false);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_deleting_tenant()
  RETURNS boolean
  LANGUAGE plpgsql
@@ -487,6 +507,19 @@ AS $function$
 begin
   return app.is_word_character(edge)
      and (app.is_word_character(neighbour) or (not loosely and neighbour = '-' and app.is_word_character(beyond)));
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_reachable(tenant uuid, restriction uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return exists (
+    select 1 from app.user_account u left join app.restriction_person p
+        on p.tenant_id = u.tenant_id and p.restriction_id = restriction and p.principal = 'user:' || u.user_id
+     where u.tenant_id = tenant and u.state <> 'inactive'
+       and ((p.effect = 'grant' and p.until is null) or (u.is_mlro and p.effect is distinct from 'exclude')));
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.is_replaying_erasure()
@@ -1567,6 +1600,17 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.may_see(person text, restriction uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+begin
+  return restriction is null or not app.is_in_force(restriction)
+      or coalesce(restriction = any (app.granted_restrictions('principal:' || person)), false)
+      or coalesce(restriction <> all (app.officer_exclusions('principal:' || person)), false);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.mentions(content text, marks text[], loosely boolean)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1809,6 +1853,18 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.refuse_cancelled_erasure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and exists (
+       select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.job_id = new.job_id and e.state = 'executing') then
+    raise exception 'the job of a confirmed erasure cannot be cancelled' using errcode = 'PB010';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1903,6 +1959,38 @@ begin
   return case when tg_op = 'DELETE' then old else new end;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.refuse_hidden_erasure()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  one record;
+  is_hidden boolean := false;
+begin
+  if app.restoring() then return new; end if;
+  -- Whoever stores something about the subject has its row locked: it is seen here, or refused afterwards.
+  perform 1 from app.subject s where s.tenant_id = new.tenant_id and s.subject_id = new.subject_id for update;
+  perform set_config('app.sight', 'all', true);
+  for one in
+    select c.relname as table_name, o.attname as owner_column
+      from pg_class c
+      join pg_attribute r on r.attrelid = c.oid and r.attname = 'restriction_id' and not r.attisdropped
+      join pg_attribute o on o.attrelid = c.oid and o.attname in ('subject_id', 'owner_id') and o.atttypid = 'uuid'::regtype and not o.attisdropped
+     where c.relnamespace = 'app'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+  loop
+    execute format('select exists (select 1 from app.%I t where t.tenant_id = $1 and t.%I = $2 and t.restriction_id is not null
+                      and not (app.may_see($3, t.restriction_id) or app.may_see($4, t.restriction_id)))', one.table_name, one.owner_column)
+       into is_hidden using new.tenant_id, new.subject_id, new.requested_by, new.confirmed_by;
+    exit when is_hidden;
+  end loop;
+  perform set_config('app.sight', before, true);
+  if is_hidden then
+    raise exception 'a legal hold keeps the subject' using errcode = 'PB008';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_hold_in_deletion()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1941,6 +2029,19 @@ begin
        select 1 from app.erasure e join app.report r on r.tenant_id = e.tenant_id and r.subject_id = e.subject_id
         where e.tenant_id = new.tenant_id and e.state = 'executing' and r.report_id = new.object_id) then
     raise exception 'the subject is being erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.refuse_operator_access()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and (new.effect <> 'grant' or app.is_reachable(new.tenant_id, new.restriction_id)
+       or exists (select 1 from app.restriction_person p where p.tenant_id = new.tenant_id and p.restriction_id = new.restriction_id
+                     and p.principal = new.principal and p.effect = 'exclude')) then
+    raise exception 'the operator gives access only to a restriction that nobody can see' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -3764,6 +3865,7 @@ create policy wall on app.erasure as restrictive for all using (((tenant_id = ( 
 CREATE TRIGGER erasure_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER erasure_also BEFORE UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_also();
 CREATE TRIGGER erasure_keep BEFORE INSERT OR UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure();
+CREATE TRIGGER erasure_refuse BEFORE UPDATE ON app.erasure FOR EACH ROW WHEN (((new.state = 'executing'::text) AND (old.state = 'requested'::text) AND (new.origin = 'request'::text))) EXECUTE FUNCTION app.refuse_hidden_erasure();
 grant insert, select, update on app.erasure to app;
 grant select (tenant_id, state, ledger_hash) on app.erasure to worker;
 
@@ -4585,6 +4687,7 @@ create policy open on app.job as permissive for all using (true) with check (tru
 create policy sight on app.job as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.job as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER job_actor BEFORE INSERT OR DELETE OR UPDATE ON app.job FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER job_erasure BEFORE UPDATE OF cancel_requested_at ON app.job FOR EACH ROW WHEN (((new.kind = 'subject-erasure'::text) AND (old.cancel_requested_at IS NULL) AND (new.cancel_requested_at IS NOT NULL))) EXECUTE FUNCTION app.refuse_cancelled_erasure();
 grant delete, insert, select, update on app.job to app;
 grant select (tenant_id, job_id, kind, state, attempts, max_attempts, run_at, lease_token, lease_until, worker, cancel_requested_at, revision, created_at, started_at) on app.job to worker;
 grant update (state, problem, attempts, run_at, lease_token, lease_until, worker, revision, started_at, finished_at) on app.job to worker;
@@ -5696,6 +5799,7 @@ create policy sight on app.restriction_access as restrictive for all using (((re
 create policy wall on app.restriction_access as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_access_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_access FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER restriction_access_copy AFTER INSERT OR UPDATE ON app.restriction_access FOR EACH ROW EXECUTE FUNCTION app.copy_restriction_access();
+CREATE TRIGGER restriction_access_operator BEFORE INSERT OR UPDATE ON app.restriction_access FOR EACH ROW WHEN ((new.granted_by ~~ 'operator:%'::text)) EXECUTE FUNCTION app.refuse_operator_access();
 grant delete, insert, select, update on app.restriction_access to app;
 
 -- restriction_event: append
@@ -5851,6 +5955,7 @@ create table app.source_payload (
   constraint source_payload_source_ck CHECK ((source_kind ~ '^[a-z][a-z0-9_]{0,39}$'::text))
 );
 CREATE INDEX source_payload_contract_idx ON app.source_payload USING btree (tenant_id, contract_key, payload_id);
+CREATE INDEX source_payload_restricted_idx ON app.source_payload USING btree (tenant_id, owner_id) WHERE (restriction_id IS NOT NULL);
 create policy open on app.source_payload as permissive for all using (true) with check (true);
 create policy sight on app.source_payload as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.source_payload as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));

@@ -35,8 +35,12 @@ const match = (one: ErasableRows): string =>
   one.match ??
   `app.match_erasure(${one.owner ?? 'null::uuid'}, ${one.text}, ${one.json ?? 'null::jsonb'}, m.subject_id, m.sure, m.own, m.marks)`
 
-const isHeld = ({ held_by = [] }: ErasableRows): string =>
-  held_by.length === 0 ? 'false' : `(${held_by.map((object) => `app.is_held(${object})`).join(' or ')})`
+/** By a legal hold; or, of rows that only mention the subject, by a restriction that nobody who decided can see. */
+function isKept({ held_by = [], restriction }: ErasableRows): string {
+  const rules = held_by.map((object) => `app.is_held(${object})`)
+  if (restriction !== undefined) rules.push(`app.is_closed_to_erasure(${restriction})`)
+  return rules.length === 0 ? 'false' : `(${rules.join(' or ')})`
+}
 
 const inTenant = ({ where = 'true' }: ErasableRows): string => `r.tenant_id = $1 and (${where})`
 
@@ -59,7 +63,7 @@ const findText = (one: ErasableRows): string => {
             coalesce((array_agg(distinct f.id) filter (where f.kind = 'review'))[1:${MAX_REVIEW}], '{}') as review,
             coalesce(array_agg(distinct f.id) filter (where f.kind = 'mark' and f.found = 'review'), '{}') as named
        from (select f.*, ${found} as kind
-               from (select ${one.restriction ?? 'null::uuid'} as restriction_id, (${one.id ?? 'null'})::text as id, ${isHeld(one)} as is_held,
+               from (select ${one.restriction ?? 'null::uuid'} as restriction_id, (${one.id ?? 'null'})::text as id, ${isKept(one)} as is_held,
                             m.also, ${match(one)} as found
                        from app.${one.table} r cross join ${subjectRow} where ${inTenant(one)} offset 0) f
               where f.found is not null${one.id === null ? ` and f.found <> 'review'` : ''}) f
@@ -80,7 +84,7 @@ function eraseTexts(one: ErasableRows): string[] {
   const byId = change(one.set, `${match(one)} = 'id'`)
   if (one.by_mark === 'review') return [byId]
   const named = one.id === null ? '' : ` when 'review' then (${one.id})::text = any (m.also)`
-  const byMark = `case ${match(one)} when 'mark' then true${named} else false end and not ${isHeld(one)}`
+  const byMark = `case ${match(one)} when 'mark' then true${named} else false end and not ${isKept(one)}`
   return [byId, change(one.by_mark ?? one.set, byMark)]
 }
 

@@ -177,6 +177,33 @@ describe('a namesake', () => {
 })
 
 describe('words that look like the subject', () => {
+  test('names are found however they are written', async () => {
+    const spellings = [
+      ['José Núñez', 'Jose\u0301 NUN\u0303EZ'],
+      ['İsmail Yıldız', 'ISMAIL YILDIZ'],
+      ['Jürgen Mößler', 'JÜRGEN MÖSSLER'],
+      ['Γεώργιος Παππάς', 'ΓΕΩΡΓΙΟΣ ΠΑΠΠΑΣ'],
+      ['Taro Yamada', 'Ｔａｒｏ　Ｙａｍａｄａ'],
+      ['محمد العلي', 'مُحَمَّد العلـي'],
+      ['Seán O’Brien', "SEAN O'BRIEN"],
+      ['Anna Weißfisch', 'ANNA WEIẞ\u00adFISCH'],
+    ] as const
+    const found = await write((tx) =>
+      tx.query<{ name: string; found: boolean; other: boolean }>(
+        `select n.name, app.mentions('About ' || n.text || ', twice', array[app.fold_text(n.name)], false) as found,
+                app.mentions('About x' || n.text || 'x', array[app.fold_text(n.name)], false) as other
+           from unnest($1::text[], $2::text[]) as n (name, text)`,
+        [spellings.map(([name]) => name), spellings.map(([, text]) => text)],
+      ),
+    )
+    expect(found).toEqual(spellings.map(([name]) => ({ name, found: true, other: false })))
+    const [name, text] = spellings[1]
+    const subject_id = await newSubject(name)
+    const alert_id = await newAlert(`About ${text}`, null)
+    await erase(subject_id)
+    expect((await make(bank.officer, `GET /alerts/${alert_id}`)).title).toBe('erased')
+  })
+
   test('short numbers, common words, times and ids erase nothing', async () => {
     const ids = ['1000', '2026']
     for (const external_id of ids) {
@@ -228,6 +255,68 @@ describe('what is restricted', () => {
     expect(verifyStatement('erasure-annex', canonicalJson(content), signature, public_key)).toBe(true)
     const { signature: signed, annexes: _, ...own } = here.full
     expect(verifyStatement('erasure-certificate', canonicalJson(own), signed, public_key)).toBe(true)
+  })
+})
+
+describe('what nobody who decides can see', () => {
+  test('keeps the subject in the words of a hold, until one of the two has access', async () => {
+    const at = await makeBank()
+    const name = 'Yara Hidden'
+    const subject_id = await newSubject(name, null, at)
+    const restrict = async (purpose: string): Promise<string> =>
+      (await make(at.officer, 'POST /restrictions', { purpose, is_in_force: true })).restriction_id
+    const open = await newSubject('Olaf Plain', null, at)
+    const requestOf = async (id: string) =>
+      (await make(at.other, `POST /subjects/${id}/erase`, { reason: 'Request' })).erasure_id
+    const confirm = (who: Someone, erasure_id: string) =>
+      w.call(`POST /erasures/${erasure_id}/confirm`, { token: who.token })
+    const restriction_id = await restrict('Case 9')
+    const document_id = await newDocument(at.officer, 'Statement', { subject_id, restriction_id })
+    const erasure_id = await requestOf(subject_id)
+    const refused = await confirm(at.editor, erasure_id)
+    await make(at.officer, 'POST /holds', { object_kind: 'subject', object_id: open, reason: 'Order', restriction_id })
+    await write(
+      (tx) =>
+        tx.run(
+          `insert into app.erasure (tenant_id, erasure_id, subject_id, reason, requested_by) values ($1, $2, $3, 'x', $4)`,
+          [...[tx.tenant_id, restriction_id, open, at.other.principal]],
+        ),
+      at,
+    )
+    const held = await confirm(at.editor, restriction_id)
+    const { instance: _, request_id: __, ...problem } = refused.json
+    expect(problem).toMatchObject({ status: 409, code: 'legal_hold' })
+    expect(held.json).toMatchObject(problem)
+    // The database refuses it whatever a handler does.
+    await expect(
+      write(
+        (tx) =>
+          tx.run(
+            `update app.erasure set state = 'executing', confirmed_at = now(), confirmed_by = 'user:b', decision = '{}' where erasure_id = $1`,
+            [erasure_id],
+          ),
+        at,
+      ),
+    ).rejects.toMatchObject({ code: 'legal_hold' })
+    const { job_id } = (await confirm(at.officer, erasure_id)).json
+    expect(await w.ended(at.tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
+    expect((await w.call(`GET /documents/${document_id}`, { token: at.officer.token })).json.state).toBe('erased')
+  })
+
+  test('keeps rows that only mention the subject, and counts them for those with access', async () => {
+    const at = await makeBank()
+    const name = 'Wim Mentioned'
+    const subject_id = await newSubject(name, null, at)
+    const purpose = `Suspicion about ${name}`
+    const { restriction_id } = await make(at.officer, 'POST /restrictions', { purpose, is_in_force: true })
+    const { erasure_id } = await make(at.other, `POST /subjects/${subject_id}/erase`, { reason: 'Request' })
+    const { job_id } = await make(at.editor, `POST /erasures/${erasure_id}/confirm`)
+    expect(await w.ended(at.tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
+    expect((await make(at.officer, `GET /restrictions/${restriction_id}`)).purpose).toBe(purpose)
+    const { annexes } = await make(at.officer, `GET /erasures/${erasure_id}/certificate`)
+    const counts = { class: 'restrictions', count: 0, left_for_review: 0, kept_by_hold: 1 }
+    expect(annexes.map((one: { erased: object[] }) => one.erased)).toEqual([[counts]])
+    expect((await make(at.other, `GET /erasures/${erasure_id}/certificate`)).annexes).toEqual([])
   })
 })
 

@@ -239,13 +239,8 @@ export const listWorkers = (tx: Tx, roles: readonly string[], after: PagePositio
 
 /** Whether a person may see what belongs to a restriction: the policy of sight, asked for somebody else. */
 export const maySee = async (tx: Tx, restriction_id: string, principal: string): Promise<boolean> =>
-  (
-    await tx.find<{ may_see: boolean | null }>(
-      `select $1::uuid = any (app.granted_restrictions('principal:' || $2)) or $1::uuid <> all (app.officer_exclusions('principal:' || $2))
-              or not app.is_in_force($1) as may_see`,
-      [restriction_id, principal],
-    )
-  )?.may_see ?? false
+  (await tx.find<{ may_see: boolean }>('select app.may_see($2, $1) as may_see', [restriction_id, principal]))
+    ?.may_see ?? false
 
 export const countOpenByQueue = (tx: Tx, assignee: string) =>
   tx.query<{ queue_key: string; items: number }>(
