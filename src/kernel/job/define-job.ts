@@ -10,6 +10,8 @@ export function defineJob<S extends TSchema, C, const U extends Capability = nev
   readonly payload: S
   readonly resumes: 'checkpoint' | 'restart'
   readonly max_attempts?: number
+  /** True unless stated. */
+  readonly can_cancel?: boolean
   readonly every_s?: number
   readonly visible_to?: readonly Role[]
   /** Only the restriction of the job unless stated. */
@@ -20,6 +22,7 @@ export function defineJob<S extends TSchema, C, const U extends Capability = nev
 }): JobKind {
   return {
     max_attempts: 5,
+    can_cancel: true,
     every_s: null,
     visible_to: null,
     sees: 'restriction',

@@ -58,6 +58,8 @@ export interface JobKind {
   /** `checkpoint`: continues after the last committed step. `restart`: begins again from its stored input. */
   readonly resumes: 'checkpoint' | 'restart'
   readonly max_attempts: number
+  /** False for what one person must not stop. */
+  readonly can_cancel: boolean
   /** Interval at which it runs for every tenant with an empty payload; null for jobs that are enqueued. */
   readonly every_s: number | null
   /** Roles that may see its jobs; null for every role of the tenant. */

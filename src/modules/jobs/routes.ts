@@ -112,15 +112,19 @@ export const jobRoutes = [
     id: 'cancelJob',
     summary: 'Ask a job to stop',
     description:
-      'A queued job is cancelled immediately; a running one stops at its next step. Repeating it changes nothing.',
+      'A queued job is cancelled immediately; a running one stops at its next step. Repeating it changes nothing. A confirmed ' +
+      'erasure cannot be cancelled.',
     roles: workers,
     tx: 'write',
+    uses: ['jobs'],
     params: JobParams,
     reply: [200, JobView],
-    problems: ['not_found'],
-  }).handle(async ({ tx, params, actor, audit }) => {
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, actor, audit, kernel }) => {
     const job = await lockVisibleJob({ tx, params, actor, audit })
     if (isTerminal(job.state)) return job
+    if (kernel.jobs.kinds.get(job.kind)?.can_cancel === false)
+      fail('transition_not_allowed', 'Two people decided what this job does; one cannot cancel it.')
     return (await updateCancelRequested(tx, job.job_id)) ?? fail('not_found')
   }),
 

@@ -11,12 +11,13 @@ export const subjectErasureJob = defineJob({
   payload: closed({ erasure_id: Id() }),
   // Tried for days: nothing else continues what two people confirmed.
   max_attempts: 1000,
+  can_cancel: false,
   // The steps that are done are rows of their own.
   resumes: 'restart',
   visible_to: ['compliance_officer', 'tenant_admin', 'auditor'],
   // What belongs to a restriction is erased too.
   sees: 'all',
-  uses: ['modules', 'encryption', 'auditKeys', 'erasureLedger'],
+  uses: ['modules', 'encryption', 'auditKeys', 'erasureLedger', 'backup_days'],
   run: async ({ payload, tenant_id, read, step, kernel }) => {
     const { erasure_id } = payload
     const write: Parameters<typeof runErasure>[1]['write'] = (body) =>
