@@ -38,6 +38,7 @@ import { describeUse } from './master-keys.ts'
 import { checkOfficers } from './officer-check.ts'
 import { withEnvironment } from './operator.ts'
 import { findConnectionUsage, findMigrator, findPooler } from './queries.ts'
+import { checkRestrictions } from './restriction.ts'
 
 const MAX_SKEW_MS = 5000
 const statusLabels = { ok: 'ok  ', warn: 'WARN', fail: 'FAIL', skip: '-   ' } as const
@@ -149,6 +150,7 @@ async function checkDatabase(
     if (fault === null) show(await checkChains(guarded))
     if (fault === null) show(await checkApprovers(guarded))
     if (fault === null) show(await checkOfficers(guarded))
+    if (fault === null) show(await checkRestrictions(guarded))
   }).catch((error) => show(failFinding('clock', describeCause(error), 'Run the doctor again.')))
   for (const finding of await checkServers(config, connections)) show(finding)
   await checkConnection(config, connections.app, show)

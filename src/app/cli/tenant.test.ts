@@ -5,6 +5,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertTenant } from '../queries.ts'
 import { checkApprovers } from './approver-check.ts'
+import { checkRestrictions, grantAccess } from './restriction.ts'
 import { createTenantWithKey } from './tenant-create.ts'
 import { addUser, reactivateUser } from './user.ts'
 
@@ -90,6 +91,42 @@ describe('a tenant with too few people to approve', () => {
       ['createUser', user_id],
       ['reactivateUser', bob.user_id],
     ])
+  })
+})
+
+describe('a restriction whose last person with access was deactivated', () => {
+  test('is counted by the doctor, and the operator gives access to it and to no other', async () => {
+    const tenant_id = await w.makeTenant()
+    const tenant = `t-${tenant_id.slice(-12)}`
+    const [member, mlro, officer] = await Promise.all(
+      [1, 2, 3].map(() => w.person(tenant_id, ['compliance_officer', 'tenant_admin'])),
+    )
+    if (!member || !mlro || !officer) throw new Error('people are missing')
+    const call = (who: { token: string }, line: string, body?: object) =>
+      w.call(line, { token: who.token, ...(body && { body }) })
+    const designation = { user_id: mlro.user_id, effect: 'designate', reason: 'Decision of the board' }
+    const { designation_id } = (await call(member, 'POST /mlro-designations', designation)).json
+    expect((await call(officer, `POST /mlro-designations/${designation_id}/confirm`)).status).toBe(200)
+    const look = () => checkRestrictions(operator().guarded)
+    const { restriction_id: restriction } = (await call(member, 'POST /restrictions', { purpose: 'Case' })).json
+    const read = async (who: { token: string }) => (await call(who, `GET /restrictions/${restriction}`)).status
+    await call(member, `PUT /restrictions/${restriction}/access/${mlro.user_id}`, { effect: 'exclude' })
+    const grant = (user: string) => grantAccess(operator(), { tenant, restriction, user, reason: 'Board' })
+    // While somebody has access, the operator gives none to anybody.
+    await expect(grant(officer.user_id)).rejects.toMatchObject({ code: 'PB002' })
+    expect((await look()).status).toBe('ok')
+    expect((await call(mlro, `POST /users/${member.user_id}/deactivate`)).status).toBe(200)
+    expect(await look()).toMatchObject({ status: 'warn', detail: expect.stringContaining(tenant) })
+    await expect(grant(mlro.user_id)).rejects.toMatchObject({ code: 'PB002' })
+    expect([await read(mlro), await read(officer)]).toEqual([404, 404])
+    expect(await grant(officer.user_id)).toContain(restriction)
+    expect([await read(mlro), await read(officer), (await look()).status]).toEqual([404, 200, 'ok'])
+    const { items } = (await call(officer, `GET /restrictions/${restriction}/access-log`)).json
+    expect(items).toContainEqual(
+      expect.objectContaining({ actor: 'operator:cli', operation: 'updateRestrictionAccess' }),
+    )
+    const auditor = await w.token({ tenant_id, roles: ['auditor'] })
+    expect((await w.call('GET /audit/events?actor=operator:cli', { token: auditor })).json.items).toEqual([])
   })
 })
 

@@ -15,7 +15,7 @@ import {
 import { restrictionRoutes } from './routes.ts'
 
 export * as accessLists from './access-lists.ts'
-export { findRestriction } from './queries.ts'
+export { findRestriction, listUnreachable } from './queries.ts'
 
 /** For a new object: not in force, so that imposing it later hides all that was stored with the object. */
 export async function prepareRestriction(tx: Tx, purpose: string): Promise<string> {

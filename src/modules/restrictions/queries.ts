@@ -153,17 +153,23 @@ export const removeAccess = (tx: Tx, restriction_id: string, user_id: string) =>
 
 /** Whether somebody can still see a restriction in force tomorrow: by a grant that does not end, or as the designated MLRO. */
 export const hasLastingAccess = async (tx: Tx, restriction_id: string): Promise<boolean> =>
-  (await tx.find(
-    `select 1 as found from app.restriction_access
-      where tenant_id = $1 and restriction_id = $2 and effect = 'grant' and until is null
-     union all
-     select 1 from app.user_account u
-      where u.tenant_id = $1 and u.is_mlro and u.state <> 'inactive'
-        and not exists (select 1 from app.restriction_access a where a.tenant_id = $1 and a.restriction_id = $2
-                           and a.principal = 'user:' || u.user_id and a.effect = 'exclude')
-      limit 1`,
-    [tx.tenant_id, restriction_id],
-  )) !== undefined
+  (
+    await tx.find<{ is_reachable: boolean }>('select app.is_reachable($1, $2) as is_reachable', [
+      tx.tenant_id,
+      restriction_id,
+    ])
+  )?.is_reachable ?? false
+
+/** In force, and nobody who is active has access: the last person was deactivated. Oldest first. */
+export const listUnreachable = async (tx: Tx): Promise<readonly string[]> =>
+  (
+    await tx.query<{ restriction_id: string }>(
+      `select restriction_id from app.restriction
+        where tenant_id = $1 and is_in_force and not app.is_reachable(tenant_id, restriction_id)
+        order by created_at, restriction_id limit 1000`,
+      [tx.tenant_id],
+    )
+  ).map(({ restriction_id }) => restriction_id)
 
 export interface AccessLogRow {
   readonly event_id: string
