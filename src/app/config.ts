@@ -29,6 +29,8 @@ export interface Config {
   readonly key_command: KeyCommandConfig | null
   /** File of the erasure ledger; null: in the data folder of the embedded server, otherwise none. */
   readonly erasure_ledger: string | null
+  /** How long the operator keeps backups; null: not said. */
+  readonly backup_days: number | null
   readonly demo: boolean
   /** Whether `start` adds data to the demo tenant. */
   readonly demo_data: boolean
@@ -168,6 +170,7 @@ export function readConfig(env: EnvironmentVariables, parseIssuers: ParseIssuers
     data_dir: getVariable('PROBITY_DATA_DIR') ?? null,
     ...keys,
     erasure_ledger: getVariable('PROBITY_ERASURE_LEDGER') ?? null,
+    backup_days: getVariable('PROBITY_BACKUP_DAYS') === undefined ? null : integer('PROBITY_BACKUP_DAYS', 0, 0, 36_500),
     ...demo,
     issuers: readIssuersFile(getVariable('PROBITY_ISSUERS_FILE'), parseIssuers, faults),
     egress: readEgress(getVariable, production, faults),

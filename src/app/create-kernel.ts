@@ -75,6 +75,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     integrity: cacheTenantKeys(integrity, caches.get(integrityKeyCache)),
     encryption: createValueEncryption({ tenantKeys, transactions: database, raiseAlarm }),
     erasureLedger: options.erasureLedger ?? null,
+    backup_days: options.backup_days ?? null,
     egress: createEgress({
       log,
       observe: (outcome, duration_s) => metrics.observeEgress(outcome, duration_s),

@@ -38,6 +38,8 @@ export interface RuntimeOptions {
   readonly upload_max_bytes: number
   /** Without one no subject is erased. */
   readonly erasureLedger?: ErasureLedger | null
+  /** How long backups are kept; certificates of erasures say so. */
+  readonly backup_days?: number | null
   /** Serves every provider call from recorded answers. */
   readonly forced_provider_mode?: 'recorded' | null
   /** What plugins may do; by default they may name no host, and need no signature. */

@@ -79,7 +79,7 @@ export class Runtime {
       isDraining: () => this.#server?.isDraining ?? false,
       countPlugins: () => this.#countPlugins(),
       checkToolProtocol: createToolProtocolCheck(() => this.kernel),
-      checkErasures: createLedgerCheck(options.erasureLedger ?? null, database, () => this.#queue),
+      checkErasures: createLedgerCheck(options.erasureLedger ?? null, database, () => this.#connectEverywhere()),
     })
     this.kernel = createKernel(options, { ...parts, metrics: this.metrics, readinessChecks })
     addRuntimeMetrics(this.metrics, {
@@ -176,12 +176,15 @@ export class Runtime {
 
   /** As the worker role, which counts over all tenants and sees neither keys nor reasons. */
   async #countPlugins(): Promise<PluginCounts> {
-    const { worker } = this.#options.connections
-    // A process that runs no jobs has no connection of this role yet.
-    this.#counting ??= this.#queue ? undefined : connect(this.#options, worker, COUNTING_CONNECTIONS)
-    const database = this.#queue ?? this.#counting ?? this.#connectQueue()
-    const counts = await database.one(fullScope(SYSTEM_TENANT, 'operator:readiness'), countStatuses)
+    const counts = await this.#connectEverywhere().one(fullScope(SYSTEM_TENANT, 'operator:readiness'), countStatuses)
     return counts ?? { active: 0, invalid: 0 }
+  }
+
+  /** As the worker role. A process that runs no jobs has no connection of this role yet. */
+  #connectEverywhere(): Database {
+    if (this.#queue) return this.#queue
+    this.#counting ??= connect(this.#options, this.#options.connections.worker, COUNTING_CONNECTIONS)
+    return this.#counting
   }
 
   /** Writes what this process has counted since the last time. */

@@ -120,6 +120,7 @@ function createServiceRuntime({ config, project, connections, keyring, log, http
     statement_timeout_ms: config.statement_timeout_ms,
     upload_max_bytes: config.upload_max_bytes,
     erasureLedger: openErasureLedger(config, project),
+    backup_days: config.backup_days,
     heavy_threads: config.heavy_threads,
     preview_max_rows: config.preview_max_rows,
     preview_time_limit_ms: config.preview_time_limit_ms,

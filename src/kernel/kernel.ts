@@ -57,6 +57,8 @@ export interface Kernel {
   readonly encryption: ValueEncryption
   /** Null: the operator has configured none, and nothing is erased. */
   readonly erasureLedger: ErasureLedger | null
+  /** How long the operator keeps backups; null: not said. */
+  readonly backup_days: number | null
   /** The only way to another system. */
   readonly egress: Egress
   readonly preview_limits: { readonly max_rows: number; readonly time_limit_ms: number }

@@ -45,6 +45,7 @@ export interface TestAppOptions {
   readonly upload_max_bytes?: number
   /** In memory unless given. */
   readonly erasureLedger?: ErasureLedger | null
+  readonly backup_days?: number
   readonly heavy_threads?: number
   readonly preview_max_rows?: number
   readonly preview_time_limit_ms?: number
@@ -129,6 +130,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     wait_ms: options.wait_ms ?? 60_000,
     upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
     erasureLedger: options.erasureLedger === undefined ? createMemoryLedger() : options.erasureLedger,
+    ...(options.backup_days !== undefined && { backup_days: options.backup_days }),
     // The same on every machine: what waits for a thread must not depend on its cores.
     heavy_threads: options.heavy_threads ?? 4,
     ...(options.preview_max_rows !== undefined && { preview_max_rows: options.preview_max_rows }),

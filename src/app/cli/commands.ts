@@ -51,6 +51,12 @@ const access: readonly CommandEntry[] = [
   entry('user reactivate', 'Give a deactivated person of a tenant access again', async () => {
     return (await import('./user.ts')).userReactivate
   }),
+  entry('restriction unreachable', 'List restrictions whose last person with access was deactivated', async () => {
+    return (await import('./restriction.ts')).restrictionUnreachable
+  }),
+  entry('restriction grant', 'Give a person access to a restriction that nobody can see', async () => {
+    return (await import('./restriction.ts')).restrictionGrant
+  }),
   entry('token', 'Print a token for a tenant', async () => (await import('./token.ts')).token),
   entry('keys list', 'List the signing keys of the built-in issuer', async () => {
     return (await import('./signing-keys.ts')).keysList
@@ -138,6 +144,9 @@ const look: readonly CommandEntry[] = [
   }),
   entry('verify pack', 'Verify the archive of a closed investigation offline', async () => {
     return (await import('./verify-pack.ts')).verifyPack
+  }),
+  entry('verify erasure', 'Verify the certificate of an erasure offline', async () => {
+    return (await import('./verify-erasure.ts')).verifyErasure
   }),
   entry('verify certificate', 'Verify the signed record of a decision offline, and show the decision', async () => {
     return (await import('./verify-certificate.ts')).verifyCertificate

@@ -29,7 +29,7 @@ export async function replayWith(
   ledger: ErasureLedger,
   restored: readonly string[] = [],
 ): Promise<ReplayTotals> {
-  const { prepared_statements, statement_timeout_ms, upload_max_bytes } = config()
+  const { prepared_statements, statement_timeout_ms, upload_max_bytes, backup_days } = config()
   const runtime = await createRuntime({
     connections,
     keyring,
@@ -43,6 +43,7 @@ export async function replayWith(
     ...{ prepared_statements, statement_timeout_ms, upload_max_bytes },
     strict: false,
     erasureLedger: ledger,
+    backup_days,
     scripts_dir: host.scripts_dir,
   })
   try {

@@ -14,6 +14,7 @@ const settings: readonly (readonly [name: string, fallback: string, about: strin
   ['MIGRATOR_DATABASE_URL', '', 'the same server, role migrator; for migrate, and for start'],
   ['PROBITY_DATA_DIR', '.probity', 'files of the embedded database, its log, its master key'],
   ['PROBITY_MASTER_KEY_FILE', 'data folder', 'files with master keys, comma-separated: the first seals, all open'],
+  ['PROBITY_BACKUP_DAYS', 'unknown', 'how many days backups are kept; certificates of erasures say so'],
   ['PROBITY_ERASURE_LEDGER', 'data folder if embedded', 'file of the erased subjects; without one nobody is erased'],
   ['PROBITY_KEY_COMMAND', '', 'program that wraps keys with a key management service: a path, or a JSON array'],
   ['PROBITY_KEY_COMMAND_ID', 'command', 'names of its keys, comma-separated: the first wraps, all unwrap'],

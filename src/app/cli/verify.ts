@@ -176,7 +176,7 @@ function changeHasHash(change: unknown, wanted: string): boolean {
   }
 }
 
-function assertFileExists(file: string): void {
+export function assertFileExists(file: string): void {
   if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
 }
 

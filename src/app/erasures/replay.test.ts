@@ -171,7 +171,7 @@ async function findTexts(connection: pg.ClientConfig): Promise<string[]> {
   return [...found].toSorted()
 }
 
-async function startOn(target: EmptyDatabase): Promise<Runtime> {
+async function startOn(target: EmptyDatabase, erasureLedger = ledger): Promise<Runtime> {
   const build = w.kernel.build
   const limits = { pool_size: 4, statement_timeout_ms: 15_000, upload_max_bytes: 1024, trusted_proxies: 0 }
   return createRuntime({
@@ -179,7 +179,7 @@ async function startOn(target: EmptyDatabase): Promise<Runtime> {
     ...limits,
     prepared_statements: true,
     strict: true,
-    erasureLedger: ledger,
+    erasureLedger,
   })
 }
 
@@ -287,6 +287,14 @@ describe('an older state that is restored', () => {
       await runtime.close()
     }
     expect(await findTexts(target.postgres)).toEqual([])
+    // A process that runs no jobs notices a lost ledger too.
+    const api = await startOn(target, createFileLedger(path.join(folder, 'lost.ndjson')))
+    try {
+      const check = async () => (await api.kernel.readiness()).checks['erasures']
+      await expect.poll(check).toMatchObject({ status: 'failed', detail: expect.stringContaining('ERASURE_LEDGER') })
+    } finally {
+      await api.close()
+    }
   })
 
   test('is erased by restore itself, which refuses to work without the ledger', async () => {
@@ -325,7 +333,9 @@ test('a ledger that lacks an erasure of the database makes the process not ready
   const { key_id, signStatement } = w.kernel.auditKeys
   const facts = { ...(entry as NonNullable<typeof entry>), erasure_id: uuidv7(), subject_id: uuidv7() }
   await other.append(facts, { key_id, sign: (hash) => signStatement('erasure-ledger', hash) })
+  const { database } = w.runtime
+  const everywhere = () => ({ one: async () => false }) as unknown as typeof database
   const { createLedgerCheck } = await import('./ledger-check.ts')
-  expect(await createLedgerCheck(other, w.runtime.database)()).toMatchObject({ status: 'failed' })
-  expect(await createLedgerCheck(null, w.runtime.database)()).toMatchObject({ status: 'not_configured' })
+  expect(await createLedgerCheck(other, database, everywhere)()).toMatchObject({ status: 'failed' })
+  expect(await createLedgerCheck(null, database, everywhere)()).toMatchObject({ status: 'not_configured' })
 })

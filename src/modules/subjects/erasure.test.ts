@@ -1,6 +1,10 @@
 /** Erasure of a subject: who decides, what is kept, what is gone, and what happens when it is interrupted. */
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { main } from '#app/main.ts'
 import { verifyStatement } from '#kernel/audit/chain.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { fullScope } from '#kernel/database/scope.ts'
@@ -20,9 +24,10 @@ let officer: Someone
 let other: Someone
 let analyst: string
 const ledger: LedgerEntry[] = []
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-erasure-'))
 
 beforeAll(async () => {
-  w = await startJobTestApp({ erasureLedger: createMemoryLedger(ledger) })
+  w = await startJobTestApp({ erasureLedger: createMemoryLedger(ledger), backup_days: 30 })
   superuser = new pg.Client(w.clone.postgres)
   await superuser.connect()
   tenant_id = await w.makeTenant()
@@ -33,6 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await superuser.end()
   await w.close()
+  fs.rmSync(folder, { recursive: true, force: true })
 })
 
 const call = (who: Someone, line: string, body?: object) => w.call(line, { token: who.token, ...(body && { body }) })
@@ -46,6 +52,14 @@ const preview = async (subject_id: string) => (await call(officer, `POST /subjec
 const request = (who: Someone, subject_id: string) =>
   call(who, `POST /subjects/${subject_id}/erase`, { reason: 'Request of the customer' })
 const confirm = (who: Someone, erasure_id: string) => call(who, `POST /erasures/${erasure_id}/confirm`)
+
+async function verifyFile(content: object, ...words: string[]): Promise<[number, string]> {
+  const file = path.join(folder, 'certificate.json')
+  fs.writeFileSync(file, JSON.stringify(content))
+  const out: string[] = []
+  const terminal = { out: (text: string) => void out.push(text), note: () => {} }
+  return [await main(['verify', 'erasure', file, ...words], {}, terminal), out.join('\n')]
+}
 
 async function confirmed(subject_id: string): Promise<{ erasure_id: string; job_id: string }> {
   const { erasure_id } = (await request(officer, subject_id)).json
@@ -121,6 +135,25 @@ describe('an erasure', () => {
       ),
     ).toBe(false)
     expect(content.ledger).toEqual({ seq: ledger.length, hash: ledger.at(-1)?.hash })
+    const gone_by = new Date(Date.parse(content.erased_at) + 30 * 86_400_000).toISOString().slice(0, 10)
+    expect(content.backups).toEqual({ kept_days: 30, last_expires_on: gone_by })
+    const certificate = { ...content, annexes, signature }
+    const genuine = await verifyFile(certificate, '--key', public_key)
+    expect(genuine).toEqual([0, expect.stringContaining(`expires by ${gone_by}`)])
+    const later = { ...certificate, backups: { kept_days: 1, last_expires_on: '2020-01-01' } }
+    for (const [altered, ...words] of [
+      [later],
+      [{ ...certificate, annexes: [{ ...certificate, format: 'probity-erasure-annex/2' }] }],
+      [certificate, '--key', 'x'.repeat(43)],
+    ] as const)
+      expect(await verifyFile(altered, ...words)).toEqual([1, expect.stringMatching(/^NOT GENUINE/)])
+    await write(async (tx) => {
+      const stored = await tx.find<{ certificate: object }>(
+        'select certificate from app.erasure where erasure_id = $1',
+        [erasure_id],
+      )
+      expect(stored?.certificate).toEqual({ ...content, signature })
+    })
   })
 })
 
@@ -144,7 +177,15 @@ describe('what is kept', () => {
     const hold = { object_kind: 'subject', object_id: subject_id, reason: 'Court order' }
     const late = await call(officer, 'POST /holds', hold)
     expect([late.status, late.json.code]).toEqual([410, 'erased'])
-    await call(officer, `POST /jobs/${job_id}/cancel`)
+    // Nor does one person stop what two have decided, not even behind the API.
+    const cancelled = await call(officer, `POST /jobs/${job_id}/cancel`)
+    expect([cancelled.status, cancelled.json.code]).toEqual([409, 'transition_not_allowed'])
+    const cancel = write((tx) => tx.run('update app.job set cancel_requested_at = now() where job_id = $1', [job_id]))
+    await expect(cancel).rejects.toMatchObject({ code: 'transition_not_allowed' })
+    expect((await call(officer, `GET /jobs/${job_id}`)).json).toMatchObject({
+      state: 'queued',
+      cancel_requested: false,
+    })
     expect((await call(officer, `GET /erasures/${erasure_id}`)).json.state).toBe('executing')
     const held = await createSubject()
     const waiting = (await request(officer, held)).json.erasure_id
@@ -195,7 +236,7 @@ describe('the database', () => {
   test('changes an offboarded subject only in the transaction of a step', async () => {
     const subject_id = await createSubject()
     await w.call(`POST /subjects/${subject_id}/offboard`, { token: analyst, body: { reason: 'Closed' } })
-    const { erasure_id, job_id } = await confirmed(subject_id)
+    const { erasure_id } = await confirmed(subject_id)
     const set = `name = 'erased', external_id = null, segment = null, attributes = '{}', offboard_reason = null, erased_at = now()`
     const overwrite = (tx: Tx) => tx.run(`update app.subject set ${set} where subject_id = $1`, [subject_id])
     const setting = (tx: Tx, id = erasure_id) => tx.run(`select set_config('app.erasing', $1, true)`, [id])
@@ -235,7 +276,6 @@ describe('the database', () => {
       )
     })
     await expect(both).rejects.toMatchObject({ code: 'PB002' })
-    await call(officer, `POST /jobs/${job_id}/cancel`)
   })
 
   test('keeps ratings, and lets only an erasure remove their reasons', async () => {
@@ -293,8 +333,7 @@ describe('the database', () => {
 describe('an interrupted erasure', () => {
   test('is continued from every point, with one entry in the ledger', async () => {
     const subject_id = await createSubject({ name: 'Mary Somerville' })
-    const { erasure_id, job_id } = await confirmed(subject_id)
-    await call(officer, `POST /jobs/${job_id}/cancel`)
+    const { erasure_id } = await confirmed(subject_id)
     const before = ledger.length
     const read = <T>(body: (tx: Tx) => Promise<T>) => write(body)
     const state = async () => (await call(officer, `GET /erasures/${erasure_id}`)).json.state

@@ -184,7 +184,8 @@ export const erasureRoutes = [
     id: 'getErasureCertificate',
     summary: 'The signed certificate of an erasure that is done',
     description:
-      'Can be verified with the public key of the audit record, without this service. Rows with a restriction are counted in annexes.',
+      'Verify it with: npx probity verify erasure FILE. It names the day by which older backups expire, where the operator has said it. Rows ' +
+      'with a restriction are counted in annexes.',
     roles: readers,
     tx: 'read',
     params: ErasureParams,

@@ -23,15 +23,16 @@ import {
   updateStepCounts,
 } from './queries.ts'
 
-export type ErasureKernel = Capabilities<'modules' | 'encryption' | 'auditKeys' | 'erasureLedger'>
+export type ErasureKernel = Capabilities<'modules' | 'encryption' | 'auditKeys' | 'erasureLedger' | 'backup_days'>
 
 export interface ErasureTransactions {
   read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
   write(body: (tx: Tx) => Promise<void>): Promise<void>
 }
 
-export const CERTIFICATE_FORMAT = 'probity-erasure-certificate/2'
-export const ANNEX_FORMAT = 'probity-erasure-annex/1'
+export const CERTIFICATE_FORMAT = 'probity-erasure-certificate/3'
+export const ANNEX_FORMAT = 'probity-erasure-annex/2'
+const DAY_MS = 86_400_000
 const LAST_STEP = 'subject'
 const NOTHING: StepCounts = { count: 0, left_for_review: 0, kept_by_hold: 0 }
 
@@ -107,11 +108,25 @@ function appendEntry(kernel: ErasureKernel, tenant_id: string, erasure: ErasureR
   return expectLedger(kernel).append(facts, { key_id, sign: (hash) => signStatement('erasure-ledger', hash) })
 }
 
+/** The day on which a backup that was taken just before expires. */
+function describeBackups(kept_days: number | null, erased_at: Date) {
+  const expires = kept_days === null ? null : new Date(erased_at.getTime() + kept_days * DAY_MS)
+  return { kept_days, last_expires_on: expires === null ? null : expires.toISOString().slice(0, 10) }
+}
+
+const describeKeys = ({ key_id, public_key, earlier_keys }: ErasureKernel['auditKeys']) => ({
+  ...{ key_id, public_key },
+  earlier_keys: earlier_keys.map((key) => ({
+    ...{ key_id: key.key_id, public_key: key.public_key, succession: key.succession },
+  })),
+})
+
 async function signCertificate(
-  { auditKeys }: ErasureKernel,
+  { auditKeys, backup_days }: ErasureKernel,
   tx: Tx,
   { erasure, entry, keys_destroyed }: { erasure: ErasureRow; entry: LedgerEntry; keys_destroyed: number },
 ): Promise<Record<string, unknown>> {
+  const erased_at = new Date()
   const content = {
     format: CERTIFICATE_FORMAT,
     erasure_id: erasure.erasure_id,
@@ -119,18 +134,17 @@ async function signCertificate(
     subject_id: erasure.subject_id,
     requested_at: erasure.requested_at,
     confirmed_at: erasure.confirmed_at,
-    erased_at: new Date().toISOString(),
+    erased_at: erased_at.toISOString(),
     erased: await listSteps(tx, erasure.erasure_id),
     keys_destroyed,
     ledger: { seq: entry.seq, hash: entry.hash },
-    key_id: auditKeys.key_id,
-    public_key: auditKeys.public_key,
+    backups: describeBackups(backup_days, erased_at),
+    ...describeKeys(auditKeys),
   }
   return { ...content, signature: auditKeys.signStatement('erasure-certificate', canonicalJson(content)) }
 }
 
 async function signAnnexes({ auditKeys }: ErasureKernel, tx: Tx, erasure_id: string): Promise<void> {
-  const { key_id, public_key } = auditKeys
   for (const { restriction_id, counts } of await listAnnexCounts(tx, erasure_id)) {
     const erased = Object.entries(counts)
       .map(([name, one]) => ({ class: name, ...one }))
@@ -141,8 +155,7 @@ async function signAnnexes({ auditKeys }: ErasureKernel, tx: Tx, erasure_id: str
       tenant_id: tx.tenant_id,
       restriction_id,
       erased,
-      key_id,
-      public_key,
+      ...describeKeys(auditKeys),
     }
     const signature = auditKeys.signStatement('erasure-annex', canonicalJson(content))
     await updateAnnexSigned(tx, { erasure_id, restriction_id, content: { ...content, signature } })

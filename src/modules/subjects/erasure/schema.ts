@@ -118,6 +118,12 @@ const ErasedClass = closed(
 const signed = {
   key_id: text(64),
   public_key: text(100),
+  // Certificates of an earlier release have none.
+  earlier_keys: Type.Optional(
+    listOf(closed({ key_id: text(64), public_key: text(100), succession: text(200) }), 1000, {
+      description: 'Keys before this one, each with its signature over its successor.',
+    }),
+  ),
   signature: text(200, {
     description:
       'Ed25519, by the key that signs checkpoints, of the canonical JSON of all other members except the annexes.',
@@ -148,6 +154,18 @@ export const ErasureCertificate = closed(
     erased: listOf(ErasedClass, 100, { description: 'Of rows without a restriction.' }),
     keys_destroyed: Count,
     ledger: closed({ seq: integer(1, Number.MAX_SAFE_INTEGER), hash: text(64) }),
+    // As above.
+    backups: Type.Optional(
+      closed(
+        {
+          kept_days: nullable(integer(0, 36_500, { description: 'null: the operator has not said.' })),
+          last_expires_on: nullable(
+            text(10, { description: 'By this day, in UTC, no backup from before the erasure is left; null: unknown.' }),
+          ),
+        },
+        { description: 'Backups from before the erasure still hold the subject and its key.' },
+      ),
+    ),
     ...signed,
     annexes: listOf(ErasureAnnex, 10_000, { description: 'Those that the caller may see, each signed on its own.' }),
   },
