@@ -1,22 +1,23 @@
 /** Investigations over the API: opening and joining, who closes, narrative, tasks, merging and access. */
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examinePack } from '#app/cli/verify-pack.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { zipFiles } from '#kernel/zip-files.ts'
-import { escalateByPolicy } from '#modules/alerts/index.ts'
+import { escalateByPolicy, raiseAlert } from '#modules/alerts/index.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { chooseTrigger, escalates } from './opening/triggers.ts'
 
-let w: TestApp
+let w: JobTestApp
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await startJobTestApp()
 })
 afterAll(() => w.close())
 
-type Someone = Awaited<ReturnType<TestApp['person']>>
+type Someone = Awaited<ReturnType<JobTestApp['person']>>
 
 /** Two analysts and two officers of a new tenant. */
 async function createTeam() {
@@ -95,6 +96,128 @@ async function alterFile(archive: Buffer, name: string): Promise<Buffer> {
   )
 }
 const ASSESSMENT = { paragraphs: [{ kind: 'assessment', text: 'Nothing remarkable.', cites: [] }] }
+
+/** As a worker does it, over all tenants. */
+async function runScans(): Promise<void> {
+  for (const scanner of w.runtime.createScanners()) await scanner.runOnce()
+}
+
+describe('without a person', () => {
+  /** A matrix asks to freeze and report. */
+  const FACTS = {
+    ...{ residence_country: 'DE', nationalities: ['DE'], products: ['salary-account'], channel: 'branch' },
+    ...{ annual_turnover: '60000.00', years_known: 5, source_of_funds: 'salary', adverse_media: 'none' },
+    screening: 'true-match',
+  }
+  const setEntries = (t: ExampleTenant, list_key: string, entries: readonly object[]) =>
+    t.make(`PUT /reference-data/datasets/${list_key}/overlay`, { body: { entries, reason: 'House view' } })
+  const listCases = async (t: ExampleTenant, query = '') =>
+    (await t.make(`GET /investigations?limit=200${query}`)).items
+
+  test('a trigger of a matrix opens a case, also behind alerts and entries that open none', async () => {
+    const { t, analyst, send, newSubject } = await createTeam()
+    await setEntries(t, 'investigation-triggers', [
+      { key: 'freeze-and-report|*', op: 'merge', value: { is_automatic: true } },
+      {
+        ...{ key: 'prohibited-band|*', op: 'put' },
+        value: {
+          ...{
+            code: 'prohibited-band',
+            alert_rule: 'prohibited-band',
+            subject_type: '*',
+            playbook: 'no-such-playbook',
+          },
+          ...{ is_automatic: true, rationale: 'Its playbook was never published.' },
+        },
+      },
+    ])
+    const others = await newSubject()
+    await t.write(async (tx) => {
+      for (let index = 0; index < 60; index++)
+        await raiseAlert(w.kernel, tx, {
+          ...{ source: 'feed', dedup_key: `${index}`, title: 'Large payment', facts: {}, priority: 'low' },
+          ...{ explanation: { sentence: 'Large', fields: [], references: [] }, subject_id: others },
+        })
+    })
+    const person = { subject_type: 'person', name: 'Bob', external_id: uuidv7(), attributes: FACTS }
+    const { subject_id } = await t.make('POST /subjects', { body: person })
+    const decided = await t.make('POST /evaluations', { body: { matrix_key: 'customer-risk-person', subject_id } })
+    expect(decided.outcome.required_actions).toContain('freeze-and-report')
+    await runScans()
+    await runScans()
+    const cases = await listCases(t)
+    expect(cases).toMatchObject([
+      { subject: { subject_id }, origin: 'trigger', playbook: { key: 'sanctions-match' }, state: 'open' },
+    ])
+    const { alerts, priority } = (await send(analyst, `GET /investigations/${cases[0].investigation_id}`)).json
+    expect([alerts.length, priority]).toEqual([1, 'critical'])
+    const { items } = await t.make(`GET /audit/events?operation=escalateAlert`)
+    expect(items).toMatchObject([{ object_id: alerts[0].alert_id, actor: 'job:investigation-triggers' }])
+  })
+
+  test('a schedule opens what is due, leaves recent and open cases alone, and survives an entry that cannot', async () => {
+    const { t, newSubject } = await createTeam()
+    const [due, hidden] = [await newSubject(), await newSubject(), await newSubject()]
+    const value = { subject_type: 'person', every_days: 30, rationale: 'Test' }
+    await setEntries(t, 'investigation-schedules', [
+      { key: 'broken', op: 'put', value: { ...value, code: 'broken', playbook: 'no-such-playbook' } },
+      { key: 'monthly', op: 'put', value: { ...value, code: 'monthly', playbook: 'edd-person' } },
+    ])
+    const owner = new pg.Client(w.clone.postgres)
+    await owner.connect()
+    // Known for a month: the service itself never changes when a subject was created.
+    await owner.query(`set session_replication_role = replica`)
+    await owner.query(`update app.subject set created_at = now() - interval '31 days' where subject_id = any ($1)`, [
+      [due, hidden],
+    ])
+    await owner.end()
+    await t.make('POST /investigations', {
+      body: { subject_id: hidden, playbook_key: 'edd-person', is_restricted: true },
+    })
+    const run = async () => {
+      const job_id = await w.enqueue(t.tenant_id, 'investigation.open-due')
+      w.startRunner(1)
+      const { state, result } = await w.ended(t.tenant_id, job_id)
+      await w.clear()
+      return [state, result]
+    }
+    expect(await run()).toEqual(['succeeded', { opened: 2, failed: ['broken'] }])
+    expect(await run()).toEqual(['succeeded', { opened: 0, failed: ['broken'] }])
+    const cases = await listCases(t)
+    expect(
+      cases
+        .map((each: { subject: { subject_id: string }; origin: string }) => [each.subject.subject_id, each.origin])
+        .toSorted(),
+    ).toEqual(
+      [
+        [due, 'schedule'],
+        [hidden, 'request'],
+        [hidden, 'schedule'],
+      ].toSorted(),
+    )
+  })
+
+  test('a case that has waited long enough goes on, with its clocks', async () => {
+    const { t, analyst, open, send, read } = await createTeam()
+    const { investigation_id } = (await open()).json
+    const until = new Date(Date.now() + 60_000).toISOString()
+    await send(analyst, `POST /investigations/${investigation_id}/wait`, { waiting_for: 'authority', until })
+    await runScans()
+    expect((await read(investigation_id)).waiting_for).toBe('authority')
+    await t.write((tx) =>
+      tx.run(
+        `update app.investigation set waiting_until = now() - interval '1 s', revision = revision + 1 where tenant_id = $1`,
+        [tx.tenant_id],
+      ),
+    )
+    await runScans()
+    const seen = await read(investigation_id)
+    expect(seen.waiting_for).toBeNull()
+    expect(seen.clocks.map(({ state }: { state: string }) => state)).not.toContain('paused')
+    const { items } = await t.make('GET /audit/events?operation=resumeInvestigation')
+    expect(items).toMatchObject([{ object_id: investigation_id, actor: 'job:investigation-resume' }])
+  })
+})
 
 describe('the way to an outcome', () => {
   test('lists every guard, takes two people, seals, and opens again under the next number', async () => {
