@@ -479,4 +479,81 @@ describe('access', () => {
     const log = (await send(officer, `GET /investigations/${four.investigation_id}/access-log`)).json.items
     expect(log.map(({ operation }: { operation: string }) => operation)).toContain('getInvestigation')
   })
+
+  test('a restricted case changes no answer to anybody else, and its people learn who asked', async () => {
+    const { t, officer, send, newSubject, open, read } = await createTeam()
+    const everyRole = ['analyst', 'compliance_officer', 'auditor', 'policy_editor', 'tenant_admin'] as const
+    const outsider = await w.person(t.tenant_id, everyRole)
+    const subject_id = await newSubject()
+    const openFor = (who: Someone, more: object = {}) =>
+      send(who, 'POST /investigations', { subject_id, playbook_key: 'edd-person', ...more })
+    const visible = (await open(outsider)).json
+    const paths = [
+      '/investigations?limit=200',
+      '/work/queues',
+      '/work/clocks',
+      '/work/mine',
+      '/work/people',
+      '/jobs',
+      '/events',
+      '/restrictions',
+      '/evidence',
+      '/holds',
+      '/providers/calls',
+      '/audit/events?limit=200&operation=createInvestigation',
+      '/search?q=Ada',
+      '/playbooks/edd-person/statistics',
+      '/analytics/overview',
+      `/subjects/${subject_id}`,
+      `/subjects/${subject_id}/timeline`,
+      `/audit/objects/subjects/${subject_id}`,
+    ]
+    const look = async () => {
+      const seen: Record<string, unknown> = {}
+      for (const path of paths) {
+        const { status, json } = await send(outsider, `GET ${path}`)
+        seen[path] = [
+          status,
+          JSON.parse(JSON.stringify(json, (key, value) => (/_at$|^at$|_s$/.test(key) ? null : value))),
+        ]
+      }
+      return seen
+    }
+    const before = await look()
+    expect(Object.entries(before).filter(([, answer]) => (answer as [number])[0] !== 200)).toEqual([])
+    const hidden = (await openFor(officer, { is_restricted: true })).json
+    const { restriction_id } = await read(hidden.investigation_id, officer)
+    await send(officer, `POST /investigations/${hidden.investigation_id}/notes`, { text: 'Nobody else may know' })
+    expect(await look()).toEqual(before)
+
+    // Joining, merging, and filters by its ids: as if it were not there.
+    for (const [at, body] of [
+      [`GET /investigations/${hidden.investigation_id}`],
+      [`GET /jobs/${hidden.job_id}`],
+      [`GET /restrictions/${restriction_id}`],
+      [`POST /investigations/${visible.investigation_id}/merge`, { into: hidden.investigation_id, note: 'Same' }],
+    ] as const) {
+      const known = await send(outsider, at, body)
+      const swap = (text: string) =>
+        text
+          .replace(hidden.investigation_id, uuidv7())
+          .replace(hidden.job_id, uuidv7())
+          .replace(restriction_id, uuidv7())
+      const random = await send(outsider, swap(at), body && JSON.parse(swap(JSON.stringify(body))))
+      expect([at, known.status, known.json.code]).toEqual([at, random.status, random.json.code])
+      expect(known.status).toBeGreaterThanOrEqual(404)
+    }
+    const opened = await openFor(outsider)
+    expect([opened.status, opened.json.joined]).toEqual([202, false])
+    // An officer with access joins the case that everybody sees, not this one.
+    expect((await openFor(officer)).json.investigation_id).toBe(opened.json.investigation_id)
+    const { items } = (await send(officer, `GET /investigations/${hidden.investigation_id}/timeline?limit=100`)).json
+    const told = items.filter(({ kind }: { kind: string }) => kind === 'other_case_requested')
+    expect(told.map(({ recorded_by, data }: Record<string, unknown>) => [recorded_by, data])).toEqual([
+      [officer.principal, { investigation_id: opened.json.investigation_id }],
+      [outsider.principal, { investigation_id: opened.json.investigation_id }],
+    ])
+    const theirs = (await send(outsider, `GET /investigations/${opened.json.investigation_id}/timeline`)).text
+    expect(theirs).not.toContain(hidden.investigation_id)
+  })
 })
