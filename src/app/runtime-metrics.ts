@@ -13,7 +13,7 @@ import type { GaugeDefinition, GaugeReading, Metrics } from '#kernel/metrics.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { countOpenAlerts, priorities } from '#modules/alerts/index.ts'
-import { countGathering } from '#modules/investigations/index.ts'
+import { countGathering, countOpenCases } from '#modules/investigations/index.ts'
 import { workItems } from '#modules/work/index.ts'
 import type { PluginCounts } from './readiness.ts'
 
@@ -83,6 +83,19 @@ const workGauges = [
   {
     name: 'probity_work_unmarked_seconds',
     help: 'For how long the oldest clock has run out without being marked as missed; 0 when none has.',
+  },
+] as const satisfies readonly GaugeDefinition[]
+
+const caseGauges = [
+  {
+    name: 'probity_investigations_open',
+    help: 'Investigations of all tenants that are not closed, by state: open, proposed.',
+    labels: ['state'],
+  },
+  {
+    name: 'probity_investigations_oldest_open_seconds',
+    help: 'Age of the oldest of them by state; 0 when there is none.',
+    labels: ['state'],
   },
 ] as const satisfies readonly GaugeDefinition[]
 
@@ -156,6 +169,17 @@ async function readWorkGauges(
     { name: 'probity_work_overdue_clocks', labels: { kind: 'statutory' }, value: load.overdue_statutory },
     { name: 'probity_work_unmarked_seconds', value: load.unmarked_s },
   ]
+}
+
+async function readCaseGauges(queue: Pick<Transactions, 'one'>): Promise<GaugeReading[]> {
+  const rows = await queue.one(SCOPE, countOpenCases)
+  return (['open', 'proposed'] as const).flatMap((state) => {
+    const found = rows.find((row) => row.state === state)
+    return [
+      { name: 'probity_investigations_open', labels: { state }, value: found?.cases ?? 0 },
+      { name: 'probity_investigations_oldest_open_seconds', labels: { state }, value: found?.oldest_s ?? 0 },
+    ]
+  })
 }
 
 async function readGatheringGauges(queue: Pick<Transactions, 'one'>): Promise<GaugeReading[]> {
@@ -233,6 +257,7 @@ export function addRuntimeMetrics(metrics: Metrics, sources: MetricSources): voi
     })
   addCounts(alertGauges, 'open alerts', readAlertGauges)
   addCounts(workGauges, 'open work', readWorkGauges)
+  addCounts(caseGauges, 'open investigations', readCaseGauges)
   addCounts(gatheringGauges, 'steps of investigations', readGatheringGauges)
   metrics.addGauges(queueGauges, async () => {
     const queue = sources.getQueue()

@@ -5,6 +5,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertTenant } from '../queries.ts'
 import { checkApprovers } from './approver-check.ts'
+import { checkOfficers } from './officer-check.ts'
 import { checkRestrictions, grantAccess } from './restriction.ts'
 import { createTenantWithKey } from './tenant-create.ts'
 import { addUser, reactivateUser } from './user.ts'
@@ -127,6 +128,38 @@ describe('a restriction whose last person with access was deactivated', () => {
     )
     const auditor = await w.token({ tenant_id, roles: ['auditor'] })
     expect((await w.call('GET /audit/events?actor=operator:cli', { token: auditor })).json.items).toEqual([])
+  })
+})
+
+describe('a tenant with one compliance officer', () => {
+  test('is told when a case is opened and by the doctor, and the officer the operator adds is recorded', async () => {
+    const tenant_id = await w.makeTenant()
+    const slug = `t-${tenant_id.slice(-12)}`
+    const look = () => checkOfficers(operator().guarded)
+    const [officer, analyst] = [
+      await w.person(tenant_id, ['compliance_officer']),
+      await w.person(tenant_id, ['analyst', 'auditor']),
+    ]
+    const person = { subject_type: 'person', name: 'Ada Lovelace' }
+    const { subject_id } = (await w.call('POST /subjects', { token: analyst.token, body: person })).json
+    const open = async () => {
+      const body = { subject_id, playbook_key: 'edd-person' }
+      return (await w.call('POST /investigations', { token: officer.token, body })).json.warnings
+    }
+    expect(await open()).toEqual([{ code: 'one_officer', detail: expect.stringContaining('second officer') }])
+    expect(await look()).toMatchObject({
+      status: 'warn',
+      detail: expect.stringContaining(slug),
+      remedy: expect.stringContaining('npx probity user add'),
+    })
+    const added = { tenant: slug, name: 'Second', email: 'second@example.com', roles: ['compliance_officer'] as const }
+    const user_id = await addUser(operator(), added)
+    expect(await open()).toEqual([])
+    expect((await look()).detail).not.toContain(slug)
+    const { items } = (await w.call('GET /audit/events?operation=createUser', { token: analyst.token })).json
+    expect(items).toMatchObject([
+      { actor: 'operator:cli', object_id: user_id, detail: { roles: ['compliance_officer'] } },
+    ])
   })
 })
 

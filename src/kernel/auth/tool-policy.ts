@@ -13,13 +13,25 @@ export type ToolDecision = ToolRule['decision']
 /** Who may use the tool protocol at all. */
 export const toolCallers = ['analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
 
+/**
+ * Tools that are off until a rule names them: they read or open cases about people. A rule for every tool does not turn them on, and a
+ * test compares this list with the operations that are offered.
+ */
+export const optInTools: ReadonlySet<string> = new Set([
+  'add_investigation_note',
+  'get_investigation',
+  'list_investigations',
+  'open_investigation',
+])
+
 /** The stricter of two rules holds for a caller with several roles. */
 const STRICTNESS: Readonly<Record<ToolDecision, number>> = { allow: 0, person: 1, forbid: 2 }
 
-/** Rules that name the tool come before rules for every tool; without one it is allowed. */
+/** Rules that name the tool come before rules for every tool; without one it is allowed, unless it has to be turned on. */
 export function decideTool(rules: readonly ToolRule[], tool: string, held: readonly Role[]): ToolDecision {
   const applicable = rules.filter(({ roles }) => roles.length === 0 || roles.some((role) => held.includes(role)))
   const named = applicable.filter((rule) => rule.tool === tool)
+  if (named.length === 0 && optInTools.has(tool)) return 'forbid'
   const relevant = named.length > 0 ? named : applicable.filter((rule) => rule.tool === '*')
   return relevant.reduce<ToolDecision>(
     (strictest, { decision }) => (STRICTNESS[decision] > STRICTNESS[strictest] ? decision : strictest),

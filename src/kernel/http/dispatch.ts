@@ -51,6 +51,8 @@ export interface CallRecord {
 export interface DispatchOptions {
   readonly idempotencyKey?: string | undefined
   readonly record?: CallRecord | undefined
+  /** Instead of what the caller may see. */
+  readonly scope?: Scope
 }
 
 export interface DispatcherOptions {
@@ -115,7 +117,7 @@ export class Dispatcher {
     route: Route,
     actor: Actor,
     inputs: RequestInputs,
-    { idempotencyKey, record }: DispatchOptions,
+    { idempotencyKey, record, scope = requestScope(actor) }: DispatchOptions,
   ): Promise<DispatchResult> {
     const kernel = this.#capabilities.get(route) as object
     const notes = new AuditNotesCollector(this.#kernel.auditKeys)
@@ -123,7 +125,7 @@ export class Dispatcher {
       route,
       actor,
       inputs,
-      scope: requestScope(actor),
+      scope,
       kernel,
       notes,
       idempotency: this.#createIdempotency(route, actor, notes, idempotencyKey),

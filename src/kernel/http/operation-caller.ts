@@ -5,7 +5,7 @@
 import { toAlarmReason } from '../alarm.ts'
 import { getAuditedObject, recordEvent } from '../audit/record.ts'
 import { GroupCommit } from '../database/group-commit.ts'
-import { requestScope } from '../database/scope.ts'
+import { requestScope, unrestrictedScope } from '../database/scope.ts'
 import type { Kernel } from '../kernel.ts'
 import { fail } from '../problem.ts'
 import type { SerializedResponse } from '../request/idempotency.ts'
@@ -71,7 +71,8 @@ export class OperationCaller {
       route,
       actor,
       { ...inputs, request },
-      { idempotencyKey: idempotency_key, record },
+      // Nothing restricted reaches an assistant, whatever its caller may see: texts that it gets leave the service.
+      { idempotencyKey: idempotency_key, record, scope: unrestrictedScope(actor.tenant_id, actor.principal) },
     )
     if ('stream' in response) throw new Error(`${route.id} answers a stream and cannot be called as an operation`)
     return response

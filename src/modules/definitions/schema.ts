@@ -34,9 +34,7 @@ export const Origin = oneOf(['own', 'shared'], {
 })
 export const OptionalOrigin = Type.Optional(
   oneOf(['own', 'shared'], {
-    description:
-      'Whose, where this tenant has its own under the key of a shared one. When absent: the one in force, else its own, else the ' +
-      'shared one.',
+    description: 'Whose. When absent: the one in force, else that of the tenant, else the shared one.',
   }),
 )
 export const OriginQuery = closed({ origin: OptionalOrigin })

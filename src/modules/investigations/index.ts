@@ -4,7 +4,7 @@ import { insertCanaryRows } from './canary.ts'
 import { investigationEvents } from './events.ts'
 import { deadWorkerScan } from './gathering/dead-workers.ts'
 import { gatherJob } from './gathering/gather-job.ts'
-import { stepsEnded, stepsReleased } from './gathering/metrics.ts'
+import { casesClosed, stepsEnded, stepsReleased } from './gathering/metrics.ts'
 import { stepRoutes } from './gathering/routes.ts'
 import { investigationSource } from './investigation-source.ts'
 import { resumeScan } from './lifecycle/resume-scan.ts'
@@ -23,7 +23,7 @@ import { statisticsRoutes } from './statistics/routes.ts'
 import { taskRoutes } from './tasks/routes.ts'
 import { workKinds } from './work-kinds.ts'
 
-export { countGathering } from './gathering/queries.ts'
+export { countGathering, countOpenCases } from './gathering/queries.ts'
 export { countOfficers } from './queries.ts'
 
 export const investigations: Module = {
@@ -45,7 +45,7 @@ export const investigations: Module = {
   scans: [resumeScan, triggerScan, deadWorkerScan],
   escalates,
   jobs: [gatherJob, openDueJob],
-  metrics: [stepsEnded, stepsReleased],
+  metrics: [stepsEnded, stepsReleased, casesClosed],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],
   evidence_owners: [evidenceOwner],

@@ -1,22 +1,23 @@
 /** Investigations over the API: opening and joining, who closes, narrative, tasks, merging and access. */
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examinePack } from '#app/cli/verify-pack.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { zipFiles } from '#kernel/zip-files.ts'
-import { escalateByPolicy } from '#modules/alerts/index.ts'
+import { escalateByPolicy, raiseAlert } from '#modules/alerts/index.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { chooseTrigger, escalates } from './opening/triggers.ts'
 
-let w: TestApp
+let w: JobTestApp
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await startJobTestApp()
 })
 afterAll(() => w.close())
 
-type Someone = Awaited<ReturnType<TestApp['person']>>
+type Someone = Awaited<ReturnType<JobTestApp['person']>>
 
 /** Two analysts and two officers of a new tenant. */
 async function createTeam() {
@@ -95,6 +96,128 @@ async function alterFile(archive: Buffer, name: string): Promise<Buffer> {
   )
 }
 const ASSESSMENT = { paragraphs: [{ kind: 'assessment', text: 'Nothing remarkable.', cites: [] }] }
+
+/** As a worker does it, over all tenants. */
+async function runScans(): Promise<void> {
+  for (const scanner of w.runtime.createScanners()) await scanner.runOnce()
+}
+
+describe('without a person', () => {
+  /** A matrix asks to freeze and report. */
+  const FACTS = {
+    ...{ residence_country: 'DE', nationalities: ['DE'], products: ['salary-account'], channel: 'branch' },
+    ...{ annual_turnover: '60000.00', years_known: 5, source_of_funds: 'salary', adverse_media: 'none' },
+    screening: 'true-match',
+  }
+  const setEntries = (t: ExampleTenant, list_key: string, entries: readonly object[]) =>
+    t.make(`PUT /reference-data/datasets/${list_key}/overlay`, { body: { entries, reason: 'House view' } })
+  const listCases = async (t: ExampleTenant, query = '') =>
+    (await t.make(`GET /investigations?limit=200${query}`)).items
+
+  test('a trigger of a matrix opens a case, also behind alerts and entries that open none', async () => {
+    const { t, analyst, send, newSubject } = await createTeam()
+    await setEntries(t, 'investigation-triggers', [
+      { key: 'freeze-and-report|*', op: 'merge', value: { is_automatic: true } },
+      {
+        ...{ key: 'prohibited-band|*', op: 'put' },
+        value: {
+          ...{
+            code: 'prohibited-band',
+            alert_rule: 'prohibited-band',
+            subject_type: '*',
+            playbook: 'no-such-playbook',
+          },
+          ...{ is_automatic: true, rationale: 'Its playbook was never published.' },
+        },
+      },
+    ])
+    const others = await newSubject()
+    await t.write(async (tx) => {
+      for (let index = 0; index < 60; index++)
+        await raiseAlert(w.kernel, tx, {
+          ...{ source: 'feed', dedup_key: `${index}`, title: 'Large payment', facts: {}, priority: 'low' },
+          ...{ explanation: { sentence: 'Large', fields: [], references: [] }, subject_id: others },
+        })
+    })
+    const person = { subject_type: 'person', name: 'Bob', external_id: uuidv7(), attributes: FACTS }
+    const { subject_id } = await t.make('POST /subjects', { body: person })
+    const decided = await t.make('POST /evaluations', { body: { matrix_key: 'customer-risk-person', subject_id } })
+    expect(decided.outcome.required_actions).toContain('freeze-and-report')
+    await runScans()
+    await runScans()
+    const cases = await listCases(t)
+    expect(cases).toMatchObject([
+      { subject: { subject_id }, origin: 'trigger', playbook: { key: 'sanctions-match' }, state: 'open' },
+    ])
+    const { alerts, priority } = (await send(analyst, `GET /investigations/${cases[0].investigation_id}`)).json
+    expect([alerts.length, priority]).toEqual([1, 'critical'])
+    const { items } = await t.make(`GET /audit/events?operation=escalateAlert`)
+    expect(items).toMatchObject([{ object_id: alerts[0].alert_id, actor: 'job:investigation-triggers' }])
+  })
+
+  test('a schedule opens what is due, leaves recent and open cases alone, and survives an entry that cannot', async () => {
+    const { t, newSubject } = await createTeam()
+    const [due, hidden] = [await newSubject(), await newSubject(), await newSubject()]
+    const value = { subject_type: 'person', every_days: 30, rationale: 'Test' }
+    await setEntries(t, 'investigation-schedules', [
+      { key: 'broken', op: 'put', value: { ...value, code: 'broken', playbook: 'no-such-playbook' } },
+      { key: 'monthly', op: 'put', value: { ...value, code: 'monthly', playbook: 'edd-person' } },
+    ])
+    const owner = new pg.Client(w.clone.postgres)
+    await owner.connect()
+    // Known for a month: the service itself never changes when a subject was created.
+    await owner.query(`set session_replication_role = replica`)
+    await owner.query(`update app.subject set created_at = now() - interval '31 days' where subject_id = any ($1)`, [
+      [due, hidden],
+    ])
+    await owner.end()
+    await t.make('POST /investigations', {
+      body: { subject_id: hidden, playbook_key: 'edd-person', is_restricted: true },
+    })
+    const run = async () => {
+      const job_id = await w.enqueue(t.tenant_id, 'investigation.open-due')
+      w.startRunner(1)
+      const { state, result } = await w.ended(t.tenant_id, job_id)
+      await w.clear()
+      return [state, result]
+    }
+    expect(await run()).toEqual(['succeeded', { opened: 2, failed: ['broken'] }])
+    expect(await run()).toEqual(['succeeded', { opened: 0, failed: ['broken'] }])
+    const cases = await listCases(t)
+    expect(
+      cases
+        .map((each: { subject: { subject_id: string }; origin: string }) => [each.subject.subject_id, each.origin])
+        .toSorted(),
+    ).toEqual(
+      [
+        [due, 'schedule'],
+        [hidden, 'request'],
+        [hidden, 'schedule'],
+      ].toSorted(),
+    )
+  })
+
+  test('a case that has waited long enough goes on, with its clocks', async () => {
+    const { t, analyst, open, send, read } = await createTeam()
+    const { investigation_id } = (await open()).json
+    const until = new Date(Date.now() + 60_000).toISOString()
+    await send(analyst, `POST /investigations/${investigation_id}/wait`, { waiting_for: 'authority', until })
+    await runScans()
+    expect((await read(investigation_id)).waiting_for).toBe('authority')
+    await t.write((tx) =>
+      tx.run(
+        `update app.investigation set waiting_until = now() - interval '1 s', revision = revision + 1 where tenant_id = $1`,
+        [tx.tenant_id],
+      ),
+    )
+    await runScans()
+    const seen = await read(investigation_id)
+    expect(seen.waiting_for).toBeNull()
+    expect(seen.clocks.map(({ state }: { state: string }) => state)).not.toContain('paused')
+    const { items } = await t.make('GET /audit/events?operation=resumeInvestigation')
+    expect(items).toMatchObject([{ object_id: investigation_id, actor: 'job:investigation-resume' }])
+  })
+})
 
 describe('the way to an outcome', () => {
   test('lists every guard, takes two people, seals, and opens again under the next number', async () => {
@@ -355,5 +478,82 @@ describe('access', () => {
     expect((await send(second, `GET /investigations/${four.investigation_id}`)).status).toBe(200)
     const log = (await send(officer, `GET /investigations/${four.investigation_id}/access-log`)).json.items
     expect(log.map(({ operation }: { operation: string }) => operation)).toContain('getInvestigation')
+  })
+
+  test('a restricted case changes no answer to anybody else, and its people learn who asked', async () => {
+    const { t, officer, send, newSubject, open, read } = await createTeam()
+    const everyRole = ['analyst', 'compliance_officer', 'auditor', 'policy_editor', 'tenant_admin'] as const
+    const outsider = await w.person(t.tenant_id, everyRole)
+    const subject_id = await newSubject()
+    const openFor = (who: Someone, more: object = {}) =>
+      send(who, 'POST /investigations', { subject_id, playbook_key: 'edd-person', ...more })
+    const visible = (await open(outsider)).json
+    const paths = [
+      '/investigations?limit=200',
+      '/work/queues',
+      '/work/clocks',
+      '/work/mine',
+      '/work/people',
+      '/jobs',
+      '/events',
+      '/restrictions',
+      '/evidence',
+      '/holds',
+      '/providers/calls',
+      '/audit/events?limit=200&operation=createInvestigation',
+      '/search?q=Ada',
+      '/playbooks/edd-person/statistics',
+      '/analytics/overview',
+      `/subjects/${subject_id}`,
+      `/subjects/${subject_id}/timeline`,
+      `/audit/objects/subjects/${subject_id}`,
+    ]
+    const look = async () => {
+      const seen: Record<string, unknown> = {}
+      for (const path of paths) {
+        const { status, json } = await send(outsider, `GET ${path}`)
+        seen[path] = [
+          status,
+          JSON.parse(JSON.stringify(json, (key, value) => (/_at$|^at$|_s$/.test(key) ? null : value))),
+        ]
+      }
+      return seen
+    }
+    const before = await look()
+    expect(Object.entries(before).filter(([, answer]) => (answer as [number])[0] !== 200)).toEqual([])
+    const hidden = (await openFor(officer, { is_restricted: true })).json
+    const { restriction_id } = await read(hidden.investigation_id, officer)
+    await send(officer, `POST /investigations/${hidden.investigation_id}/notes`, { text: 'Nobody else may know' })
+    expect(await look()).toEqual(before)
+
+    // Joining, merging, and filters by its ids: as if it were not there.
+    for (const [at, body] of [
+      [`GET /investigations/${hidden.investigation_id}`],
+      [`GET /jobs/${hidden.job_id}`],
+      [`GET /restrictions/${restriction_id}`],
+      [`POST /investigations/${visible.investigation_id}/merge`, { into: hidden.investigation_id, note: 'Same' }],
+    ] as const) {
+      const known = await send(outsider, at, body)
+      const swap = (text: string) =>
+        text
+          .replace(hidden.investigation_id, uuidv7())
+          .replace(hidden.job_id, uuidv7())
+          .replace(restriction_id, uuidv7())
+      const random = await send(outsider, swap(at), body && JSON.parse(swap(JSON.stringify(body))))
+      expect([at, known.status, known.json.code]).toEqual([at, random.status, random.json.code])
+      expect(known.status).toBeGreaterThanOrEqual(404)
+    }
+    const opened = await openFor(outsider)
+    expect([opened.status, opened.json.joined]).toEqual([202, false])
+    // An officer with access joins the case that everybody sees, not this one.
+    expect((await openFor(officer)).json.investigation_id).toBe(opened.json.investigation_id)
+    const { items } = (await send(officer, `GET /investigations/${hidden.investigation_id}/timeline?limit=100`)).json
+    const told = items.filter(({ kind }: { kind: string }) => kind === 'other_case_requested')
+    expect(told.map(({ recorded_by, data }: Record<string, unknown>) => [recorded_by, data])).toEqual([
+      [officer.principal, { investigation_id: opened.json.investigation_id }],
+      [outsider.principal, { investigation_id: opened.json.investigation_id }],
+    ])
+    const theirs = (await send(outsider, `GET /investigations/${opened.json.investigation_id}/timeline`)).text
+    expect(theirs).not.toContain(hidden.investigation_id)
   })
 })

@@ -51,6 +51,14 @@ export const investigationRoutes = [
   tenantRoute('GET /investigations', {
     id: 'listInvestigations',
     summary: 'Investigations that I may see, newest first',
+    tool: {
+      name: 'list_investigations',
+      title: 'List investigations',
+      description:
+        'Cases, newest first, with subject, playbook, state and what they wait for; by state, subject or playbook. Restricted cases are left out.',
+      effect: 'read',
+      omit: ['queue_key', 'assignee', 'is_waiting', 'gathering', 'priority'],
+    },
     roles: readers,
     tx: 'one',
     uses: ['cursors'],
@@ -68,6 +76,14 @@ export const investigationRoutes = [
   tenantRoute('POST /investigations', {
     id: 'createInvestigation',
     summary: 'Open an investigation of a subject by a playbook, or join the open one',
+    tool: {
+      name: 'open_investigation',
+      title: 'Open an investigation',
+      description:
+        'Opens a case about a subject by a playbook, or joins the open one. Providers that cost money may be asked. Returns the id of the case and of the job that gathers; follow it with get_job.',
+      effect: 'work',
+      omit: ['is_restricted'],
+    },
     description:
       '202 at once: a job gathers what the steps of the playbook ask for. 200 with `joined` when an open case of this subject and ' +
       'playbook exists that everybody may see. Credentials that required steps need are asked for before anything is stored.',
@@ -132,6 +148,13 @@ export const investigationRoutes = [
   tenantRoute('GET /investigations/:investigation_id', {
     id: 'getInvestigation',
     summary: 'Get an investigation with its steps, counts and what can be done next',
+    tool: {
+      name: 'get_investigation',
+      title: 'Get one investigation',
+      description:
+        'One case: steps with their states and problems, clocks, alerts, counts, and which act is next or what is missing for it. People propose and close; no tool does.',
+      effect: 'read',
+    },
     description: 'While its restriction is in force, reading it is recorded.',
     roles: readers,
     tx: 'read',

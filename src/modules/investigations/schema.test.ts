@@ -1,4 +1,5 @@
 /** What the database refuses of investigations, whatever the code does: each rule is broken once. */
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope, requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -204,19 +205,21 @@ describe('closing', () => {
 
   test('refuses to remove anything, and to change what is append-only', async () => {
     const id = await newCase()
-    for (const table of ['investigation', 'investigation_step', 'investigation_event', 'investigation_subject'])
+    const append = ['investigation_event', 'investigation_seal', 'investigation_note', 'investigation_narrative']
+    for (const table of ['investigation', 'investigation_step', 'investigation_subject', ...append])
       await refuses(
         asPerson(ANNA, (tx) =>
           tx.run(`delete from app.${table} where tenant_id = $1 and investigation_id = $2`, [tx.tenant_id, id]),
         ),
         '42501',
       )
-    await refuses(
-      asPerson(ANNA, (tx) =>
-        tx.run(`update app.investigation_event set kind = 'x' where tenant_id = $1`, [tx.tenant_id]),
-      ),
-      '42501',
-    )
+    for (const table of append)
+      await refuses(
+        asPerson(ANNA, (tx) =>
+          tx.run(`update app.${table} set restriction_id = null where tenant_id = $1`, [tx.tenant_id]),
+        ),
+        '42501',
+      )
   })
 })
 
@@ -360,4 +363,82 @@ test('what belongs to a case has its restriction, and nobody without access adds
       [tx.tenant_id, uuidv7(), investigation_id],
     )
   await refuses(asOutsider(add), 'PB004')
+})
+
+describe('each guard is the one that refuses', () => {
+  /** What the app may do in a database where one guard is missing; nothing of it stays. */
+  async function attempt(without: string | null, actor: string, act: string): Promise<string> {
+    const owner = new pg.Client(w.clone.postgres)
+    await owner.connect()
+    try {
+      await owner.query('begin')
+      if (without !== null) await owner.query(without)
+      await owner.query('set local role app')
+      await owner.query(
+        `select set_config('app.tenant_id', $1, true), set_config('app.actor', $2, true), set_config('app.sight', 'all', true)`,
+        [t.tenant_id, actor],
+      )
+      await owner.query(act)
+      return 'done'
+    } catch (error) {
+      return toCode(error as Parameters<typeof toCode>[0])
+    } finally {
+      await owner.end()
+    }
+  }
+  const update = (table: string, id: string, set: string) =>
+    `update app.${table} set ${set} where tenant_id = '${t.tenant_id}' and investigation_id = '${id}'`
+
+  test('of closing, seals, joining and steps', async () => {
+    const sealed = await proposed()
+    await seal(sealed, 1)
+    const [unsealed, fresh] = [await proposed(), await newCase()]
+    const copied = `insert into app.investigation (tenant_id, investigation_id, reference, subject_id, playbook_key, playbook_origin, playbook_version,
+        playbook_hash, title, priority, origin, restriction_id, created_by, updated_by)
+      select tenant_id, gen_random_uuid(), 'INV-0000-0000', subject_id, playbook_key, playbook_origin, playbook_version, playbook_hash, title,
+        priority, origin, restriction_id, created_by, updated_by from app.investigation where investigation_id = '${fresh}'`
+    const cases: readonly [guard: string, refusal: string, actor: string, act: string][] = [
+      [
+        'alter table app.investigation drop constraint investigation_four_eyes_ck',
+        'investigation_four_eyes_ck',
+        ANNA,
+        update('investigation', sealed, toClosing(ANNA)),
+      ],
+      [
+        'drop trigger investigation_change on app.investigation',
+        'PB002',
+        BEN,
+        update('investigation', unsealed, toClosing(BEN)),
+      ],
+      ['drop index app.investigation_joined_key', 'investigation_joined_key', ANNA, copied],
+      [
+        'drop trigger investigation_step_keep on app.investigation_step',
+        'PB002',
+        ANNA,
+        update(
+          'investigation_step',
+          fresh,
+          `state = 'succeeded', started_at = now(), ended_at = now(), revision = revision + 1`,
+        ),
+      ],
+      [
+        'drop trigger investigation_step_open on app.investigation_step',
+        'PB010',
+        ANNA,
+        update('investigation_step', sealed, 'not_before = now(), revision = revision + 1'),
+      ],
+      [
+        'grant update on app.investigation_seal to app',
+        '42501',
+        ANNA,
+        update('investigation_seal', sealed, `manifest = '{"a":1}'`),
+      ],
+    ]
+    for (const [guard, refusal, actor, act] of cases)
+      expect([guard, await attempt(null, actor, act), await attempt(guard, actor, act)]).toEqual([
+        guard,
+        refusal,
+        'done',
+      ])
+  })
 })

@@ -2,7 +2,7 @@
 import { type Client, ProtocolError } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
-import { toolCallers } from '#kernel/auth/tool-policy.ts'
+import { optInTools, toolCallers } from '#kernel/auth/tool-policy.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ensureEvaluation } from '#modules/evaluations/fixtures.ts'
 import { ensureList } from '#modules/reference-data/fixtures.ts'
@@ -120,7 +120,14 @@ async function buildArguments({ route, mark }: Tool): Promise<Record<string, unk
   return given
 }
 
+/** Turns on the tools that no tenant has by default. */
+const turnOn = (tenant: ExampleTenant) =>
+  tenant.make('PUT /mcp/tool-policy', {
+    body: { rules: [...optInTools].map((tool) => ({ tool, roles: [], decision: 'allow' })) },
+  })
+
 test('every tool works for the roles of its operation and for no other', async () => {
+  await turnOn(t)
   const tools = [...getCatalogue(w.kernel.routes).values()]
   for (const role of toolCallers) {
     const client = await connect({ roles: [role] })

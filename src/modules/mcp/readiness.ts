@@ -38,12 +38,13 @@ export function createToolProtocolCheck(
 }
 
 async function askEachRole(kernel: SessionKernel & Capabilities<'public_url' | 'issuers'>): Promise<CheckResult> {
+  const rules = [...getCatalogue(kernel.routes).keys()].map((tool) => ({ tool, roles: [], decision: 'allow' as const }))
   const transport = new ProtocolTransport<(typeof roles)[number]>((role) => {
     const actor = { ...ACTOR, roles: [role] }
     const { signal } = new AbortController()
     const request = { id: uuidv7(), signal, if_match: undefined, address: '', stream: undefined }
-    // The policy of a tenant is not part of the check, so no tenant is asked for one.
-    return createToolServer({ kernel, actor, request, user_agent: null, rules: [] })
+    // The policy of a tenant is not part of the check, so no tenant is asked for one: every tool is turned on.
+    return createToolServer({ kernel, actor, request, user_agent: null, rules })
   })
   const offered = new Set<string>()
   const revisions = new Set<string>()

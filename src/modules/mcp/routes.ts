@@ -132,8 +132,8 @@ export const mcpRoutes = [
     id: 'updateToolPolicy',
     summary: 'Change the tool policy',
     description:
-      'A tool without a rule is allowed to the roles of its operation. A rule can only restrict: no rule gives anybody a tool whose ' +
-      'operation their roles may not call. Takes effect in every process within five seconds. Where the approval policy does not name the action ' +
+      'A tool without a rule is allowed to the roles of its operation; tools of investigations are off until a rule names them. No rule ' +
+      'gives anybody a tool whose operation their roles may not call. Takes effect in every process within five seconds. Where the approval policy does not name the action ' +
       '`tool-policy`, a change that lets anybody do more is approved like an activation, and one that only restricts takes effect at once.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',

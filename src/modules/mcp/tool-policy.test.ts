@@ -1,7 +1,7 @@
 /** The tool policy of a tenant: what it forbids, and calls that wait for a person. */
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toolCallers } from '#kernel/auth/tool-policy.ts'
+import { optInTools, toolCallers } from '#kernel/auth/tool-policy.ts'
 import { ensurePolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant, type Person } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -54,6 +54,66 @@ describe('the tool policy of a tenant', () => {
       body: { rules: [{ tool: 'send_money', roles: [], decision: 'allow' }] },
     })
     expect([unknown.status, unknown.json.code]).toEqual([409, 'conflict'])
+  })
+
+  test('turns on the tools of investigations, which show and change nothing that is restricted', async () => {
+    const tenant = await ExampleTenant.create(w)
+    const { subject_id } = await tenant.make('POST /subjects', { body: { subject_type: 'person', name: 'Ada' } })
+    const opening = { subject_id, playbook_key: 'edd-person' }
+    // Opened by the caller, who may see it.
+    const hidden = await tenant.make('POST /investigations', { body: { ...opening, is_restricted: true } })
+    const report = { template: 'subject-dossier', parameters: { subject_id }, formats: ['json'] }
+    const { items } = await tenant.make('GET /investigations')
+    const { restriction_id } = items[0]
+    await tenant.make('POST /reports', { body: { ...report, restriction_id } })
+    const listNames = async (one: Client) => (await one.listTools()).tools.map(({ name }) => name)
+    const unaware = await connect({ roles: ['compliance_officer'], tenant })
+    const before = await listNames(unaware)
+    expect(before.filter((name) => optInTools.has(name))).toEqual([])
+    expect(before).toEqual(expect.arrayContaining(['list_reports', 'request_report']))
+    expect((await call(unaware, 'list_investigations')).value.code).toBe('tool_forbidden')
+    await setRules(
+      tenant,
+      [...optInTools].map((tool) => ({ tool, roles: [], decision: 'allow' })),
+    )
+    const client = await connect({ roles: ['compliance_officer'], tenant })
+    expect((await listNames(client)).filter((name) => optInTools.has(name))).toEqual([...optInTools])
+
+    const opened = (await call(client, 'open_investigation', { ...opening, idempotency_key: 'a' })).value
+    expect(opened).toMatchObject({ joined: false, job_id: expect.any(String) })
+    expect((await call(client, 'open_investigation', { ...opening, idempotency_key: 'a' })).value).toEqual(opened)
+    const { investigation_id } = opened
+    expect((await call(client, 'get_job', { job_id: opened['job_id'] })).value).toMatchObject({
+      kind: 'investigation.gather',
+    })
+    const text = 'The branch was asked.'
+    expect((await call(client, 'add_investigation_note', { investigation_id, text })).isError).toBe(false)
+    expect((await call(client, 'get_investigation', { investigation_id })).value).toMatchObject({
+      counts: { notes: 1 },
+      state: 'open',
+    })
+    const listed = (await call(client, 'list_investigations', { subject_id })).value.items
+    expect(listed.map((each) => each['investigation_id'])).toEqual([investigation_id])
+    for (const [name, given] of [
+      ['get_investigation', {}],
+      ['add_investigation_note', { text }],
+    ] as const) {
+      const refused = await call(client, name, { ...given, investigation_id: hidden.investigation_id })
+      const random = await call(client, name, { ...given, investigation_id: '0190d7a0-5b1c-7c3e-9f2a-1b2c3d4e5f60' })
+      expect([refused.value.code, refused.value['detail']]).toEqual(['not_found', random.value['detail']])
+    }
+    expect((await call(client, 'get_job', { job_id: hidden.job_id })).value.code).toBe('not_found')
+    const is_restricted = true
+    expect((await call(client, 'open_investigation', { ...opening, is_restricted })).value.code).toBe(
+      'validation_failed',
+    )
+    const requested = (await call(client, 'request_report', report)).value
+    expect(requested).toMatchObject({ job_id: expect.any(String), poll_after_s: expect.any(Number) })
+    const reports = (await call(client, 'list_reports')).value.items
+    expect(reports.map((each) => each['job_id'])).toEqual([requested['job_id']])
+    const { events } = await listRecordedCalls(w, tenant)
+    expect(events.filter(({ operation }) => operation === 'createInvestigationNote')).toHaveLength(3)
+    expect(events.map(({ actor }) => actor)).toEqual(events.map(() => tenant.caller))
   })
 
   test('is recorded with the reason of its change', async () => {

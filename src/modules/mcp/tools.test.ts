@@ -2,7 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { type Role, roles } from '#kernel/auth/roles.ts'
-import { decideTool, isLooser, listUsableTools, type ToolRule, toolCallers } from '#kernel/auth/tool-policy.ts'
+import {
+  decideTool,
+  isLooser,
+  listUsableTools,
+  optInTools,
+  type ToolRule,
+  toolCallers,
+} from '#kernel/auth/tool-policy.ts'
 import { inputValidator, replyValidator } from '#kernel/http/validation.ts'
 import type { Problem } from '#kernel/problem.ts'
 import { isStreamReply, type Route } from '#kernel/route.ts'
@@ -61,12 +68,17 @@ describe('what may be a tool', () => {
   })
 })
 
+/** Also those that a tenant has to turn on. */
+const everyTool = [...tools.keys()].map((tool): ToolRule => ({ tool, roles: [], decision: 'allow' }))
+
 describe('the budget of tools/list', () => {
   test.each(toolCallers)('holds for %s: at most 24 tools and 32 KB', (role) => {
-    const listed = listTools(routes, [], [role]).map(toToolView)
-    expect(listed.length).toBeGreaterThan(5)
-    expect(listed.length).toBeLessThanOrEqual(24)
-    expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThanOrEqual(32_768)
+    for (const rules of [[], everyTool]) {
+      const listed = listTools(routes, rules, [role]).map(toToolView)
+      expect(listed.length).toBeGreaterThan(5)
+      expect(listed.length).toBeLessThanOrEqual(24)
+      expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThanOrEqual(32_768)
+    }
   })
 
   test('holds for a person with every role', () => {
@@ -87,7 +99,7 @@ describe('the budget of tools/list', () => {
 })
 
 test('tools of a role are exactly those whose operation the role may call', () => {
-  const matrix = roles.map((role): [Role, string[]] => [role, listUsableTools(routes, [], [role]).toSorted()])
+  const matrix = roles.map((role): [Role, string[]] => [role, listUsableTools(routes, everyTool, [role]).toSorted()])
   for (const [role, names] of matrix) {
     const expected = toolCallers.includes(role as never)
       ? [...tools.values()].filter(({ route }) => route.roles.includes(role)).map(({ mark }) => mark.name)
@@ -107,6 +119,20 @@ describe('the tool policy', () => {
 
   test('allows what no rule names', () => {
     expect(decideTool([], 'lookup', ['analyst'])).toBe('allow')
+  })
+  test('keeps what concerns investigations off until a rule names it, for the roles of that rule', () => {
+    const ofCases = [...tools.values()].filter(({ route }) => route.path.startsWith('/investigations'))
+    expect(ofCases.map(({ mark }) => mark.name)).toEqual([...optInTools])
+    const named = rule('get_investigation', 'allow', ['analyst'])
+    for (const rules of [[], [rule('*', 'allow')], [rule('*', 'person')]])
+      expect(listUsableTools(routes, rules, roles).filter((name) => optInTools.has(name))).toEqual([])
+    expect(decideTool([named], 'get_investigation', ['analyst'])).toBe('allow')
+    expect(decideTool([named], 'get_investigation', ['auditor'])).toBe('forbid')
+    expect([isLooser([], [named]), isLooser([named], []), isLooser([], [rule('*', 'allow')])]).toEqual([
+      true,
+      false,
+      false,
+    ])
   })
   test('applies a rule to its roles only', () => {
     const rules = [rule('lookup', 'forbid', ['service'])]

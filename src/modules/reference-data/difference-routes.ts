@@ -20,6 +20,7 @@ export const differenceRoutes = [
         'Entries added, removed and changed between two versions of a list, field by field. Use it to review ' +
         'a change before proposing that a version is put in force.',
       effect: 'read',
+      omit: ['format'],
     },
     roles: everyone,
     tx: 'read',

@@ -103,6 +103,14 @@ export const reportRoutes = [
   tenantRoute('POST /reports', {
     id: 'createReport',
     summary: 'Request a report; a job collects its content and makes its files',
+    tool: {
+      name: 'request_report',
+      title: 'Request a report',
+      description:
+        'Makes a report by a template, such as subject-dossier with parameters {"subject_id": …}; nothing restricted is in it. Returns job_id; follow it with get_job, then list_reports shows the files.',
+      effect: 'work',
+      omit: ['restriction_id', 'locale', 'time_zone'],
+    },
     description:
       'The content is read once and stored as a snapshot; every file is made from it and can be made again. Without ' +
       '`restriction_id` nothing restricted is in the report.',

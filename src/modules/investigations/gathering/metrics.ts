@@ -1,4 +1,4 @@
-/** Metrics of gathering. None of them names a tenant or a case. */
+/** Metrics of investigations. None of them names a tenant or a case. */
 import { declareMetric } from '#kernel/module-metrics.ts'
 
 export const stepsEnded = declareMetric({
@@ -12,3 +12,15 @@ export const stepsReleased = declareMetric({
   help: 'Steps of investigations that were running when their worker died, and were given back.',
   labels: {},
 })
+
+/** The outcomes of the playbooks that ship; tenants have their own. */
+const OUTCOMES = ['INV_NO_SUSPICION', 'INV_SUSPICION', 'INV_EXIT', 'INV_FALSE_MATCH', 'INV_TRUE_MATCH'] as const
+
+export const casesClosed = declareMetric({
+  name: 'probity_investigations_closed_total',
+  help: 'Closed investigations by outcome; other: a code of a tenant.',
+  labels: { outcome: [...OUTCOMES, 'other'] },
+})
+
+export const toOutcomeLabel = (outcome: string): (typeof OUTCOMES)[number] | 'other' =>
+  OUTCOMES.find((one) => one === outcome) ?? 'other'

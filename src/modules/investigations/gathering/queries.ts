@@ -210,6 +210,19 @@ export interface GatheringCounts {
   readonly blocked: number
 }
 
+export interface OpenCaseCounts {
+  readonly state: 'open' | 'proposed'
+  readonly cases: number
+  readonly oldest_s: number
+}
+
+/** As the worker, over all tenants. A state without a case has no row. */
+export const countOpenCases = (tx: Tx) =>
+  tx.query<OpenCaseCounts>(
+    `select state, count(*) as cases, extract(epoch from now() - min(created_at))::float8 as oldest_s
+       from app.investigation where state in ('open', 'proposed') group by state`,
+  )
+
 export const countGathering = async (tx: Tx): Promise<GatheringCounts> =>
   (await tx.find<GatheringCounts>(
     `select count(*) filter (where state = 'running') as running, count(*) filter (where state = 'waiting') as waiting,

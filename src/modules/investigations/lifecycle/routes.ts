@@ -5,6 +5,7 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
+import { casesClosed, toOutcomeLabel } from '../gathering/metrics.ts'
 import { findInvestigation, type InvestigationRow, lockInvestigation } from '../queries.ts'
 import { InvestigationParams, InvestigationSummary } from '../schema.ts'
 import { toHeaders, toSummary } from '../view.ts'
@@ -161,12 +162,17 @@ export const lifecycleRoutes = [
   tenantRoute('POST /investigations/:investigation_id/close', {
     ...common,
     id: 'closeInvestigation',
+    uses: [...common.uses, 'metrics'],
     summary: 'Close an investigation with the outcome that another person proposed, and seal it',
     description: 'Whatever the approval policy says, the database refuses the person who proposed it.',
     roles: officers,
     body: CloseRequest,
     problems: [...refusals, 'approval_own_request', 'conflict'],
-  }).handle((input) => perform(input, close, input.body)),
+  }).handle(async (input) => {
+    const closed = await perform(input, close, input.body)
+    input.kernel.metrics.increment(casesClosed, { outcome: toOutcomeLabel(closed.outcome as string) })
+    return closed
+  }),
 
   tenantRoute('POST /investigations/:investigation_id/reopen', {
     ...common,

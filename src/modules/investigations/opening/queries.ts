@@ -96,21 +96,35 @@ export const findRestrictionState = (tx: Tx, restriction_id: string) =>
     [tx.tenant_id, restriction_id],
   )
 
-/** As the worker, over all tenants: where an alert was raised lately. */
+/** As the worker, over all tenants: where an alert was raised lately. A day, so that nothing is missed while no worker runs. */
 export const listTenantsWithAlerts = (tx: Tx) =>
   tx.query<{ tenant_id: string }>(
-    `select distinct tenant_id from app.alert where state = 'new' and first_seen_at > now() - interval '15 minutes'`,
+    `select distinct tenant_id from app.alert where state = 'new' and first_seen_at > now() - interval '1 day'`,
   )
 
-/** New alerts about a subject that nobody works on and no case looks into, oldest first. */
-export const listRecentAlerts = (tx: Tx, count: number) =>
-  tx.query<{ alert_id: string; rule_code: string | null; subject_type: string; restriction_id: string }>(
-    `select a.alert_id, a.rule_code, s.subject_type, a.restriction_id from app.alert a
-       join app.subject s on s.tenant_id = a.tenant_id and s.subject_id = a.subject_id and s.erased_at is null
-       left join app.work_item k on k.tenant_id = a.tenant_id and k.object_kind = 'alert' and k.object_id = a.alert_id
-      where a.tenant_id = $1 and a.state = 'new' and a.first_seen_at > now() - interval '15 minutes' and a.proposed_by is null
-        and k.assignee is null
-        and not exists (select 1 from app.investigation_alert l where l.tenant_id = a.tenant_id and l.alert_id = a.alert_id)
-      order by a.first_seen_at, a.alert_id limit $2`,
-    [tx.tenant_id, count],
+/** What chooses the entry of the list. */
+export interface AlertKind {
+  readonly rule_code: string | null
+  readonly subject_type: string
+}
+
+/** New alerts about a subject that nobody works on and no case looks into. */
+const recentAlerts = `app.alert a
+   join app.subject s on s.tenant_id = a.tenant_id and s.subject_id = a.subject_id and s.erased_at is null
+   left join app.work_item k on k.tenant_id = a.tenant_id and k.object_kind = 'alert' and k.object_id = a.alert_id
+  where a.tenant_id = $1 and a.state = 'new' and a.first_seen_at > now() - interval '1 day' and a.proposed_by is null
+    and k.assignee is null
+    and not exists (select 1 from app.investigation_alert l where l.tenant_id = a.tenant_id and l.alert_id = a.alert_id)`
+
+export const listRecentKinds = (tx: Tx) =>
+  tx.query<AlertKind>(`select distinct a.rule_code, s.subject_type from ${recentAlerts}`, [tx.tenant_id])
+
+/** Those of the given kinds, oldest first. */
+export const listRecentAlerts = (tx: Tx, kinds: readonly AlertKind[], count: number) =>
+  tx.query<AlertKind & { alert_id: string; restriction_id: string }>(
+    `select a.alert_id, a.rule_code, s.subject_type, a.restriction_id from ${recentAlerts}
+        and exists (select 1 from jsonb_to_recordset($2::jsonb) as w (rule_code text, subject_type text)
+                     where w.rule_code is not distinct from a.rule_code and w.subject_type = s.subject_type)
+      order by a.first_seen_at, a.alert_id limit $3`,
+    [tx.tenant_id, JSON.stringify(kinds), count],
   )

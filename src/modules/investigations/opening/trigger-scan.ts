@@ -2,8 +2,9 @@
 import { recordEvent } from '#kernel/audit/record.ts'
 import type { TenantScan } from '#kernel/tenant-scan.ts'
 import { escalateByPolicy } from '#modules/alerts/index.ts'
-import { listRecentAlerts, listTenantsWithAlerts } from './queries.ts'
+import { type AlertKind, listRecentAlerts, listRecentKinds, listTenantsWithAlerts } from './queries.ts'
 import { chooseTrigger, escalates, loadTriggers } from './triggers.ts'
+import { findUsablePlaybook } from './usable-playbook.ts'
 
 const BATCH = 50
 
@@ -14,13 +15,20 @@ export const triggerScan: TenantScan = {
   run: async (kernel, tx) => {
     const triggers = await loadTriggers(kernel, tx)
     if (!triggers.some(({ is_automatic }) => is_automatic)) return { more: false }
-    const found = await listRecentAlerts(tx, BATCH)
-    let opened = 0
-    for (const { alert_id, rule_code, subject_type, restriction_id } of found) {
-      const trigger = chooseTrigger(triggers, { rule_code, subject_type })
+    // Alerts that open no case are not read: any number of them must not hide one that does.
+    const kinds: AlertKind[] = []
+    for (const kind of await listRecentKinds(tx)) {
+      const trigger = chooseTrigger(triggers, kind)
       if (!trigger?.is_automatic) continue
+      const { playbook } = trigger
+      if (await findUsablePlaybook(kernel, tx, { playbook, subject_type: kind.subject_type })) kinds.push(kind)
+    }
+    if (kinds.length === 0) return { more: false }
+    const found = await listRecentAlerts(tx, kinds, BATCH)
+    for (const { alert_id, restriction_id, ...kind } of found) {
+      const trigger = chooseTrigger(triggers, kind)
+      if (!trigger) continue
       if (!(await escalateByPolicy(kernel, tx, alert_id, { playbook_key: trigger.playbook, escalates }))) continue
-      opened++
       recordEvent(tx, kernel.auditKeys, {
         operation: 'escalateAlert',
         object_type: 'alerts',
@@ -30,7 +38,6 @@ export const triggerScan: TenantScan = {
         restriction_id,
       })
     }
-    // Alerts that are left have no automatic entry: looking at them again would find the same.
-    return { more: found.length === BATCH && opened === BATCH }
+    return { more: found.length === BATCH }
   },
 }

@@ -92,6 +92,12 @@ export const peopleRoutes = [
   tenantRoute('POST /investigations/:investigation_id/notes', {
     id: 'createInvestigationNote',
     summary: 'Write a note about an investigation',
+    tool: {
+      name: 'add_investigation_note',
+      title: 'Add a note',
+      description: 'Writes a note about an open case in the name of the caller. It is never changed or removed.',
+      effect: 'work',
+    },
     description: 'It is never changed. Read by analyst, compliance_officer and auditor.',
     roles: workers,
     tx: 'write',

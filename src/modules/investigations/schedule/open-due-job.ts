@@ -4,8 +4,9 @@ import { defineJob } from '#kernel/job/define-job.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { closed } from '#kernel/schema.ts'
 import { resolver } from '#modules/definitions/index.ts'
-import { loadPlaybook } from '#modules/playbooks/index.ts'
+import type { playbookModel } from '#modules/playbooks/index.ts'
 import { openInvestigation } from '../opening/open-investigation.ts'
+import { findUsablePlaybook } from '../opening/usable-playbook.ts'
 import { listDueSubjects } from './queries.ts'
 
 const SCHEDULES = 'investigation-schedules'
@@ -35,18 +36,23 @@ export const openDueJob = defineJob({
   run: async ({ read, step, kernel, signal }) => {
     const list = await read((tx) => resolver.loadPolicyList<InvestigationSchedule>(kernel, tx, SCHEDULES))
     let opened = 0
-    for (const schedule of list?.entries ?? [])
-      for (let made = 0; made < MAX_CASES; made += STEP) {
+    const failed: string[] = []
+    for (const schedule of list?.entries ?? []) {
+      // An entry whose playbook cannot be used must not keep the others from being opened.
+      const playbook = await read((tx) => findUsablePlaybook(kernel, tx, schedule))
+      if (!playbook) failed.push(schedule.code)
+      for (let made = 0; playbook && made < MAX_CASES; made += STEP) {
         signal.throwIfAborted()
         let found = 0
         await step(async (tx) => {
-          found = await openDue(kernel, tx, schedule)
+          found = await openDue(kernel, tx, schedule, playbook)
           return found === 0 ? {} : { audit: { schedule: schedule.code, opened: found } }
         })
         opened += found
         if (found < STEP) break
       }
-    return { opened }
+    }
+    return { opened, failed }
   },
 })
 
@@ -54,12 +60,11 @@ async function openDue(
   kernel: Capabilities<'caches' | 'jobs'>,
   tx: Tx,
   schedule: InvestigationSchedule,
+  playbook: playbookModel.LoadedPlaybook,
 ): Promise<number> {
   const { code, playbook: playbook_key, subject_type, every_days } = schedule
   const [segment, band] = [schedule.segment ?? null, schedule.band ?? null]
   const due = await listDueSubjects(tx, { playbook_key, subject_type, segment, band, every_days }, STEP)
-  if (due.length === 0) return 0
-  const playbook = await loadPlaybook(kernel, tx, playbook_key)
   for (const subject of due)
     await openInvestigation(kernel, tx, {
       subject,

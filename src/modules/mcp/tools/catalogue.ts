@@ -55,11 +55,9 @@ export function toToolView({ mark, route, inputSchema, outputSchema }: Tool): To
     description: mark.description,
     inputSchema: inputSchema as unknown as ToolDefinition['inputSchema'],
     outputSchema: outputSchema as unknown as NonNullable<ToolDefinition['outputSchema']>,
-    annotations: {
-      readOnlyHint: storesNothing,
-      destructiveHint: false,
-      idempotentHint: storesNothing,
-      openWorldHint: false,
-    },
+    // Of what only reads, the protocol asks nothing else; calls that store something repeat their effect by default.
+    annotations: storesNothing
+      ? { readOnlyHint: true, openWorldHint: false }
+      : { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
   }
 }

@@ -16,6 +16,9 @@ export const MAX_ITEMS = 50
 /** Levels of a reply that its schema describes: members of the reply, and of the items of a page. */
 const OUTPUT_DEPTH = 1
 const PAGE_DEPTH = 2
+/** More levels than any argument has, and those whose members are explained. */
+const INPUT_DEPTH = 100
+const DESCRIBED_LEVELS = 1
 
 type Part = 'params' | 'query' | 'body'
 const PARTS: readonly Part[] = ['params', 'query', 'body']
@@ -51,8 +54,8 @@ export function buildInputSchema(route: Route, mark: ToolMark): ObjectSchema {
   const properties: Record<string, Json> = {}
   const required: string[] = []
   for (const [name, { schema, member, is_required }] of listArguments(route, mark)) {
-    properties[name] = condense(schema, { depth: Number.POSITIVE_INFINITY, isInput: true })
-    if (member === 'limit') properties[name] = { ...properties[name], maximum: MAX_ITEMS }
+    properties[name] = condense(schema, { depth: INPUT_DEPTH, isInput: true })
+    if (member === 'limit') properties[name] = { type: 'integer', maximum: MAX_ITEMS }
     if (is_required) required.push(name)
   }
   if (mark.confirm) {
@@ -64,8 +67,7 @@ export function buildInputSchema(route: Route, mark: ToolMark): ObjectSchema {
   if (takesIdempotencyKey(route)) {
     properties['idempotency_key'] = {
       type: 'string',
-      maxLength: 255,
-      description: 'Any text of your own; a repeated call with the same key and arguments has no second effect.',
+      description: 'Any text of your own; a repeated call with it has no second effect.',
     }
   }
   return { type: 'object', properties, ...(required.length > 0 && { required }), additionalProperties: false }
@@ -93,25 +95,41 @@ interface Condensing {
   readonly isInput: boolean
 }
 
+/** Bookkeeping that a model is not told of in advance; replies have it all the same. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  'created_by',
+  'updated_at',
+  'updated_by',
+  'revision',
+  'restriction_id',
+  'is_restricted',
+  'engine',
+  'is_test',
+  'template_version',
+  'locale',
+  'time_zone',
+  'queue_key',
+  'seals',
+  'review_every_days',
+  'stale_after_days',
+  'versions_total',
+  'pending',
+])
+
 /** A pattern or a length helps no model; the problem of a refused call names them. */
-const COPIED_IN_INPUT = [
-  'type',
-  'enum',
-  'const',
-  'required',
-  'additionalProperties',
-  'format',
-  'minimum',
-  'maximum',
-  'default',
-  'description',
-]
+const COPIED_IN_INPUT = ['type', 'enum', 'const', 'required', 'format', 'maximum', 'default', 'description']
+
+/** No limit that anybody could meet, the form of ids that are only copied, and texts deep inside an argument. */
+const isNoise = (name: string, value: unknown, depth: number): boolean =>
+  value === Number.MAX_SAFE_INTEGER ||
+  (name === 'format' && value === 'uuid') ||
+  (name === 'description' && depth < INPUT_DEPTH - DESCRIBED_LEVELS)
 
 function condense(schema: Json, { depth, isInput }: Condensing): Json {
   const inner = { depth: depth - 1, isInput }
   const kept: Record<string, unknown> = {}
   for (const name of isInput ? COPIED_IN_INPUT : ['type']) {
-    if (name in schema) kept[name] = schema[name]
+    if (name in schema && !isNoise(name, schema[name], depth)) kept[name] = schema[name]
   }
   const { properties, items, additionalProperties: rest } = schema as Record<string, Json | undefined>
   for (const name of ['anyOf', 'oneOf', 'allOf']) {
@@ -120,10 +138,14 @@ function condense(schema: Json, { depth, isInput }: Condensing): Json {
   }
   if (properties && depth <= 0) return { type: schema['type'] ?? 'object' }
   if (properties) {
-    const members = Object.entries(properties as Readonly<Record<string, Json>>)
+    const members = Object.entries(properties as Readonly<Record<string, Json>>).filter(
+      ([name]) => isInput || !LEFT_OUT.has(name),
+    )
     kept['properties'] = Object.fromEntries(members.map(([name, one]) => [name, condense(one, inner)]))
   }
-  if (items) kept['items'] = condense(items, properties ? inner : { depth, isInput })
+  const item = items && condense(items, properties ? inner : { depth, isInput })
+  // Of an array in a reply it is enough that it is one, unless its items are described.
+  if (item && (isInput || item['properties'])) kept['items'] = item
   if (typeof rest === 'object' && isInput) kept['additionalProperties'] = condense(rest, inner)
   return kept
 }
