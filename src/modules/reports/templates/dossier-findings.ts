@@ -84,46 +84,55 @@ export function arrangeFindings(
         empty: 'No alert about the subject is known to the people who may read this report.',
       },
       ...limitNote(alerts),
-      {
-        kind: 'table',
-        title: 'Evidence',
-        columns: [
-          { title: 'Obtained', width: 3 },
-          { title: 'What', width: 4 },
-          { title: 'Source', width: 3 },
-          { title: 'Added by', width: 3 },
-          { title: 'Hash', width: 0, style: 'code' },
-        ],
-        rows: evidence.map((item) => [
-          format.instant(item.obtained_at),
-          item.title ?? item.kind,
-          item.source ?? '–',
-          toName(names, item.added_by),
-          `${item.content_hash.slice(0, 12)}…`,
-        ]),
-        empty: 'No evidence is attached to the subject.',
-      },
-      ...limitNote(evidence),
-      {
-        kind: 'table',
-        title: 'Documents',
-        columns: [
-          { title: 'Stored', width: 3 },
-          { title: 'Title', width: 4 },
-          { title: 'Type', width: 3 },
-          { title: 'Stored by', width: 3 },
-          { title: 'SHA-256', width: 0, style: 'code' },
-        ],
-        rows: documents.map((document) => [
-          format.instant(document.created_at),
-          document.title ?? `(${document.state})`,
-          document.media_type,
-          toName(names, document.created_by),
-          document.sha256 === null ? '–' : `${document.sha256.slice(0, 12)}…`,
-        ]),
-        empty: 'No document about the subject is stored.',
-      },
-      ...limitNote(documents),
+      ...arrangeSources({ documents, evidence, names }, format),
     ],
   }
+}
+
+function arrangeSources(
+  { documents, evidence, names }: Pick<Findings, 'documents' | 'evidence' | 'names'>,
+  format: ReportFormat,
+): ReportBlock[] {
+  return [
+    {
+      kind: 'table',
+      title: 'Evidence',
+      columns: [
+        { title: 'Obtained', width: 3 },
+        { title: 'What', width: 4 },
+        { title: 'Source', width: 3 },
+        { title: 'Added by', width: 3 },
+        { title: 'Hash', width: 0, style: 'code' },
+      ],
+      rows: evidence.map((item) => [
+        format.instant(item.obtained_at),
+        item.title ?? item.kind,
+        item.source ?? '–',
+        toName(names, item.added_by),
+        `${item.content_hash.slice(0, 12)}…`,
+      ]),
+      empty: 'No evidence is attached to the subject.',
+    },
+    ...limitNote(evidence),
+    {
+      kind: 'table',
+      title: 'Documents',
+      columns: [
+        { title: 'Stored', width: 3 },
+        { title: 'Title', width: 4 },
+        { title: 'Type', width: 3 },
+        { title: 'Stored by', width: 3 },
+        { title: 'SHA-256', width: 0, style: 'code' },
+      ],
+      rows: documents.map((document) => [
+        format.instant(document.created_at),
+        document.title ?? `(${document.state})`,
+        document.media_type,
+        toName(names, document.created_by),
+        document.sha256 === null ? '–' : `${document.sha256.slice(0, 12)}…`,
+      ]),
+      empty: 'No document about the subject is stored.',
+    },
+    ...limitNote(documents),
+  ]
 }
