@@ -1,4 +1,5 @@
 /** The template `list-change-note`: what changed between two versions of a list, who published them, and when they came into force. */
+import { nameActors, toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import {
   type CollectCapabilities,
@@ -11,7 +12,7 @@ import { closed, integer, Slug } from '#kernel/schema.ts'
 import { activationStore, datasetStore, versionStore } from '#modules/definitions/index.ts'
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { refuse } from '../create-report.ts'
-import { nameActors, showValue, toName } from './decision-parts.ts'
+import { showValue } from './decision-parts.ts'
 
 interface Parameters {
   readonly list_key: string
