@@ -12,7 +12,7 @@ export function readPagePaths(): string[] {
   return [...text.matchAll(/'(\/[^']*)': \(\) => import\(/g)].map(([, page = '']) => page)
 }
 
-/** Views that only a query shows: tabs, differences, filters. No two of one page follow each other: a heading that stays tells nothing. */
+/** Views that only a query shows: tabs, differences, filters. */
 export const viewsByQuery: readonly string[] = [
   '/datasets/demo-sanctions?tab=entries',
   '/matrices/customer-risk-person?tab=versions',
