@@ -516,10 +516,14 @@ CREATE OR REPLACE FUNCTION app.is_reachable(tenant uuid, restriction uuid)
 AS $function$
 begin
   return exists (
-    select 1 from app.user_account u left join app.restriction_person p
-        on p.tenant_id = u.tenant_id and p.restriction_id = restriction and p.principal = 'user:' || u.user_id
-     where u.tenant_id = tenant and u.state <> 'inactive'
-       and ((p.effect = 'grant' and p.until is null) or (u.is_mlro and p.effect is distinct from 'exclude')));
+    select 1 from app.restriction_person p
+     where p.tenant_id = tenant and p.restriction_id = restriction and p.effect = 'grant' and p.until is null
+       and not exists (select 1 from app.user_account u where u.tenant_id = tenant and u.user_id::text = substr(p.principal, 6) and u.state = 'inactive'))
+    or exists (
+    select 1 from app.user_account u
+     where u.tenant_id = tenant and u.is_mlro and u.state <> 'inactive'
+       and not exists (select 1 from app.restriction_person p where p.tenant_id = tenant and p.restriction_id = restriction
+                          and p.principal = 'user:' || u.user_id and p.effect = 'exclude'));
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.is_replaying_erasure()
