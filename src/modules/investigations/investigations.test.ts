@@ -390,6 +390,11 @@ test('an erasure of the subject leaves what was decided and nothing about the pe
   expect(confirmed.status, confirmed.text).toBe(202)
   w.startRunner(1)
   expect((await w.ended(t.tenant_id, confirmed.json.job_id)).state).toBe('succeeded')
+  const samples = (await w.runtime.metrics.registry.metrics()).split('\n')
+  const sample = (name: string) => Number(samples.find((line) => line.startsWith(`${name} `))?.split(' ')[1])
+  expect(sample('probity_investigations_open{state="open"}')).toBeGreaterThan(0)
+  expect(sample('probity_investigations_oldest_open_seconds{state="open"}')).toBeGreaterThan(0)
+  expect(sample('probity_investigations_closed_total{outcome="INV_NO_SUSPICION"}')).toBeGreaterThan(0)
   await w.clear()
 
   const paths = ['', '/notes', '/tasks', '/information-requests', '/narrative', '/timeline?limit=200', '/steps']
