@@ -71,15 +71,39 @@ const CLUSTER = /\P{M}\p{M}*|\p{M}+/gu
 const SPACES = new Set([0x09, 0x0a, 0x0d])
 const toNotation = (code: number): string => `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`
 
+/** Signs of our own texts as people type them, where no font has them. */
+const SIGNS: ReadonlyMap<number, string> = new Map([
+  [0x2265, '>='],
+  [0x2264, '<='],
+  [0x2260, '!='],
+  [0x2248, '~'],
+  [0x2212, '-'],
+  [0x2192, '->'],
+])
+
+export interface Substituted {
+  readonly text: string
+  /** Characters are printed as code points: the original cannot be read. */
+  readonly has_code_points: boolean
+}
+
 /** Prints what no family has as its code point. `families`: what every font of each has. */
-export function createSubstitution(families: readonly Coverage[]): (text: string) => string {
+export function createSubstitution(families: readonly Coverage[]): (text: string) => Substituted {
   const isKnown = (code: number): boolean => SPACES.has(code) || families.some((family) => family.has(code))
-  const substitute = (cluster: string): string => {
-    const codes = [...cluster].map((character) => character.codePointAt(0) as number)
-    if (codes.every((code) => SPACES.has(code)) || families.some((family) => codes.every((code) => family.has(code))))
-      return cluster
-    // The letter is printed where it is known; a mark of another family could not be drawn on it.
-    return codes.map((code, at) => (at === 0 && isKnown(code) ? String.fromCodePoint(code) : toNotation(code))).join('')
+  return (original) => {
+    let has_code_points = false
+    const print = (code: number, isDrawn: boolean): string => {
+      if (isDrawn) return String.fromCodePoint(code)
+      has_code_points ||= !SIGNS.has(code)
+      return SIGNS.get(code) ?? toNotation(code)
+    }
+    const substitute = (cluster: string): string => {
+      const codes = [...cluster].map((character) => character.codePointAt(0) as number)
+      if (families.some((family) => codes.every((code) => family.has(code)))) return cluster
+      // The letter is printed where it is known; a mark of another family could not be drawn on it.
+      return codes.map((code, at) => print(code, at === 0 && isKnown(code))).join('')
+    }
+    const text = original.replaceAll(CLUSTER, substitute)
+    return { text, has_code_points }
   }
-  return (text) => text.replaceAll(CLUSTER, substitute)
 }

@@ -8,7 +8,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type { ThreadAdmission, WorkKind } from '../thread-admission.ts'
 import { type CompileTask, exitCodes } from './compile-task.ts'
-import { type Coverage, createSubstitution, readCoverage } from './font-coverage.ts'
+import { type Coverage, createSubstitution, readCoverage, type Substituted } from './font-coverage.ts'
 import { describeFont, type FontFile, listFontFiles } from './font-files.ts'
 
 export interface PdfSettings {
@@ -79,7 +79,7 @@ export class PdfCompiler {
   readonly #running = new Set<ChildProcess>()
   #engine: { readonly found: Promise<PdfEngine | null>; readonly until: number } | undefined
   #fonts: readonly FontFile[] | undefined
-  #substitute: ((text: string) => string) | undefined
+  #substitute: ((text: string) => Substituted) | undefined
 
   constructor(options: PdfCompilerOptions) {
     this.#options = options
@@ -109,7 +109,7 @@ export class PdfCompiler {
   }
 
   /** The text with the code points of characters that no font has, such as [U+738B], in their place. */
-  substituteMissing(text: string): string {
+  substituteMissing(text: string): Substituted {
     this.#substitute ??= createSubstitution(this.#readFamilies())
     return this.#substitute(text)
   }

@@ -109,8 +109,8 @@ function toLayoutData(input: RenderInput, pdf: Printing['pdf']): string {
   let isSubstituted = false
   const substitute = (text: string): string => {
     const printed = pdf.substituteMissing(text)
-    if (printed !== text) isSubstituted = true
-    return printed
+    isSubstituted ||= printed.has_code_points
+    return printed.text
   }
   const { title, subtitle, blocks, sections } = toWhole(input)
   const content = {
