@@ -89,19 +89,45 @@ const toPrintable = (block: ReportBlock): object => {
   return { kind: 'chart', title: block.title, svg, alt }
 }
 
+const SUBSTITUTED: ReportBlock = {
+  kind: 'note',
+  text:
+    'Characters that no installed font has are printed as their code points, such as [U+738B]. The JSON file of this report has the original ' +
+    'text; fonts for more scripts belong into the font folder of the operator.',
+}
+
+/** Every text within a value. */
+function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((one) => mapTexts(one, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapTexts(one, change)]))
+}
+
 /** What the layout reads. */
-export function toLayoutData(input: RenderInput, families: readonly string[]): string {
+function toLayoutData(input: RenderInput, pdf: Printing['pdf']): string {
+  let isSubstituted = false
+  const substitute = (text: string): string => {
+    const printed = pdf.substituteMissing(text)
+    isSubstituted ||= printed.has_code_points
+    return printed.text
+  }
   const { title, subtitle, blocks, sections } = toWhole(input)
-  const created = input.snapshot.created_at.slice(0, 19).split(/[-T:]/)
-  return JSON.stringify({
+  const content = {
     ...toHead(input),
-    report_id: input.snapshot.report_id,
-    fonts: families,
-    created,
     title,
     subtitle,
     blocks: blocks.map(toPrintable),
     sections: sections.map((section) => ({ title: section.title, blocks: section.blocks.map(toPrintable) })),
+  }
+  const printed = mapTexts(content, substitute) as typeof content
+  const created = input.snapshot.created_at.slice(0, 19).split(/[-T:]/)
+  return JSON.stringify({
+    ...printed,
+    blocks: isSubstituted ? [...printed.blocks, SUBSTITUTED] : printed.blocks,
+    report_id: input.snapshot.report_id,
+    fonts: pdf.families,
+    created,
   })
 }
 
@@ -122,7 +148,7 @@ export async function renderFormat(
   if (format === 'json') return Buffer.from(renderJson(input))
   if (format === 'csv') return Buffer.from(renderCsv(toWhole(input)))
   if (format === 'html') return Buffer.from(renderHtml(toWhole(input), toHead(input), printing.stylesheet))
-  const report = toLayoutData(input, printing.pdf.families)
+  const report = toLayoutData(input, printing.pdf)
   const { created_at } = input.snapshot
   return printing.pdf.compile({ source: printing.layout, inputs: { report }, created_at }, options)
 }
