@@ -1,4 +1,4 @@
-/** Form and confirmation dialogs, closed by their buttons, Escape or a click outside. */
+/** Dialogs to fill in, to confirm and to read, closed by their buttons, Escape or a click outside. */
 import { Button, Group, Modal, type ModalProps, Stack, Text } from '@mantine/core'
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react'
 import type { ApiMutation } from './api-mutation.ts'
@@ -120,6 +120,23 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
           )}
         </Group>
       </Stack>
+    </Modal>
+  )
+}
+
+interface ReadDialogProps {
+  readonly title: string
+  readonly onClose: () => void
+  readonly size?: string
+  readonly children: ReactNode
+}
+
+/** Shows something beside the page, and changes nothing. */
+export function ReadDialog({ title, onClose, size = 'md', children }: ReadDialogProps) {
+  useReturnFocus(true)
+  return (
+    <Modal opened onClose={onClose} title={title} size={size} {...modalProps}>
+      <Stack gap="sm">{children}</Stack>
     </Modal>
   )
 }

@@ -1,5 +1,6 @@
 /** What the keys of a page do. */
-import { Kbd, Modal, Table } from '@mantine/core'
+import { Kbd, Table } from '@mantine/core'
+import { ReadDialog } from './dialog.tsx'
 import type { KeyText } from './use-page-keys.ts'
 
 interface KeyboardHelpProps {
@@ -10,7 +11,7 @@ interface KeyboardHelpProps {
 
 export function KeyboardHelp({ title, keys, onClose }: KeyboardHelpProps) {
   return (
-    <Modal opened onClose={onClose} title={title} centered closeButtonProps={{ 'aria-label': 'Close' }}>
+    <ReadDialog title={title} onClose={onClose}>
       <Table withRowBorders={false}>
         <Table.Tbody>
           {keys.map(([key, text]) => (
@@ -23,6 +24,6 @@ export function KeyboardHelp({ title, keys, onClose }: KeyboardHelpProps) {
           ))}
         </Table.Tbody>
       </Table>
-    </Modal>
+    </ReadDialog>
   )
 }

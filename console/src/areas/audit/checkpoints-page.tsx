@@ -2,13 +2,13 @@
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
+import { keysQuery } from '#console/ui/checkpoint-keys.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { saveJson } from '#console/ui/save-file.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { AuditFrame } from './audit-frame.tsx'
-import { keysQuery } from './checkpoint-keys.ts'
 
 export default function CheckpointsPage() {
   const { data: keys } = useSuspenseQuery(keysQuery)

@@ -1,9 +1,12 @@
 /** Restricts a case to named people, or lifts that. Who has access is changed on the page of its restriction. */
-import { Alert, Text } from '@mantine/core'
+import { Alert, MultiSelect, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
+import { peopleQuery } from '#console/ui/person-select.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { type Investigation, touchedByEvidence } from './investigation-queries.ts'
 
@@ -13,13 +16,20 @@ interface AccessDialogProps {
 }
 
 export function AccessDialog({ investigation, onClose }: AccessDialogProps) {
+  const may = usePermission()
   const { investigation_id, revision, is_restricted } = investigation
   const [reason, setReason] = useState('')
+  const [people, setPeople] = useState<string[]>([])
   const change = useApiMutation(
     () =>
       probity.PUT('/api/investigations/{investigation_id}/access', {
         params: { path: { investigation_id } },
-        body: { is_restricted: !is_restricted, reason, expected_revision: revision },
+        body: {
+          is_restricted: !is_restricted,
+          reason,
+          expected_revision: revision,
+          ...(people.length > 0 && { people }),
+        },
       }),
     {
       invalidates: [...touchedByEvidence, 'restrictions'],
@@ -39,11 +49,44 @@ export function AccessDialog({ investigation, onClose }: AccessDialogProps) {
       {is_restricted ? (
         <Text size="sm">Everybody whose role allows it sees the case and what belongs to it again.</Text>
       ) : (
-        <Alert color="orange" title="Do not discuss with the customer" role="note">
-          From now on only you, the MLRO and people whom you give access see the case and what belongs to it.
-        </Alert>
+        <>
+          <Alert color="orange" title="Do not discuss with the customer" role="note">
+            From now on only you, the MLRO and the people named here see the case and what belongs to it.
+          </Alert>
+          {may('listUsers') && <PeopleSelect people={people} onChange={setPeople} />}
+        </>
       )}
       <ReasonField isFirst value={reason} onChange={setReason} />
     </FormDialog>
+  )
+}
+
+interface PeopleSelectProps {
+  readonly people: string[]
+  readonly onChange: (people: string[]) => void
+}
+
+/** Roles that read cases at all; people of another issuer have roles that are not known here. */
+const readers = ['analyst', 'compliance_officer', 'auditor'] as const
+
+function PeopleSelect({ people, onChange }: PeopleSelectProps) {
+  const { principal } = useMe()
+  const { data } = useQuery({ ...peopleQuery, throwOnError: false })
+  const offered = (data ?? [])
+    .filter(({ user_id }) => `user:${user_id}` !== principal)
+    .filter(({ origin, roles }) => origin === 'external' || readers.some((role) => roles.includes(role)))
+  return (
+    <MultiSelect
+      label="People with access"
+      description="Beside you and the MLRO. It can be changed later."
+      searchable
+      nothingFoundMessage="Nobody has this name"
+      data={offered.map(({ user_id, name, email, subject }) => ({
+        value: user_id,
+        label: `${name} · ${email ?? subject}`,
+      }))}
+      value={people}
+      onChange={onChange}
+    />
   )
 }

@@ -3,14 +3,14 @@ import { Select, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { useMe, usePermission } from '#console/session/queries.ts'
+import { useMe } from '#console/session/queries.ts'
 import { type ApiMutation, useApiMutation } from '#console/ui/api-mutation.ts'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 import { REASON_CODES, ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
-import { PersonSelect } from '#console/ui/person-select.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { WorkerSelect } from '#console/ui/work/worker-select.tsx'
 import { type Investigation, touched } from './investigation-queries.ts'
 import { MergeDialog, WaitDialog } from './other-act-dialogs.tsx'
 
@@ -140,7 +140,6 @@ function CloseDialog(props: DialogProps) {
 function AssignDialog(props: DialogProps) {
   const { investigation, onClose } = props
   const me = useMe()
-  const may = usePermission()
   const [user_id, setUser] = useState<string | null>(me.principal.replace(/^user:/, ''))
   const [note, setNote] = useState('')
   const call = toCall(investigation, note)
@@ -162,17 +161,7 @@ function AssignDialog(props: DialogProps) {
       submit="Assign"
       change={assign}
     >
-      {may('listUsers') ? (
-        <PersonSelect
-          label="Who works on it"
-          user_id={user_id}
-          onChange={setUser}
-          roles={['analyst', 'compliance_officer']}
-          isFirst
-        />
-      ) : (
-        <Text size="sm">You take it over.</Text>
-      )}
+      <WorkerSelect user_id={user_id} onChange={setUser} />
       <ReasonField label="Note" isRequired={false} value={note} onChange={setNote} />
     </FormDialog>
   )

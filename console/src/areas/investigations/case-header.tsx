@@ -1,7 +1,9 @@
 /** What always stays visible of a case: number, subject with rating, state, padlock, clocks, assignee and the next act. */
-import { Button, Group, Text, Title } from '@mantine/core'
+import { Anchor, Button, Group, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { usePermission } from '#console/session/queries.ts'
+import { probity } from '#console/session/client.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { formatCount, toSentence } from '#console/ui/format.ts'
@@ -9,6 +11,7 @@ import { Icon } from '#console/ui/icons.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { usePageFocus } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
 import { riskQuery } from '#console/ui/subject-queries.ts'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
@@ -16,7 +19,7 @@ import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import type { CaseAct } from './act-dialogs.tsx'
 import { CaseState, GatheringState } from './case-badges.tsx'
 import { CasePack } from './case-pack.tsx'
-import { hasEnded, type Investigation } from './investigation-queries.ts'
+import { hasEnded, type Investigation, touched, useHolds } from './investigation-queries.ts'
 import { MainAction } from './main-action.tsx'
 import { MissingList } from './missing-list.tsx'
 
@@ -69,19 +72,70 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
           <CaseClocks of={investigation} />
           <span>
             {investigation.assignee === null ? (
-              'Nobody works on it'
+              <Unassigned investigation={investigation} />
             ) : (
               <>
                 Assigned to <Principal of={investigation.assignee} />
               </>
             )}
           </span>
+          <HeldMark of={investigation} />
           <CaseOutcome of={investigation} />
         </Group>
         <MissingList investigation={investigation} onGoTo={onGoTo} onResume={() => onAct('resume')} />
       </header>
       <RestrictionNote restriction_id={is_restricted ? restriction_id : null} />
     </>
+  )
+}
+
+/** Taking a case needs one click; giving it to somebody else has its dialog. */
+function Unassigned({ investigation }: { readonly investigation: Investigation }) {
+  const { principal } = useMe()
+  const { investigation_id, revision, next_actions } = investigation
+  const take = useApiMutation(
+    () =>
+      probity.POST('/api/investigations/{investigation_id}/assign', {
+        params: { path: { investigation_id } },
+        body: { user_id: principal.replace(/^user:/, ''), expected_revision: revision },
+      }),
+    { invalidates: touched, successMessage: 'You work on it' },
+  )
+  const canTake = next_actions.some(({ action, is_permitted }) => action === 'assign' && is_permitted)
+  return (
+    <>
+      Nobody works on it
+      {canTake && (
+        <>
+          {' · '}
+          <Anchor
+            component="button"
+            type="button"
+            inherit
+            underline="always"
+            disabled={take.isRunning}
+            onClick={() => take.run(undefined)}
+          >
+            Take it
+          </Anchor>
+        </>
+      )}
+      <ProblemNote problem={take.problem} />
+    </>
+  )
+}
+
+/** A hold on the case or on its subject keeps everything from being deleted. */
+function HeldMark({ of: { investigation_id, subject } }: { readonly of: Investigation }) {
+  const holds = useHolds()
+  const hold = holds(investigation_id) ?? holds(subject.subject_id)
+  if (hold === undefined) return null
+  return (
+    <span title={hold.reason}>
+      <PageLink to={`/holds/${hold.hold_id}`} inherit>
+        On legal hold
+      </PageLink>
+    </span>
   )
 }
 

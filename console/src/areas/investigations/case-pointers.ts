@@ -2,7 +2,7 @@
 
 export const parts = ['steps', 'work', 'evidence'] as const
 export type Part = (typeof parts)[number]
-export const tabs = ['narrative', 'timeline', 'requests', 'notes'] as const
+export const tabs = ['narrative', 'timeline', 'requests', 'related', 'notes'] as const
 export type Tab = (typeof tabs)[number]
 
 export interface CasePlace {

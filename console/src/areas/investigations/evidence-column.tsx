@@ -1,5 +1,6 @@
 /** The evidence of a case: kind, source, version, hash, state, and what it shows in place. */
 import { Badge, Button, Group, Stack, Text, Title } from '@mantine/core'
+import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
@@ -8,7 +9,6 @@ import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
-import { toWords } from '#console/ui/format.ts'
 import { Icon, type IconName } from '#console/ui/icons.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -17,7 +17,16 @@ import { ReasonField } from '#console/ui/reason-field.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { AttachEvidence } from './attach-evidence.tsx'
 import { EvidencePreview } from './evidence-preview.tsx'
-import { type Evidence, hasEnded, type Investigation, touchedByEvidence, useEvidence } from './investigation-queries.ts'
+import {
+  type Evidence,
+  evidenceKinds,
+  hasEnded,
+  type Investigation,
+  touchedByEvidence,
+  useEvidence,
+  useHolds,
+} from './investigation-queries.ts'
+import { type CheckResult, checkMarks, checkTexts, useEvidenceChecks } from './use-evidence-checks.ts'
 
 interface EvidenceColumnProps {
   readonly investigation: Investigation
@@ -29,6 +38,9 @@ export function EvidenceColumn({ investigation, isAttaching, onAttaching }: Evid
   const may = usePermission()
   const evidence = useEvidence(investigation.investigation_id)
   const [opened, setOpened] = useState<string | null>(null)
+  const checks = useEvidenceChecks()
+  const holds = useHolds()
+  const attached = evidence?.items.filter((item) => item.detached_at === null && item.erased_at === null) ?? []
   const canAttach = !hasEnded(investigation) && may('createEvidence')
   const attach = canAttach && (
     <Button size="xs" variant="default" onClick={() => onAttaching(true)}>
@@ -41,8 +53,22 @@ export function EvidenceColumn({ investigation, isAttaching, onAttaching }: Evid
         <Title order={2} size="h5" id="evidence" tabIndex={-1}>
           Evidence
         </Title>
-        {attach}
+        <Group gap="xs">
+          {attached.length > 1 && may('verifyEvidence') && (
+            <Button
+              size="xs"
+              variant="subtle"
+              loading={checks.isRunning}
+              title="Compare everything with its hash"
+              onClick={() => checks.verify(attached)}
+            >
+              Verify all
+            </Button>
+          )}
+          {attach}
+        </Group>
       </Group>
+      <ProblemNote problem={checks.problem} />
       {evidence === undefined && <ListSkeleton />}
       {evidence?.items.length === 0 && (
         <EmptyState
@@ -56,6 +82,9 @@ export function EvidenceColumn({ investigation, isAttaching, onAttaching }: Evid
             <EvidenceItem
               item={item}
               name={evidence.nameOf(item.evidence_id)}
+              check={checks.found[item.evidence_id]}
+              hold={holds(item.object_id)}
+              onVerify={() => checks.verify([item])}
               canDetach={canAttach && may('detachEvidence')}
               isOpened={opened === item.evidence_id}
               onToggle={() => setOpened(opened === item.evidence_id ? null : item.evidence_id)}
@@ -87,12 +116,17 @@ const icons: Readonly<Record<Evidence['kind'], IconName>> = {
 interface EvidenceItemProps {
   readonly item: Evidence
   readonly name: string
+  /** What comparing it with its hash has shown; undefined: it was not compared since the page was opened. */
+  readonly check: CheckResult | undefined
+  readonly hold: Schemas['Hold'] | undefined
+  readonly onVerify: () => void
   readonly canDetach: boolean
   readonly isOpened: boolean
   readonly onToggle: () => void
 }
 
-function EvidenceItem({ item, name, canDetach, isOpened, onToggle }: EvidenceItemProps) {
+function EvidenceItem(props: EvidenceItemProps) {
+  const { item, name, check, hold, isOpened, onToggle } = props
   const { kind, title, source, object_version, detached_at, erased_at } = item
   return (
     <div className="evidence" data-detached={detached_at !== null || undefined}>
@@ -105,41 +139,37 @@ function EvidenceItem({ item, name, canDetach, isOpened, onToggle }: EvidenceIte
       </button>
       <Group gap={6} className="evidence-facts">
         <Text span size="xs" c="dimmed">
-          {[toWords(kind), source, object_version === null ? null : `version ${object_version}`]
-            .filter(Boolean)
+          {[evidenceKinds[kind], source, object_version === null ? null : `version ${object_version}`]
+            .filter((text, place, all) => text && all.indexOf(text) === place)
             .join(' · ')}
         </Text>
-        {detached_at !== null && (
-          <Badge size="sm" variant="light" color="gray" tt="none">
-            detached
-          </Badge>
-        )}
-        {erased_at !== null && (
-          <Badge size="sm" variant="light" color="gray" tt="none">
-            erased
-          </Badge>
-        )}
+        {detached_at !== null && <Mark text="detached" />}
+        {erased_at !== null && <Mark text="erased" />}
+        {hold !== undefined && <Mark text="held" color="indigo" title={hold.reason} />}
+        {check !== undefined && <Mark {...checkMarks[check]} title={checkTexts[check]} />}
         <RestrictionMark restriction_id={item.restriction_id} />
       </Group>
-      {isOpened && <EvidenceDetails item={item} name={name} canDetach={canDetach && detached_at === null} />}
+      {isOpened && <EvidenceDetails {...props} />}
     </div>
   )
 }
 
-const checkTexts = {
-  unchanged: 'Unchanged since it was attached',
-  changed: 'Changed since it was attached',
-  gone: 'It was deleted or erased, so it cannot be compared',
-} as const
+interface MarkProps {
+  readonly text: string
+  readonly color?: string
+  readonly title?: string
+}
 
-function EvidenceDetails({ item, name, canDetach }: Pick<EvidenceItemProps, 'item' | 'name' | 'canDetach'>) {
+const Mark = ({ text, color = 'gray', title }: MarkProps) => (
+  <Badge size="sm" variant="light" color={color} tt="none" {...(title !== undefined && { title })}>
+    {text}
+  </Badge>
+)
+
+function EvidenceDetails({ item, name, canDetach, onVerify }: EvidenceItemProps) {
   const may = usePermission()
   const [isDetaching, setDetaching] = useState(false)
   const { evidence_id } = item
-  const verify = useApiMutation(
-    () => probity.POST('/api/evidence/{evidence_id}/verify', { params: { path: { evidence_id } } }),
-    { invalidates: [], successMessage: ({ result }) => `${name}: ${checkTexts[result]}` },
-  )
   return (
     <Stack gap={6} className="evidence-details">
       <EvidencePreview item={item} />
@@ -158,14 +188,13 @@ function EvidenceDetails({ item, name, canDetach }: Pick<EvidenceItemProps, 'ite
         </Text>
       )}
       <CopyValue value={item.content_hash} name={`the hash of ${name}`} />
-      <ProblemNote problem={verify.problem} />
       <Group gap="xs">
         {may('verifyEvidence') && (
-          <Button size="compact-xs" variant="default" loading={verify.isRunning} onClick={() => verify.run(undefined)}>
+          <Button size="compact-xs" variant="default" aria-label={`Verify ${name}`} onClick={onVerify}>
             Verify
           </Button>
         )}
-        {canDetach && (
+        {canDetach && item.detached_at === null && (
           <Button size="compact-xs" variant="default" onClick={() => setDetaching(true)}>
             Detach
           </Button>

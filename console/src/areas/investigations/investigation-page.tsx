@@ -16,6 +16,7 @@ import { EvidenceColumn } from './evidence-column.tsx'
 import { type Investigation, investigationQuery } from './investigation-queries.ts'
 import { NarrativeTab } from './narrative-tab.tsx'
 import { NotesTab } from './notes-tab.tsx'
+import { countRelated, RelatedTab } from './related-tab.tsx'
 import { RequestsTab } from './requests-tab.tsx'
 import { StepsColumn } from './steps-column.tsx'
 import { TimelineTab } from './timeline-tab.tsx'
@@ -51,6 +52,7 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
   const [part, setPart] = useState<Part>('work')
   const [isHelping, setHelping] = useState(false)
   const [isAttaching, setAttaching] = useState(false)
+  const [isAddingStep, setAddingStep] = useState(false)
   const [act, setAct] = useState<CaseAct | null>(null)
   const draft = useNarrativeDraft(investigation)
   useFollowedGathering(investigation)
@@ -69,6 +71,7 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
   function onKey(key: CaseKey) {
     if (key === '?') return setHelping(true)
     if (key === 'e') return setAttaching(true)
+    if (key === 's') return setAddingStep(true)
     if (key === 'a') return isPermitted('assign') ? setAct('assign') : undefined
     if (key === 'p') return startMainAction()
     if (key === '1') return goTo({ part: 'steps', element: 'steps' })
@@ -81,13 +84,15 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
   const names: Readonly<Record<Tab, string>> = {
     narrative: draft.isChanged ? 'Narrative, not saved' : 'Narrative',
     timeline: 'Timeline',
-    requests: withCount('Information requests', counts.information_requests_open),
+    requests: withCount('Requests', counts.information_requests_open),
+    related: withCount('Related', countRelated(investigation)),
     notes: withCount('Notes', counts.notes),
   }
   const panels: Readonly<Record<Tab, ReactNode>> = {
     narrative: <NarrativeTab investigation={investigation} draft={draft} />,
     timeline: <TimelineTab investigation={investigation} />,
     requests: <RequestsTab investigation={investigation} />,
+    related: <RelatedTab investigation={investigation} />,
     notes: <NotesTab investigation={investigation} />,
   }
   return (
@@ -112,7 +117,7 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
       />
       <div className="case-columns" data-part={part}>
         <div className="case-column" data-column="steps">
-          <StepsColumn investigation={investigation} />
+          <StepsColumn investigation={investigation} isAdding={isAddingStep} onAdding={setAddingStep} />
         </div>
         <div className="case-column" data-column="work">
           <PartTabs label="Parts of the case" offered={tabs} names={names} open={tab} panels={panels} />

@@ -2,6 +2,7 @@
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
 
 export type InvestigationSummary = Schemas['InvestigationSummary']
@@ -11,6 +12,18 @@ export type MissingGuard = Schemas['MissingGuard']
 export type Evidence = Schemas['Evidence']
 export type Narrative = Schemas['Narrative']
 export type Paragraph = Schemas['NarrativeParagraph']
+
+/** What an evidence item is, as people call it. */
+export const evidenceKinds: Readonly<Record<Evidence['kind'], string>> = {
+  document: 'Document',
+  provider_call: 'Answer of a provider',
+  match: 'Match',
+  evaluation: 'Decision',
+  subject_version: 'Record of the subject',
+  transaction: 'Transaction',
+  ownership_graph: 'Ownership',
+  external_reference: 'Reference',
+}
 
 /** First parts of the keys of everything that an act on a case may change. */
 export const touched = ['investigations', 'work', 'overview', 'alerts']
@@ -68,12 +81,29 @@ export function useEvidence(investigation_id: string): NumberedEvidence | undefi
   }
 }
 
-export const narrativeQuery = (investigation_id: string) =>
+const MAX_HOLDS = 200
+
+/** The hold in force on an object, as far as the user may know. */
+export function useHolds(): (object_id: string | null) => Schemas['Hold'] | undefined {
+  const may = usePermission()
+  const { data } = useQuery({
+    queryKey: ['holds', 'in-force'],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/holds', { params: { query: { state: 'active', limit: MAX_HOLDS } }, signal }),
+    enabled: may('listHolds'),
+    staleTime: 30_000,
+    throwOnError: false,
+  })
+  return (object_id) => data?.items.find((hold) => hold.object_id === object_id)
+}
+
+/** The newest version, or the one that is named. */
+export const narrativeQuery = (investigation_id: string, version?: number) =>
   queryOptions({
-    queryKey: ['investigations', 'narrative', investigation_id],
+    queryKey: ['investigations', 'narrative', investigation_id, ...(version === undefined ? [] : [version])],
     queryFn: ({ signal }) =>
       probity.GET('/api/investigations/{investigation_id}/narrative', {
-        params: { path: { investigation_id } },
+        params: { path: { investigation_id }, query: { ...(version !== undefined && { version }) } },
         signal,
       }),
   })

@@ -1,5 +1,6 @@
 /** The narrative: facts that cite evidence, and assessments. Written in place while the case is open. */
-import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
@@ -8,7 +9,15 @@ import { EmptyState } from '#console/ui/empty-state.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { type Investigation, isOpen, type MissingGuard, touched, useEvidence } from './investigation-queries.ts'
+import {
+  type Investigation,
+  isOpen,
+  type MissingGuard,
+  type NumberedEvidence,
+  touched,
+  useEvidence,
+} from './investigation-queries.ts'
+import { NarrativeVersions } from './narrative-versions.tsx'
 import { ParagraphEditor, ParagraphView } from './paragraph.tsx'
 import { createParagraph, type DraftParagraph, type NarrativeDraft } from './use-narrative-draft.ts'
 
@@ -29,7 +38,7 @@ export function NarrativeTab({ investigation, draft }: NarrativeTabProps) {
       : stored.findings.filter(({ pointer }) => `${pointer}/`.startsWith(`#/narrative/paragraphs/${place}/`))
   return (
     <Stack gap="sm" id="narrative" tabIndex={-1}>
-      <NarrativeVersion draft={draft} />
+      <NarrativeVersion draft={draft} investigation={investigation} evidence={evidence} />
       {canWrite ? (
         <NarrativeEditor {...{ investigation, draft, evidence, findingsOf }} />
       ) : (
@@ -47,7 +56,13 @@ export function NarrativeTab({ investigation, draft }: NarrativeTabProps) {
   )
 }
 
-function NarrativeVersion({ draft: { stored, isChanged, base_version } }: { readonly draft: NarrativeDraft }) {
+interface NarrativeVersionProps extends NarrativeTabProps {
+  readonly evidence: NumberedEvidence
+}
+
+function NarrativeVersion({ draft, investigation: { investigation_id }, evidence }: NarrativeVersionProps) {
+  const { stored, isChanged, base_version } = draft
+  const [isReading, setReading] = useState(false)
   if (stored === undefined || stored.version === 0) return null
   return (
     <>
@@ -58,7 +73,22 @@ function NarrativeVersion({ draft: { stored, isChanged, base_version } }: { read
             , <RelativeTime at={stored.written_at} />, by <Principal of={stored.written_by} isAlwaysNamed />
           </>
         )}
+        {stored.version > 1 && (
+          <>
+            {' · '}
+            <Anchor component="button" type="button" inherit underline="always" onClick={() => setReading(true)}>
+              Earlier versions
+            </Anchor>
+          </>
+        )}
       </Text>
+      {isReading && (
+        <NarrativeVersions
+          {...{ investigation_id, evidence }}
+          newest={stored.version}
+          onClose={() => setReading(false)}
+        />
+      )}
       {isChanged && stored.version > base_version && (
         <Alert color="yellow" title={`Somebody has written version ${stored.version} meanwhile`} role="alert">
           Discard your changes to see it. Copy what you want to keep first.
@@ -69,7 +99,7 @@ function NarrativeVersion({ draft: { stored, isChanged, base_version } }: { read
 }
 
 interface NarrativeEditorProps extends NarrativeTabProps {
-  readonly evidence: NonNullable<ReturnType<typeof useEvidence>>
+  readonly evidence: NumberedEvidence
   readonly findingsOf: (place: number) => readonly MissingGuard[]
 }
 

@@ -1,11 +1,10 @@
 /** One paragraph of a narrative: as text, and as fields in which typing [ searches the evidence. */
 import { ActionIcon, Combobox, Group, Pill, SegmentedControl, Text, Textarea, useCombobox } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { toWords } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
 import { toParagraphElement } from './case-pointers.ts'
 import { type CitationQuery, findCitationQuery, matchesQuery, removeCitationQuery } from './citations.ts'
-import type { MissingGuard, NumberedEvidence, Paragraph } from './investigation-queries.ts'
+import { evidenceKinds, type MissingGuard, type NumberedEvidence, type Paragraph } from './investigation-queries.ts'
 import { type DraftParagraph, isFactWithoutEvidence } from './use-narrative-draft.ts'
 
 interface ParagraphProps {
@@ -62,7 +61,7 @@ interface CitationsProps {
   readonly onRemove?: (evidence_id: string) => void
 }
 
-function Citations({ cites, evidence, onRemove }: CitationsProps) {
+export function Citations({ cites, evidence, onRemove }: CitationsProps) {
   if (cites.length === 0) return null
   return (
     <Group gap={4} component="ul" className="plain-list citations" aria-label="Cited evidence">
@@ -205,7 +204,7 @@ function CitingTextarea({ place, text, offered, evidence, onText, onCite }: Citi
                 <b>{evidence.nameOf(one.evidence_id)}</b> {one.title}
               </Text>
               <Text size="xs" className="citation-source">
-                {[toWords(one.kind), one.source].filter(Boolean).join(' · ')}
+                {[evidenceKinds[one.kind], one.source].filter(Boolean).join(' · ')}
               </Text>
             </Combobox.Option>
           ))}

@@ -1,30 +1,47 @@
 /** The steps of the playbook with their state, and the tasks of people below. */
-import { Anchor, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Button, Group, Progress, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { usePermission } from '#console/session/queries.ts'
 import { formatDuration, RelativeTime, useNow } from '#console/ui/date-time.tsx'
-import { toWords } from '#console/ui/format.ts'
+import { definitionsQuery, getDefinitionKey, playbookKind } from '#console/ui/decision/definition-kind.ts'
+import { formatCount, toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { AddStep } from './add-step.tsx'
 import { StepState } from './case-badges.tsx'
 import { toStepElement } from './case-pointers.ts'
-import type { Investigation, Step } from './investigation-queries.ts'
+import { type Investigation, isOpen, type Step } from './investigation-queries.ts'
 import { StepActs } from './step-acts.tsx'
 import { Tasks } from './tasks.tsx'
 
-export function StepsColumn({ investigation }: { readonly investigation: Investigation }) {
+interface StepsColumnProps {
+  readonly investigation: Investigation
+  readonly isAdding: boolean
+  readonly onAdding: (isAdding: boolean) => void
+}
+
+export function StepsColumn({ investigation, isAdding, onAdding }: StepsColumnProps) {
+  const may = usePermission()
   const { steps, playbook, gathering_problem } = investigation
+  const canAdd = isOpen(investigation) && may('createInvestigationStep')
   return (
     <Stack gap="md">
       <section aria-labelledby="steps">
-        <Title order={2} size="h5" id="steps" tabIndex={-1} mb={4}>
-          Steps
-        </Title>
+        <Group justify="space-between" gap="xs" mb={4}>
+          <Title order={2} size="h5" id="steps" tabIndex={-1}>
+            Steps
+          </Title>
+          {canAdd && (
+            <Button size="compact-xs" variant="default" aria-label="Add a step" onClick={() => onAdding(true)}>
+              Add
+            </Button>
+          )}
+        </Group>
         <Text size="xs" c="dimmed" mb="xs">
-          <PageLink to={`/playbooks/${playbook.key}`} inherit underline="always">
-            {playbook.key}
-          </PageLink>
-          , version {playbook.version}
+          <PlaybookLink of={playbook} />, version {playbook.version}
         </Text>
+        <StepsProgress steps={steps} />
         {gathering_problem !== null && (
           <Text size="sm" c="red" role="status">
             {String(gathering_problem['detail'] ?? 'Nothing could be gathered.')}
@@ -37,8 +54,48 @@ export function StepsColumn({ investigation }: { readonly investigation: Investi
         </ol>
       </section>
       <Tasks investigation={investigation} />
+      {isAdding && canAdd && <AddStep investigation={investigation} onClose={() => onAdding(false)} />}
     </Stack>
   )
+}
+
+function PlaybookLink({ of: { key } }: { readonly of: Investigation['playbook'] }) {
+  const may = usePermission()
+  const { data } = useQuery({ ...definitionsQuery(playbookKind), enabled: may('listPlaybooks'), throwOnError: false })
+  return (
+    <PageLink to={`/playbooks/${key}`} inherit underline="always">
+      {data?.find((one) => getDefinitionKey(one) === key)?.title ?? key}
+    </PageLink>
+  )
+}
+
+/** Read aloud as steps end, because the list itself changes in many places. */
+function StepsProgress({ steps }: { readonly steps: readonly Step[] }) {
+  const counted = steps.filter(({ state }) => state !== 'skipped')
+  const settled = counted.filter(({ state }) => state === 'succeeded' || state === 'waived').length
+  const running = counted.filter(({ state }) => state === 'running').length
+  if (counted.length === 0) return null
+  return (
+    <div className="case-progress">
+      <Progress
+        size="sm"
+        value={(settled / counted.length) * 100}
+        color="teal"
+        aria-label="Steps done"
+        animated={running > 0}
+      />
+      <Text size="xs" c="dimmed" role="status">
+        {settled} of {formatCount(counted.length, 'step')} done{running > 0 && `, ${running} running`}
+      </Text>
+    </div>
+  )
+}
+
+/** Kinds that come later are shown by their names. */
+const kindTexts: Readonly<Record<string, string>> = {
+  task: 'Task',
+  provider: 'Call of a provider',
+  evaluation: 'Decision',
 }
 
 interface StepItemProps {
@@ -58,7 +115,7 @@ function StepItem({ step, investigation }: StepItemProps) {
         <StepState state={step.state} />
       </div>
       <Text size="xs" c="dimmed" component="div">
-        {toWords(kind)}
+        {kindTexts[kind] ?? toSentence(kind)}
         {!is_required && ', optional'}
         <StepFigures step={step} />
         <StepResult step={step} />

@@ -16,6 +16,12 @@ import { PlainState } from './case-badges.tsx'
 import { toTaskElement } from './case-pointers.ts'
 import { type Investigation, isOpen, touched } from './investigation-queries.ts'
 
+export const toLines = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
 type Task = Schemas['InvestigationTask']
 
 export function Tasks({ investigation }: { readonly investigation: Investigation }) {
@@ -172,10 +178,7 @@ function NewTask({ investigation_id, onClose }: { readonly investigation_id: str
         body: {
           title,
           is_required,
-          checklist: items
-            .split('\n')
-            .map((line) => line.trim())
-            .filter((line) => line !== ''),
+          checklist: toLines(items),
           due_at: toInstant(due) ?? null,
         },
       }),
