@@ -14,13 +14,19 @@ import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { NewReport } from './new-report.tsx'
+import { ReportAbout } from './report-name.tsx'
+import { PreviewButton } from './report-preview.tsx'
 import { type Report, type ReportTemplate, reportStates, templatesQuery, toTemplateTitle } from './report-queries.ts'
 import { ReportSchedules } from './report-schedules.tsx'
+import { VerifiedMark, VerifyButton } from './report-verification.tsx'
 
 export default function ReportsPage() {
   const may = usePermission()
-  const { subject_id, request } = useSearch({ strict: false }) as { subject_id?: string; request?: string }
+  const { subject_id, investigation_id, request } = useSearch({ strict: false }) as Readonly<
+    Partial<Record<'subject_id' | 'investigation_id' | 'request', string>>
+  >
   const [isAdding, adding] = useDisclosure(request !== undefined)
+  const [isScheduling, scheduling] = useDisclosure(false)
   const {
     data: { items: templates },
   } = useSuspenseQuery(templatesQuery)
@@ -63,14 +69,25 @@ export default function ReportsPage() {
               { name: 'Report' },
               { name: 'State' },
               { name: 'Formats', from: 'sm' },
-              { name: 'SHA-256 of the snapshot', from: 'md' },
-              { name: 'Requested by', from: 'md' },
               { name: 'Requested', from: 'sm' },
+              { name: 'Verified', from: 'md' },
+              { name: 'Actions', isHidden: true, from: 'sm' },
             ]}
             row={(report) => <ReportRow key={report.report_id} report={report} templates={templates} />}
           />
         </div>
-        {may('listReportSchedules') && <ReportSchedules templates={templates} />}
+        {may('listReportSchedules') && (
+          <ReportSchedules
+            templates={templates}
+            add={
+              may('createReportSchedule') && (
+                <Button size="xs" variant="default" onClick={scheduling.open}>
+                  Schedule a report
+                </Button>
+              )
+            }
+          />
+        )}
       </Stack>
       {isAdding && (
         <NewReport
@@ -78,8 +95,10 @@ export default function ReportsPage() {
           onClose={adding.close}
           {...(request !== undefined && { first: request })}
           {...(subject_id !== undefined && { subject_id })}
+          {...(investigation_id !== undefined && { investigation_id })}
         />
       )}
+      {isScheduling && <NewReport templates={templates} isRepeated onClose={scheduling.close} />}
     </Page>
   )
 }
@@ -90,28 +109,36 @@ interface ReportRowProps {
 }
 
 function ReportRow({ report, templates }: ReportRowProps) {
+  const name = toTemplateTitle(templates, report.template_key)
   return (
     <Table.Tr>
       <Table.Td>
         <PageLink to={`/reports/${report.report_id}`} fw={500} size="sm">
-          {toTemplateTitle(templates, report.template_key)} {report.report_id.slice(-8)}
+          {name}
         </PageLink>
         <RestrictionMark restriction_id={report.restriction_id} />
+        <Text size="xs" component="div">
+          <ReportAbout report={report} />
+        </Text>
       </Table.Td>
       <Table.Td>
         <StateBadge state={report.state} />
       </Table.Td>
       <Table.Td visibleFrom="sm">{report.files.map(({ format }) => format.toUpperCase()).join(', ')}</Table.Td>
-      <Table.Td visibleFrom="md">
-        <Text span size="xs" className="mono">
-          {report.snapshot_sha256?.slice(0, 16) ?? '–'}
+      <Table.Td visibleFrom="sm">
+        <RelativeTime at={report.created_at} />
+        <Text size="xs" c="dimmed" component="div">
+          <Principal of={report.created_by} />
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="md">
-        <Principal of={report.created_by} />
+        <VerifiedMark report={report} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
-        <RelativeTime at={report.created_at} />
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <PreviewButton report={report} name={name} />
+          <VerifyButton report={report} name={name} />
+        </Group>
       </Table.Td>
     </Table.Tr>
   )
