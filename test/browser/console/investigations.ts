@@ -45,6 +45,24 @@ async function expectFits(page: Page, name: string): Promise<void> {
   }
 }
 
+async function takeOtherAct(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Other acts' }).click()
+  await page.getByRole('menuitem', { name }).click()
+}
+
+/** From the page of a restricted case; the report belongs to its restriction. */
+async function reportAndVerify(page: Page): Promise<void> {
+  await takeOtherAct(page, 'Request a report')
+  const dialog = page.getByRole('dialog', { name: 'Request a report' })
+  await expect.poll(() => dialog.getByRole('combobox', { name: 'Restriction' }).inputValue()).not.toBe('')
+  await takeScreenshot(page, 'console-case-report')
+  await dialog.getByRole('button', { name: 'Request', exact: true }).click()
+  await page.getByRole('note', { name: 'Restricted' }).waitFor()
+  await page.getByRole('table', { name: 'Files of the report' }).getByText('PDF').waitFor({ timeout: 60_000 })
+  await page.getByRole('button', { name: 'Verify' }).click()
+  await page.getByText('Identical: the same bytes were made again').waitFor({ timeout: 60_000 })
+}
+
 describe('an investigation', () => {
   browserTest('is opened, gathered, written with citations, proposed, and closed by an officer', async () => {
     const tenant = await w.makeTenant()
@@ -179,8 +197,7 @@ describe('an investigation', () => {
     const officer = await at(clara, `${address}?tab=timeline`, { viewport: WIDE })
     await officer.page.getByRole('list', { name: 'Timeline, newest first' }).getByText('Proposed').first().waitFor()
     await expectFits(officer.page, 'console-case-proposed')
-    await officer.page.getByRole('button', { name: 'Other acts' }).click()
-    await officer.page.getByRole('menuitem', { name: 'Restrict' }).click()
+    await takeOtherAct(officer.page, 'Restrict')
     const restrict = officer.page.getByRole('dialog', { name: 'Restrict the case' })
     await restrict.getByRole('combobox', { name: 'People with access' }).fill('Anton')
     await officer.page.getByRole('option', { name: /^Anton Analyst/ }).click()
@@ -203,9 +220,18 @@ describe('an investigation', () => {
     await verifying.getByText(new RegExp(`^npx probity verify pack ${file} --key [\\w-]{43}$`)).waitFor()
     await takeScreenshot(officer.page, 'console-case-pack')
     await officer.page.keyboard.press('Escape')
-    await officer.page.getByRole('link', { name: 'Investigations' }).last().click()
+    await reportAndVerify(officer.page)
+    await officer.page.goto(new URL('/investigations', officer.page.url()).href)
     await officer.page.getByRole('table', { name: 'Investigations' }).getByText('Viktor Example').waitFor()
     await expectFits(officer.page, 'console-cases')
+    await officer.page.getByRole('link', { name: /^INV-/ }).click()
+    await takeOtherAct(officer.page, 'Open again')
+    const reopening = officer.page.getByRole('dialog', { name: 'Open the case again' })
+    await reopening.getByLabel('Reason').fill('A new deposit')
+    await reopening.getByRole('button', { name: 'Open again' }).click()
+    await officer.page.getByText('open', { exact: true }).first().waitFor()
+    // The menu is gone, so the focus is where a screen reader begins to read.
+    await officer.page.getByRole('heading', { level: 1 }).and(officer.page.locator(':focus')).waitFor()
     expect(officer.seen).toEqual(noProblems)
     await officer.close()
   })
@@ -247,6 +273,20 @@ describe('an investigation', () => {
     await step.waitFor({ state: 'detached' })
     await expectFits(page, 'console-case-settled')
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
+
+    // Another case of the subject goes over to this one.
+    const { subject } = await tenant.make(`GET /investigations/${fixture?.params?.['investigation_id']}`)
+    const body = { subject_id: subject.subject_id, playbook_key: 'sanctions-match' }
+    const other = await tenant.make('POST /investigations', { body })
+    await page.goto(new URL(`/investigations/${other.investigation_id}`, page.url()).href)
+    await takeOtherAct(page, 'Merge into another case')
+    const merging = page.getByRole('dialog', { name: 'Merge into another case' })
+    await merging.getByRole('combobox', { name: 'The case that goes on' }).click()
+    await page.getByRole('option').first().click()
+    await merging.getByLabel('Reason').fill('The same facts')
+    await takeScreenshot(page, 'console-case-merge')
+    await merging.getByRole('button', { name: 'Merge' }).click()
+    await page.getByRole('link', { name: 'Merged into another case' }).waitFor()
     // The caller of the fixture has no account, so its name is not found.
     expect({ ...seen, failed: [] }).toEqual(noProblems)
     await close()

@@ -23,6 +23,7 @@ interface NewReportProps {
   readonly subject_id?: string
   /** Chosen already: the dialog was opened from the case. */
   readonly investigation_id?: string
+  readonly restriction_id?: string
   /** Begins with a schedule. */
   readonly isRepeated?: boolean
   readonly onClose: () => void
@@ -41,7 +42,7 @@ export function NewReport(props: NewReportProps) {
     ...(subject_id !== undefined && { subject_id }),
     ...(investigation_id !== undefined && { investigation_id }),
   })
-  const [restriction_id, setRestriction] = useState<string | null>(null)
+  const [restriction_id, setRestriction] = useState<string | null>(props.restriction_id ?? null)
   const { data: capabilities } = useQuery({ ...capabilitiesQuery, throwOnError: false })
   const isAvailable = (format: ReportFormat) => capabilities?.report_formats.includes(format) ?? true
   const [formats, setFormats] = useState<ReportFormat[] | null>(null)

@@ -4,6 +4,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SubjectName } from '#console/ui/subject-name.tsx'
 import { isGone, type Report } from './report-queries.ts'
 
@@ -44,8 +45,11 @@ function CaseName({ investigation_id }: { readonly investigation_id: string }) {
   const found = data?.items.find((one) => one.investigation_id === investigation_id)
   if (!may('getInvestigation')) return <>{found?.reference ?? 'A case'}</>
   return (
-    <PageLink to={`/investigations/${investigation_id}`} size="sm">
-      {found?.reference ?? 'Open the case'}
-    </PageLink>
+    <>
+      <PageLink to={`/investigations/${investigation_id}`} size="sm">
+        {found?.reference ?? 'Open the case'}
+      </PageLink>
+      <RestrictionMark restriction_id={found?.is_restricted ? found.restriction_id : null} />
+    </>
   )
 }

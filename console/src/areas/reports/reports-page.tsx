@@ -8,6 +8,7 @@ import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { Filter, useFilter } from '#console/ui/filters.tsx'
+import { omitUndefined } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -15,16 +16,29 @@ import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { NewReport } from './new-report.tsx'
 import { ReportAbout } from './report-name.tsx'
+import type { ParametersSchema } from './report-parameters.tsx'
 import { PreviewButton } from './report-preview.tsx'
 import { type Report, type ReportTemplate, reportStates, templatesQuery, toTemplateTitle } from './report-queries.ts'
 import { ReportSchedules } from './report-schedules.tsx'
 import { VerifiedMark, VerifyButton } from './report-verification.tsx'
 
+/** What a page that leads here has chosen already. */
+type ReportSearch = Readonly<Partial<Record<'request' | 'subject_id' | 'investigation_id' | 'restriction_id', string>>>
+
+/** The one that is named; otherwise that of the case, or of its subject. */
+function findTemplate(templates: readonly ReportTemplate[], search: ReportSearch): ReportTemplate | undefined {
+  const takes = (name: keyof ReportSearch) =>
+    search[name] === undefined ? undefined : templates.find(({ parameters }) => hasParameter(parameters, name))
+  return templates.find(({ key }) => key === search.request) ?? takes('investigation_id') ?? takes('subject_id')
+}
+
+const hasParameter = (schema: ReportTemplate['parameters'], name: string): boolean =>
+  name in ((schema as ParametersSchema).properties ?? {})
+
 export default function ReportsPage() {
   const may = usePermission()
-  const { subject_id, investigation_id, request } = useSearch({ strict: false }) as Readonly<
-    Partial<Record<'subject_id' | 'investigation_id' | 'request', string>>
-  >
+  const search = useSearch({ strict: false }) as ReportSearch
+  const { subject_id, investigation_id, request } = search
   const [isAdding, adding] = useDisclosure(request !== undefined)
   const [isScheduling, scheduling] = useDisclosure(false)
   const {
@@ -93,9 +107,12 @@ export default function ReportsPage() {
         <NewReport
           templates={templates}
           onClose={adding.close}
-          {...(request !== undefined && { first: request })}
-          {...(subject_id !== undefined && { subject_id })}
-          {...(investigation_id !== undefined && { investigation_id })}
+          {...omitUndefined({
+            first: findTemplate(templates, search)?.key,
+            subject_id,
+            investigation_id,
+            restriction_id: search.restriction_id,
+          })}
         />
       )}
       {isScheduling && <NewReport templates={templates} isRepeated onClose={scheduling.close} />}
