@@ -279,6 +279,8 @@ describe('an investigation', () => {
     const body = { subject_id: subject.subject_id, playbook_key: 'sanctions-match' }
     const other = await tenant.make('POST /investigations', { body })
     await page.goto(new URL(`/investigations/${other.investigation_id}`, page.url()).href)
+    // Its revision changes while it gathers.
+    await page.getByText('partly gathered').waitFor()
     await takeOtherAct(page, 'Merge into another case')
     const merging = page.getByRole('dialog', { name: 'Merge into another case' })
     await merging.getByRole('combobox', { name: 'The case that goes on' }).click()

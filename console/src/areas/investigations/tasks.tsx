@@ -39,7 +39,7 @@ export function Tasks({ investigation }: { readonly investigation: Investigation
           Tasks
         </Title>
         {canWork && (
-          <Button size="compact-xs" variant="default" onClick={() => setAdding(true)}>
+          <Button size="compact-xs" variant="default" aria-label="Add a task" onClick={() => setAdding(true)}>
             Add
           </Button>
         )}

@@ -1,5 +1,5 @@
 /** Requests a report, once or on a schedule. The fields come from the schema of the template's parameters. */
-import { Checkbox, Group, Select, Switch, Text, TextInput } from '@mantine/core'
+import { Checkbox, Group, Select, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,7 +7,10 @@ import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
+import { faultsByField } from '#console/ui/problem-texts.ts'
 import { RestrictionSelect } from '#console/ui/restriction/restriction-select.tsx'
+import { firstOfMonth, type Times, TimesFields, toTimes } from '#console/ui/schedule/times-fields.tsx'
+import { TextField } from '#console/ui/text-field.tsx'
 import { Parameter, type ParametersSchema, type ParameterValues } from './report-parameters.tsx'
 import {
   capabilitiesQuery,
@@ -29,7 +32,8 @@ interface NewReportProps {
   readonly onClose: () => void
 }
 
-const MONTHLY = { name: '', cron: '0 6 1 * *' }
+type Repeat = Times & { readonly name: string }
+const MONTHLY: Repeat = { name: '', ...firstOfMonth }
 
 export function NewReport(props: NewReportProps) {
   const { templates, first, subject_id, investigation_id, isRepeated = false, onClose } = props
@@ -46,7 +50,7 @@ export function NewReport(props: NewReportProps) {
   const { data: capabilities } = useQuery({ ...capabilitiesQuery, throwOnError: false })
   const isAvailable = (format: ReportFormat) => capabilities?.report_formats.includes(format) ?? true
   const [formats, setFormats] = useState<ReportFormat[] | null>(null)
-  const [repeat, setRepeat] = useState<{ name: string; cron: string } | null>(isRepeated ? MONTHLY : null)
+  const [repeat, setRepeat] = useState<Repeat | null>(isRepeated ? MONTHLY : null)
   const template = offered.find((one) => one.key === key)
   const { properties = {}, required = [] } = (template?.parameters ?? {}) as ParametersSchema
   const chosen = formats ?? (template?.formats ?? []).filter(isAvailable)
@@ -65,15 +69,9 @@ export function NewReport(props: NewReportProps) {
     },
   )
   const schedule = useApiMutation(
-    (settings: { name: string; cron: string }) =>
+    ({ name, ...times }: Repeat) =>
       probity.POST('/api/reports/schedules', {
-        body: {
-          ...settings,
-          template: key ?? '',
-          parameters,
-          formats: [...chosen],
-          time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-        },
+        body: { name, ...toTimes(times), template: key ?? '', parameters, formats: [...chosen] },
       }),
     { invalidates: ['reports'], successMessage: 'Schedule created', onDone: onClose },
   )
@@ -81,7 +79,7 @@ export function NewReport(props: NewReportProps) {
     setFormats(isChosen ? [...chosen, format] : chosen.filter((one) => one !== format))
   return (
     <FormDialog
-      title="Request a report"
+      title={repeat === null ? 'Request a report' : 'Schedule a report'}
       isOpen
       onClose={onClose}
       onSubmit={() => (repeat === null ? request.run(undefined) : schedule.run(repeat))}
@@ -151,19 +149,17 @@ export function NewReport(props: NewReportProps) {
       )}
       {repeat !== null && (
         <>
-          <TextInput
+          <TextField
             label="Name of the schedule"
-            required
-            maxLength={100}
+            isRequired
+            max={100}
             value={repeat.name}
-            onChange={(event) => setRepeat({ ...repeat, name: event.currentTarget.value })}
+            onChange={(name) => setRepeat({ ...repeat, name })}
           />
-          <TextInput
-            label="Due"
-            description="Minute, hour, day of the month, month, day of the week. 0 6 1 * * is at 6:00 on the first of each month."
-            required
-            value={repeat.cron}
-            onChange={(event) => setRepeat({ ...repeat, cron: event.currentTarget.value })}
+          <TimesFields
+            times={repeat}
+            faults={faultsByField(schedule.problem)}
+            onChange={(change) => setRepeat({ ...repeat, ...change })}
           />
         </>
       )}

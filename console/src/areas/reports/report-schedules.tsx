@@ -9,6 +9,7 @@ import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { describeSkip, describeTimes } from '#console/ui/schedule/schedule-texts.ts'
 import { Section } from '#console/ui/section.tsx'
 import { type ReportSchedule, type ReportTemplate, toTemplateTitle } from './report-queries.ts'
 
@@ -80,12 +81,15 @@ function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; r
         <Text span size="sm" fw={500}>
           {name}
         </Text>
+        <Text size="xs" c="dimmed">
+          {describeTimes(schedule.cron)}, {schedule.time_zone}
+        </Text>
         <ProblemNote problem={pause.problem} />
       </Table.Td>
       <Table.Td visibleFrom="sm">{title}</Table.Td>
       <Table.Td>{next_run_at === null ? 'paused' : <RelativeTime at={next_run_at} />}</Table.Td>
       <Table.Td visibleFrom="sm">
-        {last_skipped !== null && <Text size="sm">Skipped: {last_skipped}</Text>}
+        {last_skipped !== null && <Text size="sm">Skipped: {describeSkip(last_skipped)}</Text>}
         {last_report_id !== null && (
           <PageLink to={`/reports/${last_report_id}`} size="sm">
             Open the report
