@@ -10,6 +10,7 @@ import { toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { SubjectName } from '#console/ui/subject-name.tsx'
 import { type Investigation, type NumberedEvidence, useEvidence } from './investigation-queries.ts'
 
 type Entry = Schemas['InvestigationEvent']
@@ -121,7 +122,6 @@ const pages: Readonly<Record<string, string>> = {
   evaluation_id: '/evaluations',
   document_id: '/documents',
   job_id: '/jobs',
-  subject_id: '/subjects',
   merged_into: '/investigations',
 }
 
@@ -131,19 +131,22 @@ const plain = ['state', 'gathering', 'origin', 'kind', 'waiting_for', 'code', 'p
 /** What an event names, as people call it. Hashes and ids without a page are left out. */
 function describe(
   data: Entry['data'],
-  { steps }: Investigation,
+  { steps, alerts }: Investigation,
   evidence: NumberedEvidence | undefined,
 ): [name: string, content: ReactNode][] {
   return Object.entries(data).flatMap(([name, value]): [string, ReactNode][] => {
     if (value === null || value === undefined || value === '' || typeof value === 'object') return []
     const text = String(value)
     const page = pages[name]
+    if (name === 'subject_id') return [[name, <SubjectName key={name} subject_id={text} />]]
     if (page !== undefined)
       return [
         [
           name,
           <PageLink key={name} to={`${page}/${text}`} inherit underline="always">
-            {name === 'merged_into' ? 'the other case' : toWords(name.replace(/_id$/, ''))}
+            {name === 'merged_into'
+              ? 'the other case'
+              : (alerts.find(({ alert_id }) => alert_id === text)?.title ?? toWords(name.replace(/_id$/, '')))}
           </PageLink>,
         ],
       ]
