@@ -7,6 +7,7 @@ import type { Manifest, Snapshot } from '../snapshot.ts'
 import { renderChart } from './chart-svg.ts'
 import { renderCsv } from './csv-text.ts'
 import { renderHtml } from './html-page.ts'
+import { hasMarks, mapTexts, toPrinted } from './printable-text.ts'
 
 export interface RenderInput {
   readonly snapshot: Snapshot
@@ -89,12 +90,27 @@ const toPrintable = (block: ReportBlock): object => {
   return { kind: 'chart', title: block.title, svg, alt }
 }
 
+const MARKS_NOTE =
+  'This document contains texts with vowel signs, points or joiners. They are printed as stored; a program that copies text from this file may give them in another order or leave them out. The JSON, HTML and CSV files of the report have the exact text.'
+
+/** What a reader of the paper cannot know: which texts a program reads differently from it. */
+function addMarksNote(document: ReportDocument): ReportDocument {
+  if (!hasMarks(JSON.stringify(document))) return document
+  const note: ReportBlock = { kind: 'note', text: MARKS_NOTE }
+  return {
+    ...document,
+    sections: document.sections.map((section, at, { length }) =>
+      at === length - 1 ? { ...section, blocks: [note, ...section.blocks] } : section,
+    ),
+  }
+}
+
 /** What the layout reads. */
 export function toLayoutData(input: RenderInput, families: readonly string[]): string {
-  const { title, subtitle, blocks, sections } = toWhole(input)
+  const { title, subtitle, blocks, sections } = mapTexts(addMarksNote(toWhole(input)), toPrinted)
   const created = input.snapshot.created_at.slice(0, 19).split(/[-T:]/)
   return JSON.stringify({
-    ...toHead(input),
+    ...mapTexts(toHead(input), toPrinted),
     report_id: input.snapshot.report_id,
     fonts: families,
     created,
