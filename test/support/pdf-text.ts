@@ -16,8 +16,8 @@ interface Line {
 /** Wider than the space between words: the next cell of a table. */
 const CELL_GAP_PT = 5
 
-/** pdf.js guesses a space without width between a letter and a mark that is drawn apart from it. */
-const isGuessed = ({ str, width }: TextItem): boolean => str === ' ' && width === 0
+/** pdf.js guesses a space of 0.00001 pt after a mark without width, by the rounding of its place. */
+const isGuessed = ({ str, width }: TextItem): boolean => str === ' ' && width < 0.001
 
 function groupLines(items: readonly TextItem[]): Line[] {
   const lines: Line[] = []
@@ -33,11 +33,12 @@ function groupLines(items: readonly TextItem[]): Line[] {
 const getLeft = ({ transform }: TextItem): number => transform[4] as number
 
 /**
- * Items have their text in the order of reading, but their places from left to right: where pdf.js calls them right-to-left, the one on the
- * right is read first.
+ * Items have their text in the order of reading. Where pdf.js calls some of a line right-to-left, the places decide: of these, the one on
+ * the right is read first.
  */
 function readLine({ items }: Line): string {
-  const sorted = [...items].sort((one, two) => getLeft(one) - getLeft(two))
+  const isMixed = items.some(({ dir }) => dir === 'rtl')
+  const sorted = isMixed ? [...items].sort((one, two) => getLeft(one) - getLeft(two)) : items
   const texts: string[] = []
   let right: string[] = []
   const endRun = (): void => {
