@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { examinePack } from '#app/cli/verify-pack.ts'
 import { ApprovalRequired, DemoCaller } from '#app/demo/demo-caller.ts'
 import { type DemoDataResult, seedDemoData } from '#app/demo/demo-data.ts'
 import { readDemoFiles } from '#app/demo/demo-files.ts'
@@ -55,9 +56,9 @@ const callAs = async (role: Role, route: string, body?: unknown) => {
 }
 
 /** A long poll ends with every change of the job, so that one is not enough. */
-const waitForJob = async (job_id: string) => {
+const waitForJob = async (job_id: string, role: Role = 'analyst') => {
   for (;;) {
-    const { json: job } = await callAs('analyst', `GET /api/jobs/${job_id}?wait=8`)
+    const { json: job } = await callAs(role, `GET /api/jobs/${job_id}?wait=8`)
     if (job.state !== 'queued' && job.state !== 'running') return job
   }
 }
@@ -87,6 +88,9 @@ const countAll = async () => ({
   holds: await count('hold', `state = 'active'`),
   restrictions: await count('restriction', 'is_in_force'),
   erasures: await count('erasure', `state = 'done'`),
+  open_cases: await count('investigation', `state = 'open'`),
+  closed_cases: await count('investigation', `state = 'closed'`),
+  case_reports: await count('report', `state = 'ready'`),
 })
 
 /** An administrator sets an approval policy before the data is complete: every later start stops and adds nothing. */
@@ -103,6 +107,18 @@ async function refuseAddingUnderForeignPolicy() {
   await app.setApprovalRules(demo.tenant_id, [])
 }
 
+/** Begins to add the data, and stops when the table has so many rows. */
+async function interruptAt(table: string, rows: number) {
+  const interruption = new AbortController()
+  const interrupted = addData(interruption.signal)
+  interrupted.catch(() => {})
+  await vi.waitUntil(async () => (await count(table)) >= rows, { timeout: 60_000, interval: 20 })
+  interruption.abort()
+  await expect(interrupted).rejects.toThrow()
+  // A process that is killed takes its open requests with it; here the server lives on and finishes them.
+  await vi.waitUntil(async () => (await countOpenTransactions()) === 0, { timeout: 60_000, interval: 20 })
+}
+
 beforeAll(async () => {
   app = await startTestApp()
   await seed(app.seedContext, { demo: true })
@@ -112,26 +128,14 @@ beforeAll(async () => {
   runner.start()
   url = await app.listen()
   // Interrupted while customers are rated one by one: some requests have been answered, others have not.
-  const interruption = new AbortController()
-  const interrupted = addData(interruption.signal)
-  interrupted.catch(() => {})
-  await vi.waitUntil(async () => (await count('evaluation')) >= 20, { timeout: 60_000, interval: 20 })
-  interruption.abort()
-  await expect(interrupted).rejects.toThrow()
-  // A process that is killed takes its open requests with it; here the server lives on and finishes them.
-  await vi.waitUntil(async () => (await countOpenTransactions()) === 0, { timeout: 60_000, interval: 20 })
+  await interruptAt('evaluation', 20)
   await refuseAddingUnderForeignPolicy()
-  // Interrupted again after the first part is complete, as an upgrade from a release without providers finds it.
-  const later = new AbortController()
-  const second = addData(later.signal)
-  second.catch(() => {})
-  await vi.waitUntil(async () => (await count('provider_call')) >= 2, { timeout: 60_000, interval: 20 })
-  later.abort()
-  await expect(second).rejects.toThrow()
-  await vi.waitUntil(async () => (await countOpenTransactions()) === 0, { timeout: 60_000, interval: 20 })
+  // Interrupted again after the first part is complete, as an upgrade from a release without providers finds it; then within the cases.
+  await interruptAt('provider_call', 2)
+  await interruptAt('investigation', 1)
   const { signal } = new AbortController()
   results = await Promise.all([addData(signal), addData(signal)])
-}, 120_000)
+}, 180_000)
 
 afterAll(async () => {
   await runner?.stop(10_000)
@@ -145,10 +149,10 @@ test('an interrupted run and two processes at once leave the data of one run', a
   expect(counts).toEqual({
     // One of them was erased.
     subjects: 511,
-    decisions: 180,
+    decisions: 181,
     batches: 10,
     items: 889,
-    ratings: 1067,
+    ratings: 1068,
     overrides: 9,
     ended: 1,
     versions: 18,
@@ -157,17 +161,21 @@ test('an interrupted run and two processes at once leave the data of one run', a
     impact_runs: 5,
     schedules: 1,
     bulk_files: 1,
-    calls: 8,
-    answers: 6,
+    // Two countries were looked up for the cases, and one company.
+    calls: 11,
+    answers: 9,
     quarantined: 1,
     credential_versions: 1,
-    alerts: 8,
-    reports: 10,
-    documents: 1,
-    evidence: 1,
+    alerts: 10,
+    reports: 12,
+    documents: 3,
+    evidence: 9,
     holds: 1,
     restrictions: 1,
     erasures: 1,
+    open_cases: 1,
+    closed_cases: 1,
+    case_reports: 1,
   })
   expect(await addData(new AbortController().signal)).toBe('kept')
   expect(await countAll()).toEqual(counts)
@@ -178,9 +186,51 @@ test('the inbox has alerts of every priority, one waits for a second person, and
   const seen = await list('compliance_officer')
   expect(new Set(seen.map(({ priority }: { priority: string }) => priority)).size).toBe(4)
   expect(await list('compliance_officer', '&dismissal=waiting_for_me')).toMatchObject([{ source: 'screening' }])
-  expect([seen.length, (await list('auditor')).length]).toEqual([8, 7])
+  expect([seen.length, (await list('auditor')).length]).toEqual([10, 9])
   const [erasure] = (await callAs('auditor', 'GET /api/erasures')).json.items
   expect((await callAs('auditor', `GET /api/erasures/${erasure.erasure_id}/certificate`)).status).toBe(200)
+})
+
+describe('investigations of the demo tenant', () => {
+  const findCase = async (external_id: string) => {
+    const { json } = await callAs('analyst', `GET /api/investigations?subject_id=${await findSubjectId(external_id)}`)
+    return (await callAs('analyst', `GET /api/investigations/${json.items[0].investigation_id}`)).json
+  }
+
+  test('an open one is half gathered: it waits for one task and for information', async () => {
+    const { state, gathering, steps, counts, next_actions } = await findCase('C-90002')
+    expect([state, gathering]).toEqual(['open', 'partial'])
+    const keys = (name: string) =>
+      (steps as { step_key: string; state: string }[])
+        .filter((step) => step.state === name)
+        .map(({ step_key }) => step_key)
+    expect(keys('succeeded')).toEqual(['registry', 'prohibited-country', 'media', 'business', 'register-extract'])
+    expect([keys('waiting'), keys('pending')]).toEqual([['owners'], ['structure', 'screening', 'rating', 'exit-plan']])
+    expect(counts).toMatchObject({ information_requests_open: 1, tasks_open: 1, evidence: 3, notes: 1 })
+    const proposing = next_actions.find(({ action }: { action: string }) => action === 'propose_outcome')
+    expect(proposing.missing.map(({ code }: { code: string }) => code)).toContain('information_open')
+  })
+
+  test('a closed one has a sealed narrative that cites evidence, a pack that verifies, and a report that can be made again', async () => {
+    const found = await findCase('P-00329')
+    expect(found).toMatchObject({ state: 'closed', outcome: 'INV_NO_SUSPICION', seals: 1 })
+    expect(found.closed_by).not.toBe(found.proposal.proposed_by)
+    const at = `/api/investigations/${found.investigation_id}`
+    const { json: narrative } = await callAs('auditor', `GET ${at}/narrative?verify=true`)
+    expect(narrative.findings).toEqual([])
+    expect(narrative.paragraphs.flatMap(({ cites }: { cites: string[] }) => cites)).toHaveLength(6)
+    const { json: checkpoints } = await callAs('auditor', 'GET /api/audit/checkpoints')
+    const pack = await callAs('auditor', `GET ${at}/pack`)
+    const examined = await examinePack(pack.bytes, checkpoints.public_key)
+    expect(examined).toMatchObject({ faults: [], evidence: 5 })
+    const { json: reports } = await callAs('auditor', 'GET /api/reports?template_key=investigation-pack')
+    const [{ report_id, files, state }] = reports.items
+    const { json: capabilities } = await callAs('auditor', 'GET /api/capabilities')
+    const formats = files.map(({ format }: { format: string }) => format)
+    expect([state, formats]).toEqual(['ready', capabilities.report_formats.toSorted()])
+    const { json: job } = await callAs('auditor', `POST /api/reports/${report_id}/verify`)
+    expect((await waitForJob(job.job_id, 'auditor')).result).toMatchObject({ is_identical: true })
+  })
 })
 
 test('the second demo tenant stays empty', async () => {
@@ -292,7 +342,7 @@ describe('providers of the demo tenant', () => {
     const { json } = await callAs('auditor', 'GET /api/providers/calls?provider_key=larkfield-register')
     const states = json.items.map(({ state }: { state: string }) => state).toSorted()
     expect(states).toEqual([
-      ...['answered', 'answered', 'answered', 'answered', 'answered'],
+      ...['answered', 'answered', 'answered', 'answered', 'answered', 'answered'],
       ...['failed', 'outcome_unknown', 'quarantined'],
     ])
     const { json: quarantine } = await callAs('compliance_officer', 'GET /api/source-contracts/quarantine')

@@ -255,6 +255,7 @@ describe('examples', () => {
     const programs = "docs/operations.md: it needs PostgreSQL's own client programs"
     expect(left).toEqual([
       'README.md: test/boot.test.ts starts it',
+      'README.md: it needs the demo data; test/demo-data.test.ts reads and verifies the same archive and report',
       'README.md: it is this very run',
       programs,
       'docs/operations.md: passwords and host are yours',

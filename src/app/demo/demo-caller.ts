@@ -84,6 +84,10 @@ export class DemoCaller {
     return this.#sendChange<T>(who, 'PUT', path, { type: 'application/json', content: JSON.stringify(body) })
   }
 
+  patch<T>(who: Role, path: string, body: unknown): Promise<T> {
+    return this.#sendChange<T>(who, 'PATCH', path, { type: 'application/json', content: JSON.stringify(body) })
+  }
+
   /** A step of something that exists, without content. */
   act<T>(who: Role, path: string): Promise<T> {
     return this.#sendChange<T>(who, 'POST', path)

@@ -13,6 +13,7 @@ import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { demoTenants } from '../seed.ts'
 import { DemoCalendar } from './demo-calendar.ts'
 import { DemoCaller } from './demo-caller.ts'
+import { seedCases } from './demo-cases.ts'
 import { readDemoFiles } from './demo-files.ts'
 import {
   assertOwnPolicy,
@@ -105,7 +106,14 @@ async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {
     refusal: 'demo alerts not added: the approval policy of the tenant was changed',
     run: () => runWorkSteps(caller, options),
   })
-  return [first, second, third, fourth].includes('added') ? 'added' : 'kept'
+  const isBegun = [second, third, fourth].includes('added')
+  const fifth = await addPart(isBegun ? { ...options, onBegin: undefined } : begun, {
+    name: `${tenant.slug}/cases`,
+    canBegin: () => hasOwnPolicy(caller, readDemoFiles(options.project_root).policy),
+    refusal: 'demo investigations not added: the approval policy of the tenant was changed',
+    run: () => runCaseSteps(caller, options),
+  })
+  return [first, second, third, fourth, fifth].includes('added') ? 'added' : 'kept'
 }
 
 interface DemoPart {
@@ -188,6 +196,12 @@ async function runWorkSteps(caller: DemoCaller, options: DemoDataOptions): Promi
   await step('document with evidence and a hold', () => seedHeldDocument(caller, work))
   await step('restriction', () => seedRestriction(caller, work))
   await step('erasure', () => seedErasure(caller, work))
+}
+
+async function runCaseSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
+  const { cases, policy } = readDemoFiles(options.project_root)
+  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
+  await step('investigations', () => seedCases(caller, cases))
 }
 
 /** When the youngest of the shared lists came into force: decisions cannot be made for an earlier instant. */

@@ -182,14 +182,17 @@ export interface DemoAlert {
   readonly proposed?: { readonly reason_code: string; readonly note: string }
 }
 
+export interface DemoDocument {
+  readonly file_name: string
+  readonly content: string
+  readonly title: string
+  readonly category: string
+}
+
 export interface WorkFile {
   readonly alerts: readonly DemoAlert[]
-  readonly document: {
+  readonly document: DemoDocument & {
     readonly external_id: string
-    readonly file_name: string
-    readonly content: string
-    readonly title: string
-    readonly category: string
     readonly evidence_title: string
     readonly hold_reason: string
     readonly authority_reference: string
@@ -203,6 +206,38 @@ export interface WorkFile {
   }
 }
 
+export interface DemoCase {
+  /** Of a customer that exists. */
+  readonly external_id: string
+  readonly playbook_key: string
+  readonly title: string
+  /** Added to the record of the customer first. */
+  readonly attributes?: SubjectInputs
+  readonly alert: Omit<DemoAlert, 'external_id'>
+  readonly escalation_note: string
+  /** Added to those of the playbook. */
+  readonly step?: { readonly step_key: string }
+  /** Results of the tasks that are done, by the key of their step. */
+  readonly tasks: Readonly<Record<string, string>>
+  readonly documents: readonly DemoDocument[]
+  readonly references: readonly {
+    readonly title: string
+    readonly reference: string
+    readonly source: string
+    readonly obtained_days_ago: number
+  }[]
+  readonly request?: { readonly addressee: string; readonly question: string; readonly due_in_days: number }
+  readonly notes?: readonly string[]
+  /** Cites evidence by its title. */
+  readonly narrative?: readonly { readonly kind: string; readonly text: string; readonly cites: readonly string[] }[]
+  /** Absent: the case stays open. */
+  readonly outcome?: { readonly code: string; readonly proposal_note: string; readonly closing_note: string }
+}
+
+export interface CasesFile {
+  readonly cases: readonly DemoCase[]
+}
+
 export interface DemoFiles {
   readonly portfolio: PortfolioFile
   readonly magic: MagicFile
@@ -210,6 +245,7 @@ export interface DemoFiles {
   readonly providers: ProvidersFile
   readonly plugins: PluginsFile
   readonly work: WorkFile
+  readonly cases: CasesFile
 }
 
 export function readDemoFiles(project_root: string): DemoFiles {
@@ -222,5 +258,6 @@ export function readDemoFiles(project_root: string): DemoFiles {
     providers: read<ProvidersFile>('providers.json'),
     plugins: read<PluginsFile>('plugins.json'),
     work: read<WorkFile>('work.json'),
+    cases: read<CasesFile>('cases.json'),
   }
 }

@@ -1,17 +1,17 @@
 /** Alerts, a held document with evidence, a restriction with named people, and a finished erasure of the demo tenant. */
 import type { DemoCaller, JobView } from './demo-caller.ts'
-import type { DemoAlert, WorkFile } from './demo-files.ts'
+import type { DemoAlert, DemoDocument, WorkFile } from './demo-files.ts'
 
 const DAY_MS = 86_400_000
 
-const findSubjectId = async (caller: DemoCaller, external_id: string): Promise<string | null> => {
+export const findSubjectId = async (caller: DemoCaller, external_id: string): Promise<string | null> => {
   const at = `/api/subjects?external_id=${encodeURIComponent(external_id)}`
   const { items } = await caller.get<{ items: { subject_id: string }[] }>('analyst', at)
   return items[0]?.subject_id ?? null
 }
 
 /** Reported by the officer, who may see the restriction that one of them has. */
-async function reportAlert(
+export async function reportAlert(
   caller: DemoCaller,
   alert: DemoAlert,
   more: Readonly<Record<string, unknown>> = {},
@@ -38,20 +38,24 @@ export async function seedAlerts(caller: DemoCaller, { alerts }: WorkFile): Prom
   }
 }
 
-export async function seedHeldDocument(caller: DemoCaller, { document }: WorkFile): Promise<void> {
-  const { external_id, file_name, content, title, category } = document
-  const subject_id = await findSubjectId(caller, external_id)
+/** Once: by its title. */
+export async function storeDocument(
+  caller: DemoCaller,
+  { file_name, content, title, category }: DemoDocument,
+  subject_id: string | null,
+): Promise<string> {
   const stored = await caller.listAll<{ document_id: string; title: string | null }>('analyst', '/api/documents')
   const earlier = stored.find((one) => one.title === title)
-  const { document_id } = earlier ?? (await store())
-  async function store() {
-    const { upload_id } = await caller.upload<{ upload_id: string }>(
-      'analyst',
-      `/api/uploads?file_name=${file_name}`,
-      content,
-    )
-    return caller.post<{ document_id: string }>('analyst', '/api/documents', { upload_id, title, category, subject_id })
-  }
+  if (earlier) return earlier.document_id
+  const at = `/api/uploads?file_name=${file_name}`
+  const { upload_id } = await caller.upload<{ upload_id: string }>('analyst', at, content)
+  const body = { upload_id, title, category, subject_id }
+  return (await caller.post<{ document_id: string }>('analyst', '/api/documents', body)).document_id
+}
+
+export async function seedHeldDocument(caller: DemoCaller, { document }: WorkFile): Promise<void> {
+  const subject_id = await findSubjectId(caller, document.external_id)
+  const document_id = await storeDocument(caller, document, subject_id)
   const owner = { owner_kind: 'subject', owner_id: subject_id }
   const evidence = await caller.listAll<{ object_id: string | null }>(
     'analyst',

@@ -67,3 +67,19 @@ export const lockMlros = (tx: Tx) =>
     `select user_id from app.user_account where tenant_id = $1 and is_mlro and state <> 'inactive' order by user_id for update`,
     [tx.tenant_id],
   )
+
+export interface ActorName {
+  readonly actor: string
+  readonly name: string
+}
+
+/** People and machine keys by their names; the others keep what they are called in the record. */
+export const listActorNames = (tx: Tx, actors: readonly string[]) =>
+  tx.query<ActorName>(
+    `select 'user:' || user_id as actor, coalesce(name, email) as name from app.user_account
+      where tenant_id = $1 and user_id = any (select substr(a, 6)::uuid from unnest($2::text[]) a where a ~ '^user:[0-9a-f-]{36}$')
+     union all
+     select 'key:' || key_id, name from app.api_key
+      where tenant_id = $1 and key_id = any (select substr(a, 5)::uuid from unnest($2::text[]) a where a ~ '^key:[0-9a-f-]{36}$')`,
+    [tx.tenant_id, actors],
+  )

@@ -8,6 +8,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type { ThreadAdmission, WorkKind } from '../thread-admission.ts'
 import { type CompileTask, exitCodes } from './compile-task.ts'
+import { type Coverage, createSubstitution, readCoverage, type Substituted } from './font-coverage.ts'
 import { describeFont, type FontFile, listFontFiles } from './font-files.ts'
 
 export interface PdfSettings {
@@ -79,6 +80,7 @@ export class PdfCompiler {
   readonly #running = new Set<ChildProcess>()
   #engine: { readonly found: Promise<PdfEngine | null>; readonly until: number } | undefined
   #fonts: readonly FontFile[] | undefined
+  #substitute: ((text: string) => Substituted) | undefined
 
   constructor(options: PdfCompilerOptions) {
     this.#options = options
@@ -109,6 +111,25 @@ export class PdfCompiler {
       ...families.filter((family) => family === FIRST_FAMILY),
       ...families.filter((family) => family !== FIRST_FAMILY),
     ]
+  }
+
+  /** The text with the code points of characters that no font has, such as [U+738B], in their place. */
+  substituteMissing(text: string): Substituted {
+    this.#substitute ??= createSubstitution(this.#readFamilies())
+    return this.#substitute(text)
+  }
+
+  /** What each family has in every one of its fonts: bold text is not printed with a regular font. */
+  #readFamilies(): Coverage[] {
+    const families = new Map<string, Coverage>()
+    for (const [at, file] of this.#listFiles().entries()) {
+      const coverage = readCoverage(fs.readFileSync(file))
+      const { family } = this.fonts[at] as FontFile
+      const known = families.get(family)
+      if (known) known.intersect(coverage)
+      else families.set(family, coverage)
+    }
+    return [...families.values()]
   }
 
   async compile({ source, inputs, created_at }: PdfSource, { caller, signal }: CompileOptions): Promise<Buffer> {

@@ -16,6 +16,7 @@ import { evidenceOwner, holdableInvestigation } from './owners.ts'
 import { accessRoutes } from './people/access-routes.ts'
 import { peopleRoutes } from './people/routes.ts'
 import { investigationErasure } from './queries.ts'
+import { investigationReport } from './report/investigation-report.ts'
 import { investigationRoutes } from './routes.ts'
 import { openDueJob } from './schedule/open-due-job.ts'
 import { sealRoutes } from './seal/routes.ts'
@@ -49,6 +50,7 @@ export const investigations: Module = {
   erases: [investigationErasure],
   holdable: [holdableInvestigation],
   evidence_owners: [evidenceOwner],
+  report_templates: [investigationReport],
   events: investigationEvents,
   work: workKinds,
   constraints: {

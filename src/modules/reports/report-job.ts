@@ -1,4 +1,5 @@
 /** The job of a report: collects the snapshot once, stores it with its manifest, and makes one file after the other from it. */
+import { nameActors, toName } from '#kernel/auth/actor-names.ts'
 import { emit } from '#kernel/events/emit.ts'
 import { declareEvent } from '#kernel/events/event-type.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
@@ -15,7 +16,6 @@ import {
   findStoredReport,
   insertFile,
   insertSources,
-  listActorNames,
   type StoredReport,
   updateCollected,
   updateFailed,
@@ -97,11 +97,10 @@ async function collect(context: Context, report: StoredReport): Promise<void> {
     findTemplate(kernel.modules, report.template_key) ?? fail('conflict', 'The template exists no longer.')
   const { collected, issuer, created_by } = await read(async (tx) => {
     await template.check?.(tx, parameters)
-    const [requester] = await listActorNames(tx, [report.created_by])
     return {
       collected: await template.collect(kernel, tx, parameters),
       issuer: assertFound(await findIssuer(tx)).name,
-      created_by: requester?.name ?? report.created_by,
+      created_by: toName(await nameActors(tx, [report.created_by]), report.created_by),
     }
   })
   const snapshot: Snapshot = {

@@ -68,6 +68,7 @@ const request = (subject_id: string) => ({ template: 'subject-dossier', paramete
 describe('a subject dossier', () => {
   let subject_id: string
   let report_id: string
+  let reference: string
   let pdf: Buffer
 
   beforeAll(async () => {
@@ -85,6 +86,8 @@ describe('a subject dossier', () => {
       facts,
     }
     await t.make('POST /alerts', { body: { ...alert, subject_id } })
+    const opened = await t.make('POST /investigations', { body: { subject_id, playbook_key: 'edd-person' } })
+    reference = opened.reference
     const made = await make({ template: 'subject-dossier', parameters: { subject_id } })
     report_id = made.report_id
     expect([made.job['state'], made.report.state]).toEqual(['succeeded', 'ready'])
@@ -100,6 +103,8 @@ describe('a subject dossier', () => {
     expect(metadata).toMatch(/\/MarkInfo <<\s+\/Marked true/)
     expect([...roles]).toEqual(expect.arrayContaining(['Document', 'H1', 'H2', 'Table', 'TH', 'TD', 'Figure']))
     expect(text).toContain('Resembles a listed party')
+    expect(text).toContain(reference)
+    expect(text).not.toContain('code points')
     expect(text).toContain(report_id)
   })
 
@@ -127,7 +132,7 @@ describe('a subject dossier', () => {
   test('states what it was made with, and is identical when it is made again', async () => {
     const manifest = await t.make(`GET /reports/${report_id}/manifest`)
     expect(manifest).toMatchObject({
-      template: { key: 'subject-dossier', version: 1 },
+      template: { key: 'subject-dossier', version: 2 },
       engine: { name: 'typst-ts-node-compiler', version: '0.7.0' },
       parameters: { subject_id },
     })
@@ -245,6 +250,45 @@ describe('a subject dossier', () => {
     const other = await make({ ...request(await newSubject('Ada')), formats: ['json'] })
     expect((await w.call(`DELETE /reports/${other.report_id}?reason=Old`, { token: await t.token() })).status).toBe(204)
     expect((await t.make(`GET /reports/${other.report_id}`)).state).toBe('deleted')
+  })
+})
+
+describe('the report of an investigation', () => {
+  test('shows the case to people who may see it, and is hidden with it', async () => {
+    const subject_id = await newSubject('Grace Hopper')
+    const body = { subject_id, playbook_key: 'edd-person' }
+    const { investigation_id, reference } = await t.make('POST /investigations', { body })
+    const at = `/investigations/${investigation_id}`
+    await t.make(`POST ${at}/notes`, { body: { text: 'The branch knows her' } })
+    const paragraphs = [{ kind: 'assessment', text: 'The payments fit her business.', cites: [] }]
+    await t.make(`PUT ${at}/narrative`, { body: { paragraphs } })
+    const asked = { template: 'investigation-pack', parameters: { investigation_id }, formats: ['html', 'json', 'pdf'] }
+    const { report_id, report } = await make(asked)
+    expect(report).toMatchObject({ state: 'ready', subject_id, restriction_id: null })
+    const text = (await readPdf((await readContent(report_id, 'pdf')).bytes)).pages.join('\n')
+    for (const part of [reference, 'Grace Hopper', 'The payments fit her business.', 'The branch knows her'])
+      expect(text).toContain(part)
+    const { data } = (await readContent(report_id, 'json')).json
+    expect(data.steps.map(({ step_key }: { step_key: string }) => step_key)).toContain('source-of-funds')
+
+    const outsider = (await w.person(t.tenant_id, ['compliance_officer'])).token
+    expect((await readContent(report_id, 'html', outsider)).status).toBe(200)
+    await t.make(`PUT ${at}/access`, { body: { is_restricted: true, reason: 'Suspicion' } })
+    expect((await readContent(report_id, 'html', outsider)).status).toBe(404)
+    const restricted = await make({ ...asked, formats: ['html'] })
+    expect((await readContent(restricted.report_id, 'html')).text).toContain('RESTRICTED')
+    expect((await readContent(restricted.report_id, 'html', outsider)).status).toBe(404)
+    const dossier = await make({ ...request(subject_id), formats: ['json'] })
+    expect((await readContent(dossier.report_id, 'json', outsider)).json.data.cases).toEqual([])
+    // As a case that does not exist.
+    const replies = [investigation_id, uuidv7()].map(async (id) => {
+      const unseen = { ...asked, parameters: { investigation_id: id } }
+      const { status, json } = await w.call('POST /reports', { token: outsider, body: unseen })
+      return [status, json.code, json.detail, json.errors]
+    })
+    const [known, unknown] = await Promise.all(replies)
+    expect(known).toEqual(unknown)
+    expect(known?.slice(0, 2)).toEqual([409, 'report_invalid'])
   })
 })
 
@@ -396,7 +440,7 @@ describe('PDF files', () => {
     expect((await t.make('GET /capabilities')).report_formats).toEqual(['json', 'html', 'csv', 'pdf'])
   })
 
-  test('that take too long, or have a character that no font has, end the job with the reason; the other files can be read', async () => {
+  test('that take too long end the job with the reason; the other files can be read', async () => {
     const assets_dir = copyAssets('slow')
     fs.appendFileSync(
       path.join(assets_dir, 'reports/report.typ'),
@@ -415,9 +459,18 @@ describe('PDF files', () => {
     const again = await t.runToEnd(await t.make(`POST /jobs/${slow.job['job_id']}/retry`))
     const { files, snapshot_sha256 } = await t.make(`GET /reports/${slow.report_id}`)
     expect([again['state'], files.length, snapshot_sha256]).toEqual(['succeeded', 4, slow.report.snapshot_sha256])
+  })
 
-    const missing = await make({ ...request(await newSubject('王小明')), formats: ['pdf'] })
-    expect(missing.report.failure).toContain('王 (U+738B)')
+  test('print characters that no font has as code points, say so, and are identical when they are made again', async () => {
+    const name = '王小明 \u0001 😀 ا\u1DC7 ≥'
+    const { report_id, report } = await make({ ...request(await newSubject(name)), formats: ['json', 'pdf'] })
+    expect([report.state, report.failure]).toEqual(['ready', null])
+    const text = (await readPdf((await readContent(report_id, 'pdf')).bytes)).pages.join('\n').replaceAll(/\s+/g, ' ')
+    expect(text).toMatch(/\[U\+738B\]\[U\+5C0F\]\[U\+660E\] \[U\+0001\] \[U\+1F600\] .*>=/)
+    expect(text).toMatch(/Characters that no installed font has are printed as their code points/)
+    expect((await readContent(report_id, 'json')).json.data.subject.name).toBe(name)
+    const { result } = await t.runToEnd(await t.make(`POST /reports/${report_id}/verify`))
+    expect(result).toMatchObject({ is_identical: true })
   })
 
   test('have the whole stored text: ligatures, composed letters, words wider than a page; hidden characters are visible', async () => {

@@ -26,17 +26,18 @@ type Values = Readonly<Record<string, string | number>>
 interface NewReportProps {
   readonly templates: readonly ReportTemplate[]
   readonly first?: string
-  readonly subject_id?: string
+  /** Of parameters, to begin with. */
+  readonly values: Values
   readonly onClose: () => void
 }
 
-export function NewReport({ templates, first, subject_id, onClose }: NewReportProps) {
+export function NewReport({ templates, first, values: given, onClose }: NewReportProps) {
   const navigate = useNavigate()
   const may = usePermission()
   const { roles } = useMe()
   const offered = templates.filter((template) => template.roles.some((role) => roles.includes(role)))
   const [key, setKey] = useState<string | null>(first ?? offered[0]?.key ?? null)
-  const [values, setValues] = useState<Values>(subject_id === undefined ? {} : { subject_id })
+  const [values, setValues] = useState<Values>(given)
   const [formats, setFormats] = useState<ReportFormat[] | null>(null)
   const [repeat, setRepeat] = useState<{ name: string; cron: string } | null>(null)
   const template = offered.find((one) => one.key === key)

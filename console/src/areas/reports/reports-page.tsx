@@ -19,7 +19,11 @@ import { ReportSchedules } from './report-schedules.tsx'
 
 export default function ReportsPage() {
   const may = usePermission()
-  const { subject_id, request } = useSearch({ strict: false }) as { subject_id?: string; request?: string }
+  const { subject_id, investigation_id, request } = useSearch({ strict: false }) as {
+    subject_id?: string
+    investigation_id?: string
+    request?: string
+  }
   const [isAdding, adding] = useDisclosure(request !== undefined)
   const {
     data: { items: templates },
@@ -77,7 +81,10 @@ export default function ReportsPage() {
           templates={templates}
           onClose={adding.close}
           {...(request !== undefined && { first: request })}
-          {...(subject_id !== undefined && { subject_id })}
+          values={{
+            ...(subject_id !== undefined && { subject_id }),
+            ...(investigation_id !== undefined && { investigation_id }),
+          }}
         />
       )}
     </Page>

@@ -1,4 +1,5 @@
 /** The template `decision-explanation`: one decision, why it was made, and what it was made on. */
+import { nameActors, toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { CollectCapabilities, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { declareTemplate } from '#kernel/report-template.ts'
@@ -11,10 +12,8 @@ import {
   describeOutcome,
   loadBands,
   mergeListVersions,
-  nameActors,
   showValue,
   toListVersions,
-  toName,
 } from './decision-parts.ts'
 import { findEvaluationSubject } from './queries.ts'
 

@@ -4,7 +4,6 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import type { ListVersion, ReportBlock, ReportFormat, Tone } from '#kernel/report-template.ts'
 import { listBands } from '#modules/analytics/index.ts'
 import { decisionRecords } from '#modules/evaluations/index.ts'
-import { listActorNames } from '../queries.ts'
 
 export interface NamedBand {
   readonly band: string
@@ -26,16 +25,6 @@ export const describeBand = (bands: readonly NamedBand[], band: string | null): 
   band === null ? 'not rated' : (bands.find((one) => one.band === band)?.title ?? band)
 export const getTone = (bands: readonly NamedBand[], band: string | null): Tone =>
   bands.find((one) => one.band === band)?.tone ?? 'neutral'
-
-export async function nameActors(tx: Tx, actors: readonly (string | null)[]): Promise<Record<string, string>> {
-  const wanted = [...new Set(actors.filter((actor) => actor !== null))]
-  const names = await listActorNames(tx, wanted)
-  return Object.fromEntries(names.map(({ actor, name }) => [actor, name]))
-}
-
-/** People by name; what the service did itself, by what it is called in the record. */
-export const toName = (names: Readonly<Record<string, string>>, actor: string | null): string =>
-  actor === null ? '–' : (names[actor] ?? actor.replace(/^(job|operator):.*$/, 'the service'))
 
 export async function collectDecision(kernel: Capabilities<'encryption' | 'integrity'>, tx: Tx, evaluation_id: string) {
   const { row, content, manifest } = await decisionRecords.getIntactEvaluation(kernel, tx, evaluation_id)
@@ -59,7 +48,9 @@ export function mergeListVersions(versions: readonly ListVersion[]): ListVersion
 export const showValue = (value: unknown): string => {
   if (value === null || value === undefined) return '–'
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(showValue).join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (typeof value !== 'object') return String(value)
+  const members = Object.entries(value).map(([name, one]) => `${name} ${showValue(one)}`)
+  return members.length === 0 ? 'none' : `(${members.join(', ')})`
 }
 
 export function describeOutcome(decision: CollectedDecision, bands: readonly NamedBand[], format: ReportFormat) {

@@ -1,4 +1,5 @@
 /** The template `list-change-note`: what changed between two versions of a list, who published them, and when they came into force. */
+import { nameActors, toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import {
   type CollectCapabilities,
@@ -11,7 +12,7 @@ import { closed, integer, Slug } from '#kernel/schema.ts'
 import { activationStore, datasetStore, versionStore } from '#modules/definitions/index.ts'
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { refuse } from '../create-report.ts'
-import { nameActors, showValue, toName } from './decision-parts.ts'
+import { showValue } from './decision-parts.ts'
 
 interface Parameters {
   readonly list_key: string
@@ -96,12 +97,13 @@ const readField = (entry: Change['before'], pointer: string): string =>
       .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], entry),
   )
 
-/** Changed fields with both values; of an entry that came or went, all of it. */
+/** Changed fields with both values; of an entry that came or went, all that it has. */
 function describeChange({ kind, before, after, fields }: Change): string {
   if (kind === 'changed')
     return fields.map((one) => `${one.slice(1)}: was ${readField(before, one)}, is ${readField(after, one)}`).join('; ')
   const entry = (kind === 'added' ? after : before) as unknown as Record<string, unknown>
   return Object.entries(entry)
+    .filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => `${name}: ${showValue(value)}`)
     .join('; ')
 }

@@ -1,4 +1,5 @@
 /** The template `programme-overview`: the portfolio, the work and the policy changes of a period, in numbers. It names no subject. */
+import { nameActors, toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import {
   type CollectCapabilities,
@@ -9,7 +10,6 @@ import {
 import { closed, integer, Type } from '#kernel/schema.ts'
 import { getRiskDistribution } from '#modules/analytics/index.ts'
 import { findIssuer } from '../queries.ts'
-import { nameActors, toName } from './decision-parts.ts'
 import { countAlerts, countMissedClocks, countPeriod, listPolicyChanges } from './queries.ts'
 
 interface Parameters {

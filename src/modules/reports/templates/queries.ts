@@ -67,6 +67,35 @@ export const listEvidenceOf = (tx: Tx, subject_id: string, count: number) =>
     [tx.tenant_id, subject_id, count],
   )
 
+export interface DossierCaseRow {
+  readonly investigation_id: string
+  readonly reference: string
+  readonly title: string
+  readonly playbook_key: string
+  readonly playbook_version: number
+  readonly part: string
+  readonly state: string
+  readonly outcome: string | null
+  readonly proposed_outcome: string | null
+  readonly proposed_by: string | null
+  readonly closed_by: string | null
+  readonly closed_at: string | null
+  readonly seal_no: number
+  readonly created_at: string
+  readonly restriction_id: string
+}
+
+/** Those that are about the subject, whatever its part in them; newest first, as far as the transaction sees them. */
+export const listCasesOf = (tx: Tx, subject_id: string, count: number) =>
+  tx.query<DossierCaseRow>(
+    `select i.investigation_id, i.reference, i.title, i.playbook_key, i.playbook_version, p.part, i.state, i.outcome, i.proposed_outcome,
+            i.proposed_by, i.closed_by, i.closed_at, i.seal_no, i.created_at, i.restriction_id
+       from app.investigation_subject p
+       join app.investigation i on i.tenant_id = p.tenant_id and i.investigation_id = p.investigation_id
+      where p.tenant_id = $1 and p.subject_id = $2 order by i.investigation_id desc limit $3`,
+    [tx.tenant_id, subject_id, count],
+  )
+
 /** Newest first. */
 export const listEvaluationIds = async (tx: Tx, subject_id: string, count: number): Promise<string[]> =>
   (

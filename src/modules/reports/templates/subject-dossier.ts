@@ -1,4 +1,5 @@
 /** The template `subject-dossier`: who a subject is, how it is rated and why, what was found, and who decided. */
+import { nameActors, toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
 import {
@@ -20,19 +21,16 @@ import {
   getTone,
   loadBands,
   mergeListVersions,
-  nameActors,
   showValue,
   toListVersions,
-  toName,
 } from './decision-parts.ts'
-import { type DossierAlertRow, listAlertsOf, listDocumentsOf, listEvaluationIds, listEvidenceOf } from './queries.ts'
+import { arrangeFindings, limitNote, MOST_ROWS } from './dossier-findings.ts'
+import { listAlertsOf, listCasesOf, listDocumentsOf, listEvaluationIds, listEvidenceOf } from './queries.ts'
 
 interface Parameters {
   readonly subject_id: string
 }
 
-/** Of each kind; the dossier says where there are more. */
-const MOST_ROWS = 200
 const MOST_DECISIONS = 20
 
 /** Altered ones are left out here: the page of the decision says so. */
@@ -62,6 +60,7 @@ async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: s
   const wanted =
     rated?.evaluation_id && !recent.includes(rated.evaluation_id) ? [rated.evaluation_id, ...recent] : recent
   const decisions = await collectDecisions(kernel, tx, wanted)
+  const cases = await listCasesOf(tx, subject_id, MOST_ROWS)
   const alerts = await listAlertsOf(tx, subject_id, MOST_ROWS)
   const documents = await listDocumentsOf(tx, subject_id, MOST_ROWS)
   const evidence = await listEvidenceOf(tx, subject_id, MOST_ROWS)
@@ -72,32 +71,13 @@ async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: s
     ...ratings.map(({ actor }) => actor),
     ...decisions.map(({ created_by }) => created_by),
     ...alerts.flatMap(({ proposed_by, dismissed_by, escalated_by }) => [proposed_by, dismissed_by, escalated_by]),
+    ...cases.flatMap(({ proposed_by, closed_by }) => [proposed_by, closed_by]),
     ...documents.map(({ created_by }) => created_by),
     ...evidence.map(({ added_by }) => added_by),
   ])
-  return { subject, in_force, rated, ratings, decisions, alerts, documents, evidence, bands, names }
+  return { subject, in_force, rated, ratings, decisions, cases, alerts, documents, evidence, bands, names }
 }
 type Data = Awaited<ReturnType<typeof collectDossier>>
-
-const limitNote = (rows: readonly unknown[]): ReportBlock[] =>
-  rows.length < MOST_ROWS
-    ? []
-    : [{ kind: 'note', text: `The newest ${MOST_ROWS} are listed; there may be older ones.` }]
-
-function describeDecision(alert: DossierAlertRow, names: Data['names'], format: ReportFormat): string {
-  if (alert.dismissed_at !== null) {
-    const proposed =
-      alert.proposed_by !== null && alert.proposed_by !== alert.dismissed_by
-        ? `, proposed by ${toName(names, alert.proposed_by)}`
-        : ''
-    return `Dismissed (${alert.reason_code}) by ${toName(names, alert.dismissed_by)}${proposed}, ${format.instant(alert.dismissed_at)}`
-  }
-  if (alert.escalated_at !== null)
-    return `Escalated by ${toName(names, alert.escalated_by)}, ${format.instant(alert.escalated_at)}`
-  if (alert.proposed_by !== null)
-    return `Dismissal (${alert.reason_code}) proposed by ${toName(names, alert.proposed_by)}`
-  return alert.state === 'snoozed' ? 'Open, postponed' : 'Open'
-}
 
 function arrangeIdentity({ subject, names }: Data, format: ReportFormat): ReportSection {
   const attributes = Object.entries(subject.attributes)
@@ -198,77 +178,17 @@ function arrangeHistory({ ratings, decisions, bands, names }: Data, format: Repo
   return { title: 'Ratings and decisions', blocks }
 }
 
-function arrangeFindings({ alerts, documents, evidence, names }: Data, format: ReportFormat): ReportSection {
-  return {
-    title: 'What was found, and who decided',
-    blocks: [
-      {
-        kind: 'table',
-        title: 'Alerts',
-        columns: [
-          { title: 'First seen', width: 3 },
-          { title: 'Priority', width: 2 },
-          { title: 'What', width: 6 },
-          { title: 'Decision', width: 5 },
-        ],
-        rows: alerts.map((alert) => [
-          format.instant(alert.first_seen_at),
-          alert.priority,
-          alert.sentence ? `${alert.title}: ${alert.sentence}` : alert.title,
-          describeDecision(alert, names, format),
-        ]),
-        empty: 'No alert about the subject is known to the people who may read this report.',
-      },
-      ...limitNote(alerts),
-      {
-        kind: 'table',
-        title: 'Evidence',
-        columns: [
-          { title: 'Obtained', width: 3 },
-          { title: 'What', width: 4 },
-          { title: 'Source', width: 3 },
-          { title: 'Added by', width: 3 },
-          { title: 'Hash', width: 0, style: 'code' },
-        ],
-        rows: evidence.map((item) => [
-          format.instant(item.obtained_at),
-          item.title ?? item.kind,
-          item.source ?? '–',
-          toName(names, item.added_by),
-          `${item.content_hash.slice(0, 12)}…`,
-        ]),
-        empty: 'No evidence is attached to the subject.',
-      },
-      ...limitNote(evidence),
-      {
-        kind: 'table',
-        title: 'Documents',
-        columns: [
-          { title: 'Stored', width: 3 },
-          { title: 'Title', width: 4 },
-          { title: 'Type', width: 3 },
-          { title: 'Stored by', width: 3 },
-          { title: 'SHA-256', width: 0, style: 'code' },
-        ],
-        rows: documents.map((document) => [
-          format.instant(document.created_at),
-          document.title ?? `(${document.state})`,
-          document.media_type,
-          toName(names, document.created_by),
-          document.sha256 === null ? '–' : `${document.sha256.slice(0, 12)}…`,
-        ]),
-        empty: 'No document about the subject is stored.',
-      },
-      ...limitNote(documents),
-    ],
-  }
-}
+const describeOpen = (what: string, count: number): string =>
+  count === 0 ? `No open ${what}.` : `Open ${what}s: ${count}.`
 
 function arrange(data: Data, format: ReportFormat) {
-  const { subject, in_force, rated, decisions, bands, names, alerts } = data
+  const { subject, in_force, rated, decisions, bands, names, alerts, cases } = data
   const band = in_force?.band ?? null
   const decision = decisions.find(({ evaluation_id }) => evaluation_id === rated?.evaluation_id)
-  const open = alerts.filter(({ state }) => state === 'new' || state === 'snoozed').length
+  const open = [
+    describeOpen('alert', alerts.filter(({ state }) => state === 'new' || state === 'snoozed').length),
+    describeOpen('investigation', cases.filter(({ state }) => state === 'open' || state === 'proposed').length),
+  ].join(' ')
   const isOverride = in_force?.cause === 'override'
   const why: ReportBlock[] = decision
     ? arrangeReasons(decision, bands, format)
@@ -282,8 +202,8 @@ function arrange(data: Data, format: ReportFormat) {
       ]
   const said = in_force
     ? `${isOverride ? `Override by ${toName(names, in_force.actor)}` : `By ${in_force.matrix_key} version ${in_force.matrix_version}`}, ${format.instant(in_force.recorded_at)}.` +
-      ` ${open === 0 ? 'No open alert.' : `Open alerts: ${open}.`}`
-    : `The subject was never rated. ${open === 0 ? 'No open alert.' : `Open alerts: ${open}.`}`
+      ` ${open}`
+    : `The subject was never rated. ${open}`
   const title = band === null ? 'Not rated' : `Rated ${describeBand(bands, band)}`
   return {
     title: 'Subject dossier',
@@ -344,10 +264,10 @@ function arrange(data: Data, format: ReportFormat) {
 
 export const subjectDossier = declareTemplate<Parameters, Data>({
   key: 'subject-dossier',
-  version: 1,
+  version: 2,
   title: 'Subject dossier',
   description:
-    'Who the subject is, how it is rated and why, on which list versions, what was found, and who decided. Restricted alerts and documents are in it only where the report belongs to their restriction.',
+    'Who the subject is, how it is rated and why, on which list versions, what was found, and who decided. Restricted cases, alerts and documents are in it only where the report belongs to their restriction.',
   roles: ['analyst', 'compliance_officer', 'auditor'],
   parameters: closed({ subject_id: Id({ description: 'The subject.' }) }),
   check: async (tx, { subject_id }) => {
@@ -358,7 +278,7 @@ export const subjectDossier = declareTemplate<Parameters, Data>({
   findSubject: async (_tx, { subject_id }) => subject_id,
   collect: async (kernel, tx, { subject_id }) => {
     const data = await collectDossier(kernel, tx, subject_id)
-    const sources = [...data.alerts, ...data.documents, ...data.evidence]
+    const sources = [...data.cases, ...data.alerts, ...data.documents, ...data.evidence]
     return {
       data,
       receipts: data.decisions.map(({ receipt }) => receipt.receipt_id),
