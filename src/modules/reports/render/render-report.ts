@@ -7,6 +7,7 @@ import type { Manifest, Snapshot } from '../snapshot.ts'
 import { renderChart } from './chart-svg.ts'
 import { renderCsv } from './csv-text.ts'
 import { renderHtml } from './html-page.ts'
+import { hasMarks, mapTexts, toPrinted } from './printable-text.ts'
 
 export interface RenderInput {
   readonly snapshot: Snapshot
@@ -96,23 +97,30 @@ const SUBSTITUTED: ReportBlock = {
     'text; fonts for more scripts belong into the font folder of the operator.',
 }
 
-/** Every text within a value. */
-function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value)
-  if (Array.isArray(value)) return value.map((one) => mapTexts(one, change))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, mapTexts(one, change)]))
+const MARKS_NOTE =
+  'This document contains texts with vowel signs, points or joiners. They are printed as stored; a program that copies text from this file may give them in another order or leave them out. The JSON, HTML and CSV files of the report have the exact text.'
+
+/** What a reader of the paper cannot know: which texts a program reads differently from it. */
+function addMarksNote(document: ReportDocument): ReportDocument {
+  if (!hasMarks(JSON.stringify(document))) return document
+  const note: ReportBlock = { kind: 'note', text: MARKS_NOTE }
+  return {
+    ...document,
+    sections: document.sections.map((section, at, { length }) =>
+      at === length - 1 ? { ...section, blocks: [note, ...section.blocks] } : section,
+    ),
+  }
 }
 
 /** What the layout reads. */
 function toLayoutData(input: RenderInput, pdf: Printing['pdf']): string {
   let isSubstituted = false
   const substitute = (text: string): string => {
-    const printed = pdf.substituteMissing(text)
+    const printed = pdf.substituteMissing(toPrinted(text))
     isSubstituted ||= printed.has_code_points
     return printed.text
   }
-  const { title, subtitle, blocks, sections } = toWhole(input)
+  const { title, subtitle, blocks, sections } = addMarksNote(toWhole(input))
   const content = {
     ...toHead(input),
     title,
@@ -120,7 +128,7 @@ function toLayoutData(input: RenderInput, pdf: Printing['pdf']): string {
     blocks: blocks.map(toPrintable),
     sections: sections.map((section) => ({ title: section.title, blocks: section.blocks.map(toPrintable) })),
   }
-  const printed = mapTexts(content, substitute) as typeof content
+  const printed = mapTexts<typeof content>(content, substitute)
   const created = input.snapshot.created_at.slice(0, 19).split(/[-T:]/)
   return JSON.stringify({
     ...printed,
