@@ -11,6 +11,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { SubjectName } from '#console/ui/subject-name.tsx'
+import { gatheringTexts } from './case-badges.tsx'
 import { type Investigation, type NumberedEvidence, useEvidence } from './investigation-queries.ts'
 
 type Entry = Schemas['InvestigationEvent']
@@ -126,7 +127,10 @@ const pages: Readonly<Record<string, string>> = {
 }
 
 /** Members whose value says enough. */
-const plain = ['state', 'gathering', 'origin', 'kind', 'waiting_for', 'code', 'part']
+const plain = ['state', 'origin', 'kind', 'waiting_for', 'code', 'part']
+
+const nameEvidence = (evidence: NumberedEvidence, evidence_id: string): string =>
+  [evidence.nameOf(evidence_id), evidence.find(evidence_id)?.title].filter(Boolean).join(' ')
 
 /** What an event names, as people call it. Hashes and ids without a page are left out. */
 function describe(
@@ -151,7 +155,19 @@ function describe(
         ],
       ]
     if (name === 'step_key') return [[name, steps.find(({ step_key }) => step_key === text)?.title ?? text]]
-    if (name === 'evidence_id') return evidence === undefined ? [] : [[name, evidence.nameOf(text)]]
+    if (name === 'evidence_id') return evidence === undefined ? [] : [[name, nameEvidence(evidence, text)]]
+    // The title says more than the kind.
+    if (name === 'kind' && 'evidence_id' in data) return []
+    if (name === 'gathering') return [[name, gatheringTexts[text as Investigation['gathering']] ?? toWords(text)]]
+    if (name === 'due_at')
+      return [
+        [
+          name,
+          <span key={name}>
+            due <DateTime at={text} />
+          </span>,
+        ],
+      ]
     if (name === 'outcome') return [[name, <ReasonCodes key={name} of={[text]} />]]
     if (name === 'attempt') return Number(value) > 1 ? [[name, `attempt ${text}`]] : []
     if (/^(user|key|job):/.test(text)) return [[name, <Principal key={name} of={text} isAlwaysNamed />]]
