@@ -23,9 +23,7 @@ export const problems = {
   token_invalid: {
     status: 401,
     title: 'The bearer token is not valid',
-    advice:
-      'Obtain a new token from a configured issuer; it must name this audience, an active tenant and its roles. ' +
-      'POST /api/auth/token exchanges an API key for one.',
+    advice: 'Obtain a new token from a configured issuer, or for an API key from POST /api/auth/token.',
   },
   token_expired: {
     status: 401,
