@@ -68,7 +68,7 @@ function NarrativeVersion({ draft, investigation: { investigation_id }, evidence
   if (stored === undefined || stored.version === 0) return null
   return (
     <>
-      <Text size="xs" c="dimmed" component="div">
+      <Text size="xs" c="dimmed" component="div" className="narrative-author">
         Version {stored.version}
         {stored.written_at !== null && stored.written_by !== null && (
           <>

@@ -83,7 +83,7 @@ const toChoice = ({ version, written_at }: Version) => ({
 
 const WrittenBy = ({ version }: { readonly version: Version | undefined }) =>
   version && (
-    <Text size="xs" c="dimmed" component="div">
+    <Text size="xs" c="dimmed" component="div" className="narrative-author">
       Written by <Principal of={version.written_by} isAlwaysNamed />
     </Text>
   )
