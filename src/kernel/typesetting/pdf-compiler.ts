@@ -180,8 +180,12 @@ export class PdfCompiler {
       const output: Buffer[] = []
       let size = 0
       let errors = ''
+      let isLate = false
       const kill = (): void => void child.kill('SIGKILL')
-      const timer = setTimeout(kill, time_limit_ms + GRACE_MS)
+      const timer = setTimeout(() => {
+        isLate = true
+        kill()
+      }, time_limit_ms + GRACE_MS)
       signal?.addEventListener('abort', kill, { once: true })
       child.stdout.on('data', (part: Buffer) => {
         output.push(part)
@@ -202,7 +206,7 @@ export class PdfCompiler {
         end(() => {
           if (signal?.aborted) reject(signal.reason)
           else if (code === 0) resolve(Buffer.concat(output))
-          else reject(toFailure(errors, task))
+          else reject(isLate ? createTimeFailure(task) : toFailure(errors, task))
         }),
       )
       // A process that ends without reading its input is judged by its exit code.
@@ -211,7 +215,10 @@ export class PdfCompiler {
   }
 }
 
-function toFailure(errors: string, { time_limit_ms, memory_limit_mib }: CompileTask): PdfFailure {
+const createTimeFailure = ({ time_limit_ms }: CompileTask): PdfFailure =>
+  new PdfFailure('time', `Typesetting took longer than ${time_limit_ms / 1000} s.`)
+
+function toFailure(errors: string, task: CompileTask): PdfFailure {
   const [line = '', ...rest] = errors.split('\n')
   const message = rest.join('\n').trim()
   switch (Number(line)) {
@@ -220,9 +227,9 @@ function toFailure(errors: string, { time_limit_ms, memory_limit_mib }: CompileT
     case exitCodes.refused:
       return new PdfFailure('refused', describeRefusal(message))
     case exitCodes.memory:
-      return new PdfFailure('memory', `Typesetting needs more than ${memory_limit_mib} MiB of memory.`)
+      return new PdfFailure('memory', `Typesetting needs more than ${task.memory_limit_mib} MiB of memory.`)
     case exitCodes.time:
-      return new PdfFailure('time', `Typesetting took longer than ${time_limit_ms / 1000} s.`)
+      return createTimeFailure(task)
     default:
       return new PdfFailure('crashed', 'The process that typesets ended unexpectedly.')
   }
