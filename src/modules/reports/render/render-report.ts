@@ -98,7 +98,7 @@ const SUBSTITUTED: ReportBlock = {
 }
 
 const MARKS_NOTE =
-  'This document contains texts with vowel signs, points or joiners. They are printed as stored; a program that copies text from this file may give them in another order or leave them out. The JSON, HTML and CSV files of the report have the exact text.'
+  'This document contains texts with vowel signs, points or joiners. They are printed as stored; applications that copy text from this file may give them in another order or leave them out. The JSON, HTML and CSV files of the report have the exact text.'
 
 /** What a reader of the paper cannot know: which texts a program reads differently from it. */
 function addMarksNote(document: ReportDocument): ReportDocument {
