@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import fs from 'node:fs'
 import { findSignatureFaults, type SignedManifest } from '#kernel/audit/signed-manifest.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import { PACK_FORMAT, SEAL_FORMAT } from '#kernel/pack-formats.ts'
+import { hashSealedFile, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import type { Command } from './command.ts'
 import { readPublicKey } from './verify.ts'
@@ -31,8 +31,13 @@ Example:
     if (args.flag('json')) terminal.out(JSON.stringify({ genuine, ...report }, null, 2))
     else if (genuine) {
       const held = key === undefined ? ' (taken from the file itself; compare it with one you hold)' : ''
-      terminal.out(`Genuine: ${report.reference}, seal ${report.seal_no}, signed by key ${report.key_id}${held}.`)
+      const { changed } = report
+      if (changed.length > 0) terminal.out(`CHANGED SINCE THE SEAL: ${changed.join(', ')}.`)
+      const as = changed.length > 0 ? 'Genuine as it was sealed' : 'Genuine'
+      terminal.out(`${as}: ${report.reference}, seal ${report.seal_no}, signed by key ${report.key_id}${held}.`)
       terminal.out(`  outcome ${report.outcome}, proposed by ${report.proposed_by}, closed by ${report.closed_by}`)
+      if (report.is_test) terminal.out('  TEST: evidence of it was not given by a live provider')
+      for (const limit of report.limits) terminal.out(`  ${limit}`)
       terminal.out(`  ${report.files} files, ${report.evidence} evidence items`)
     } else {
       terminal.out('NOT GENUINE: do not rely on what this archive says.')
@@ -52,15 +57,32 @@ interface Seal extends SignedManifest {
   readonly proposal: { readonly proposed_by: string; readonly proposal_hash: string }
   readonly evidence: readonly { readonly evidence_id: string; readonly content_hash: string }[]
   readonly narrative: { readonly content_hash: string } | null
+  readonly steps: readonly Json[]
+  readonly tasks: readonly Json[]
+  readonly information_requests: readonly Json[]
+  /** From the second format on. */
+  readonly is_test?: boolean
+  readonly files?: readonly { readonly name: string; readonly salted_sha256: string }[]
 }
 interface PackManifest extends SignedManifest {
   readonly investigation_id: string
   readonly seal_hash: string
+  /** From the second format on: the state of the case, and names of files that would show something else now. */
+  readonly state?: string
+  readonly changed?: readonly string[]
+  readonly shows?: 'sealed' | 'current' | 'erased'
+  readonly salt?: string | null
   readonly files: readonly { readonly name: string; readonly size_bytes: number; readonly sha256: string }[]
 }
 
 export interface PackReport {
   readonly faults: readonly string[]
+  /** What is not as it was sealed any more. */
+  readonly changed: readonly string[]
+  /** What the seal does not cover. */
+  readonly limits: readonly string[]
+  /** Evidence was not given by a live provider. */
+  readonly is_test: boolean
   readonly reference: string | null
   readonly seal_no: number | null
   readonly outcome: string | null
@@ -90,6 +112,9 @@ export async function examinePack(bytes: Buffer, key?: string): Promise<PackRepo
   const faults = seal && manifest ? findPackFaults(files, seal, manifest, key) : ['It holds no seal or no manifest.']
   return {
     faults,
+    changed: manifest ? listChanged(files, manifest) : [],
+    limits: seal && manifest ? listLimits(seal, manifest) : [],
+    is_test: seal?.is_test === true,
     reference: seal?.reference ?? null,
     seal_no: seal?.seal_no ?? null,
     outcome: seal?.outcome ?? null,
@@ -108,8 +133,10 @@ function findPackFaults(
   key: string | undefined,
 ): string[] {
   const faults = [
-    ...findSignatureFaults(SEAL_FORMAT, seal, key).map((fault) => `seal.json: ${fault}`),
-    ...findSignatureFaults(PACK_FORMAT, manifest, key).map((fault) => `manifest.json: ${fault}`),
+    ...findSignatureFaults(chooseFormat(SEAL_FORMATS, seal), seal, key).map((fault) => `seal.json: ${fault}`),
+    ...findSignatureFaults(chooseFormat(PACK_FORMATS, manifest), manifest, key).map(
+      (fault) => `manifest.json: ${fault}`,
+    ),
   ]
   if (faults.length > 0) return faults
   const named = new Map(manifest.files.map((file) => [file.name, file]))
@@ -126,8 +153,57 @@ function findPackFaults(
   const narrative = files.get('narrative.json')
   if (narrative && sha256(narrative) !== seal.narrative?.content_hash)
     faults.push('narrative.json is not the narrative that was sealed.')
-  faults.push(...findEvidenceFaults(files, seal))
+  if (seal.files) faults.push(...findContentFaults(files, seal.files, manifest))
+  else faults.push(...findRowFaults(files, seal))
+  if (manifest.shows !== 'erased') faults.push(...findEvidenceFaults(files, seal))
   return faults
+}
+
+/** The one that the file names, if it is known here. */
+const chooseFormat = (known: readonly string[], { format }: SignedManifest): string =>
+  known.find((each) => each === format) ?? (known.at(-1) as string)
+
+/** Every file against its salted hash. After an erasure there is nothing to compare. */
+function findContentFaults(
+  files: ReadonlyMap<string, Buffer>,
+  sealed: NonNullable<Seal['files']>,
+  { shows, salt }: PackManifest,
+): string[] {
+  if (shows === 'erased') return []
+  return sealed.flatMap(({ name, salted_sha256 }) => {
+    const bytes = files.get(name)
+    if (!bytes || typeof salt !== 'string') return [`${name} was sealed and is missing.`]
+    return hashSealedFile(salt, name, bytes) === salted_sha256 ? [] : [`${name} is not what was sealed.`]
+  })
+}
+
+/** A seal of the first format has states and revisions of the rows, which the files show as they are now. */
+function findRowFaults(files: ReadonlyMap<string, Buffer>, seal: Seal): string[] {
+  const parts: readonly [name: string, key: string, sealed: readonly Json[], members: readonly string[]][] = [
+    ['steps.json', 'step_key', seal.steps, ['kind', 'state', 'attempt', 'call_id', 'evidence_id']],
+    ['tasks.json', 'task_id', seal.tasks, ['step_key', 'state', 'ended_by', 'revision']],
+    ['information-requests.json', 'request_id', seal.information_requests, ['state', 'evidence_id', 'revision']],
+  ]
+  return parts.flatMap(([name, key, sealed, members]) => {
+    const listed = readJson<Json[]>(files, name) ?? []
+    const toText = (row: Json) => canonicalJson(members.map((member) => row[member] ?? null))
+    const now = new Map(listed.map((row) => [row[key], toText(row)]))
+    const isSame = listed.length === sealed.length && sealed.every((row) => now.get(row[key]) === toText(row))
+    return isSame ? [] : [`${name} is not what was sealed: the case has changed since the seal.`]
+  })
+}
+
+const CASE = 'investigation.json'
+
+function listChanged(files: ReadonlyMap<string, Buffer>, { state, changed = [] }: PackManifest): string[] {
+  const now = state ?? readJson<{ state: string }>(files, CASE)?.state
+  return [...(now === undefined || now === 'closed' ? [] : [`the case is ${now}`]), ...changed]
+}
+
+function listLimits(seal: Seal, { shows }: PackManifest): string[] {
+  if (!seal.files)
+    return ['A seal of the first format: it does not cover texts of tasks, requests, steps and the timeline.']
+  return shows === 'erased' ? ['The subject was erased: only ids and hashes of the case are left.'] : []
 }
 
 /** The members that a proposal rests on: everything but what closing added. */
@@ -140,6 +216,8 @@ function toProposed(seal: Seal): Json {
     closed_by: _c,
     sealed_at: _a,
     last_event: _e,
+    is_test: _it,
+    files: _fi,
     key_id: _k,
     public_key: _pk,
     earlier_keys: _ek,

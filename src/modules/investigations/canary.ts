@@ -73,5 +73,6 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     manifest_hash: CANARY_HASH,
     key_id: 'canary',
     signature: 'canary',
+    content,
   })
 }

@@ -127,7 +127,7 @@ export const fixtures: Fixtures = {
   },
   reopenInvestigation: async (t) => ({ params: await newClosedCase(t), body: { note: 'New payments came in' } }),
   mergeInvestigation: async (t) => ({
-    params: await newCase(t),
+    params: await newReadyCase(t),
     body: { into: (await newCase(t)).investigation_id, note: 'The same payments' },
   }),
   listInvestigationTasks: async (t) => {

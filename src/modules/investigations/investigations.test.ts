@@ -1,9 +1,13 @@
 /** Investigations over the API: opening and joining, who closes, narrative, tasks, merging and access. */
+import { hash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examinePack } from '#app/cli/verify-pack.ts'
+import { type SignedManifest, signManifest } from '#kernel/audit/signed-manifest.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { PACK_FORMAT, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { zipFiles } from '#kernel/zip-files.ts'
+import { toJsonFile, zipFiles } from '#kernel/zip-files.ts'
 import { escalateByPolicy, raiseAlert } from '#modules/alerts/index.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -84,13 +88,47 @@ const settle = (t: ExampleTenant, investigation_id: string) =>
 
 const codesOf = (reply: { json: { errors?: { keyword: string }[] } }) =>
   reply.json.errors?.map(({ keyword }) => keyword)
-/** One digit or letter of one file is another one. */
-async function alterFile(archive: Buffer, name: string): Promise<Buffer> {
+async function readFiles(archive: Buffer): Promise<ReadonlyMap<string, Buffer>> {
   const read = await readArchive(archive, 1_000_000)
   if (!('files' in read)) throw new Error(read.message)
-  const change = (text: string) => text.replace(/[0-9a-f](?=[0-9a-f]{8})/, (digit) => (digit === 'a' ? 'b' : 'a'))
+  return read.files
+}
+/** Without what signing adds. */
+const toFacts = ({
+  format: _f,
+  key_id: _k,
+  public_key: _p,
+  earlier_keys: _e,
+  signature: _s,
+  ...facts
+}: SignedManifest) => facts as Record<string, unknown>
+const toFirstFormat = ({ is_test: _t, files: _f, ...seal }: Record<string, unknown>) => seal
+
+/** As the service would sign these files; with a seal of the first format where `change` makes one. */
+function signPack(files: ReadonlyMap<string, Buffer>, change?: typeof toFirstFormat): Promise<Buffer> {
+  const [seal, manifest] = ['seal.json', 'manifest.json'].map((name) => JSON.parse(`${files.get(name)}`))
+  const { auditKeys } = w.kernel
+  const sealed = change ? signManifest(auditKeys, SEAL_FORMATS[0], change(toFacts(seal))) : seal
+  const shown = [...files]
+    .filter(([name]) => name !== 'manifest.json' && name !== 'seal.json')
+    .map(([name, bytes]) => ({ name, bytes }))
+  const named = [...shown, toJsonFile('seal.json', sealed)]
+  const { state: _s, changed: _c, shows: _w, salt: _a, ...first } = toFacts(manifest)
+  const facts = {
+    ...(change ? first : toFacts(manifest)),
+    seal_hash: hash('sha256', canonicalJson(sealed), 'hex'),
+    files: named.map(({ name, bytes }) => ({ name, size_bytes: bytes.length, sha256: hash('sha256', bytes, 'hex') })),
+  }
+  const signed = signManifest(auditKeys, change ? PACK_FORMATS[0] : PACK_FORMAT, facts)
+  return zipFiles([...named, toJsonFile('manifest.json', signed)])
+}
+
+/** One digit or letter of one file is another one, or its end. */
+async function alterFile(archive: Buffer, name: string): Promise<Buffer> {
+  const files = await readFiles(archive)
+  const change = (text: string) => text.replace(/[0-9a-f](?=[0-9a-f]{8})|$/, (digit) => (digit === 'a' ? 'b' : 'a'))
   return zipFiles(
-    [...read.files].map(([file, bytes]) => ({
+    [...files].map(([file, bytes]) => ({
       name: file,
       bytes: file === name ? Buffer.from(change(bytes.toString())) : bytes,
     })),
@@ -230,6 +268,8 @@ describe('the way to an outcome', () => {
     expect([early.status, early.json.code]).toEqual([409, 'transition_not_allowed'])
     expect(codesOf(early)).toEqual(expect.arrayContaining(['gathering_running', 'step_open', 'narrative_missing']))
     await settle(t, investigation_id)
+    const added_task = await send(analyst, `POST ${at}/tasks`, { title: 'Look at the funds' })
+    await send(analyst, `PATCH ${at}/tasks/${added_task.json.task_id}`, { state: 'done', result: 'Funds are clean' })
 
     // A fact needs evidence of this case, attached and unchanged.
     const reference = {
@@ -306,7 +346,8 @@ describe('the way to an outcome', () => {
       closed_by: second.principal,
       evidence: 1,
     })
-    for (const name of ['seal.json', 'narrative.json', 'evidence.json', 'timeline.json', 'manifest.json'])
+    const content = ['playbook', 'steps', 'tasks', 'information-requests', 'evidence', 'timeline', 'closing']
+    for (const name of [...content.map((each) => `${each}.json`), 'seal.json', 'narrative.json', 'manifest.json'])
       expect((await examinePack(await alterFile(pack.bytes, name), key)).faults).not.toEqual([])
     expect((await examinePack(pack.bytes, 'A'.repeat(43))).faults).toHaveLength(2)
     const seal = (await send(officer, `GET ${at}/seal`)).json
@@ -314,6 +355,27 @@ describe('the way to an outcome', () => {
 
     const reopened = await send(second, `POST ${at}/reopen`, { note: 'New payments' })
     expect([reopened.json.state, reopened.json.seals, reopened.json.outcome]).toEqual(['open', 1, null])
+
+    // What was sealed is shown as it was, and said to have changed; the same where somebody altered rows behind the service.
+    const { task_id } = (await send(analyst, `GET ${at}/tasks`)).json.items[0]
+    for (const body of [{ state: 'open' }, { state: 'done', result: 'Funds are stolen' }])
+      expect((await send(analyst, `PATCH ${at}/tasks/${task_id}`, body)).status).toBe(200)
+    const later = await w.call(`GET ${at}/pack`, { token: officer.token })
+    expect(await examinePack(later.bytes, key)).toMatchObject({
+      faults: [],
+      changed: ['the case is open', 'tasks.json'],
+    })
+    const shown = await readFiles(later.bytes)
+    expect(`${shown.get('tasks.json')}`).toContain('Funds are clean')
+    expect(`${shown.get('since-seal.json')}`).toContain('New payments')
+    expect(JSON.parse(`${shown.get('closing.json')}`)).toMatchObject({ closed_by: second.principal, note: 'Agreed' })
+    // The service signs nothing else as sealed; an earlier format is verified as far as it goes.
+    const forged = new Map(shown).set('tasks.json', Buffer.from('[]'))
+    expect((await examinePack(await signPack(forged), key)).faults).toEqual(['tasks.json is not what was sealed.'])
+    const old = await signPack(shown, toFirstFormat)
+    expect(await examinePack(old, key)).toMatchObject({ faults: [], limits: [expect.stringContaining('first format')] })
+    const changedOld = await examinePack(await signPack(forged, toFirstFormat), key)
+    expect(changedOld.faults).toEqual([expect.stringContaining('tasks.json is not what was sealed')])
     const next = (await propose(analyst)).json.proposal
     expect((await send(officer, `POST ${at}/return`, { note: 'Look at March' })).json.state).toBe('open')
     const last = (await propose(analyst)).json.proposal
@@ -497,8 +559,13 @@ describe('an alert', () => {
 
 describe('access', () => {
   test('restricting a case hides it and all of it, and merging keeps who may see both', async () => {
-    const { analyst, officer, second, send, open, read, newSubject } = await createTeam()
+    const { t, analyst, officer, second, send, open, read, newSubject } = await createTeam()
     const [one, two] = [(await open()).json, (await open()).json]
+    const mergeInto = (from: { investigation_id: string }, into: { investigation_id: string }) =>
+      send(officer, `POST /investigations/${from.investigation_id}/merge`, {
+        into: into.investigation_id,
+        note: 'The same',
+      })
     const restrict = (id: string, who: Someone, people: string[]) =>
       send(who, `PUT /investigations/${id}/access`, { is_restricted: true, people, reason: 'Suspicion' })
     expect((await restrict(one.investigation_id, officer, [second.user_id])).json.is_restricted).toBe(true)
@@ -506,26 +573,87 @@ describe('access', () => {
     expect((await send(analyst, `GET /jobs/${one.job_id}`)).status).toBe(404)
     expect((await restrict(two.investigation_id, officer, [analyst.user_id])).status).toBe(200)
     expect((await read(two.investigation_id)).counts.people_with_access).toBe(2)
-    const merged = await send(officer, `POST /investigations/${one.investigation_id}/merge`, {
-      into: two.investigation_id,
-      note: 'The same',
-    })
+    // What runs would be lost.
+    expect(codesOf(await mergeInto(one, two))).toEqual(['gathering_running'])
+    await settle(t, one.investigation_id)
+    // Nobody who sees the first may miss the second: they would learn of a hidden case.
+    expect((await mergeInto(one, two)).json.code).toBe('conflict')
+    const free = (await open()).json
+    await settle(t, free.investigation_id)
+    expect((await mergeInto(free, two)).json.code).toBe('conflict')
+    expect((await read(free.investigation_id)).state).toBe('open')
+    const grant = { user_id: second.user_id, reason: 'Works on the first' }
+    expect((await send(officer, `POST /investigations/${two.investigation_id}/access/grants`, grant)).status).toBe(201)
+    const merged = await mergeInto(one, two)
     expect([merged.status, merged.json.state, merged.json.merged_into]).toEqual([200, 'merged', two.investigation_id])
     // The analyst could not see the first one.
     expect((await send(analyst, `GET /investigations/${two.investigation_id}`)).status).toBe(404)
-    expect((await send(second, `GET /investigations/${two.investigation_id}`)).status).toBe(404)
-    expect((await send(second, `GET /investigations/${one.investigation_id}`)).json.merged_into).toBeNull()
+    expect((await send(second, `GET /investigations/${one.investigation_id}`)).json.merged_into).toBe(
+      two.investigation_id,
+    )
     // An open case that is merged with a restricted one becomes restricted.
     const [three, four] = [(await open()).json, (await open(undefined, { subject_id: await newSubject() })).json]
     await restrict(three.investigation_id, officer, [second.user_id])
-    await send(officer, `POST /investigations/${three.investigation_id}/merge`, {
-      into: four.investigation_id,
-      note: 'The same',
-    })
+    await settle(t, three.investigation_id)
+    expect((await mergeInto(three, four)).status).toBe(200)
     expect((await send(analyst, `GET /investigations/${four.investigation_id}`)).status).toBe(404)
     expect((await send(second, `GET /investigations/${four.investigation_id}`)).status).toBe(200)
     const log = (await send(officer, `GET /investigations/${four.investigation_id}/access-log`)).json.items
     expect(log.map(({ operation }: { operation: string }) => operation)).toContain('getInvestigation')
+  })
+
+  test('what is restricted after it was linked is not shown in a case that everybody sees', async () => {
+    const { t, analyst, officer, second, send, open, read } = await createTeam()
+    const { investigation_id } = (await open()).json
+    const at = `/investigations/${investigation_id}`
+    await settle(t, investigation_id)
+    const alert = { source: 'desk', dedup_key: uuidv7(), title: 'Hidden later', priority: 'medium' }
+    const { alert_id } = (await send(officer, 'POST /alerts', alert)).json
+    const { restriction_id } = (await send(officer, `GET /alerts/${alert_id}`)).json
+    expect((await send(analyst, `POST ${at}/alerts`, { alert_ids: [alert_id] })).status).toBe(200)
+    const { upload_id } = (
+      await w.call('POST /uploads?file_name=a.txt', {
+        token: officer.token,
+        body: Buffer.from(uuidv7()),
+        headers: { 'content-type': 'application/octet-stream' },
+      })
+    ).json
+    const { document_id } = (await send(officer, 'POST /documents', { upload_id, title: 'A paper', restriction_id }))
+      .json
+    const attached = { owner_kind: 'investigation', owner_id: investigation_id, kind: 'document', title: 'Paper' }
+    const { evidence_id } = (await send(officer, 'POST /evidence', { ...attached, object_id: document_id })).json
+    const paragraphs = [{ kind: 'fact', text: 'It is so.', cites: [evidence_id] }]
+    expect((await send(officer, `PUT ${at}/narrative`, { paragraphs })).json.findings).toEqual([])
+    expect((await read(investigation_id)).counts).toMatchObject({ alerts: 1, evidence: 1 })
+    expect((await send(officer, `POST /restrictions/${restriction_id}/impose`)).status).toBe(200)
+
+    const seen = await read(investigation_id)
+    expect([seen.alerts, seen.counts.alerts, seen.counts.evidence]).toEqual([[], 0, 0])
+    for (const path of [`${at}/timeline?limit=200`, `/evidence?owner_id=${investigation_id}`]) {
+      const { text } = await send(analyst, `GET ${path}`)
+      expect([path, [alert_id, document_id].filter((id) => text.includes(id))]).toEqual([path, []])
+    }
+    expect((await send(analyst, `GET /evidence/${evidence_id}`)).status).toBe(404)
+    const outcome = { outcome: 'INV_NO_SUSPICION' }
+    const refused = await send(analyst, `POST ${at}/propose-outcome`, outcome)
+    expect([codesOf(refused), refused.json.detail]).toEqual([
+      ['citation_unknown'],
+      expect.stringContaining('available to you'),
+    ])
+    // Who has access proposes; nobody closes on what they cannot read, or reads a seal that names it.
+    const { proposal } = (await send(officer, `POST ${at}/propose-outcome`, outcome)).json
+    const close = (who: Someone) => send(who, `POST ${at}/close`, { proposal_hash: proposal.proposal_hash })
+    expect(codesOf(await close(second))).toEqual(['citation_unknown', 'evidence_not_available'])
+    const grant = { effect: 'grant', reason: 'Decides' }
+    const place = `/restrictions/${restriction_id}/access/${second.user_id}`
+    expect((await send(officer, `PUT ${place}`, grant)).status).toBe(200)
+    expect((await close(second)).json.state).toBe('closed')
+    const third = await w.person(t.tenant_id, ['compliance_officer'])
+    for (const path of ['seal', 'pack'])
+      expect([
+        (await send(third, `GET ${at}/${path}`)).status,
+        (await send(second, `GET ${at}/${path}`)).status,
+      ]).toEqual([409, 200])
   })
 
   test('a restricted case changes no answer to anybody else, and its people learn who asked', async () => {

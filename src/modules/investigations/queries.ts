@@ -3,6 +3,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { IdRange } from '#kernel/search/source.ts'
+import { evidenceStore } from '#modules/documents/index.ts'
 import type { Priority } from '#modules/work/index.ts'
 import type { EventCategory, GatheringState, InvestigationState, Origin, StepState, WaitingReason } from './model.ts'
 
@@ -42,6 +43,8 @@ export interface InvestigationRow {
   readonly assignee: string | null
   readonly restriction_id: string
   readonly is_in_force: boolean
+  /** Evidence that is attached was not given by a live provider. */
+  readonly is_test: boolean
   readonly created_at: string
   readonly created_by: string
   readonly updated_at: string
@@ -54,7 +57,9 @@ const columns = `i.investigation_id, i.reference, i.subject_id, s.name as subjec
   i.playbook_version, i.playbook_hash, i.title, i.priority, i.origin, i.origin_reference, i.state, i.gathering, i.gathering_job_id,
   i.gathering_problem, i.waiting_for, i.waiting_since, i.waiting_until, i.proposed_outcome, i.proposed_by, i.proposed_at, i.proposal_hash,
   i.outcome, i.closed_by, i.closed_at, i.seal_no, m.investigation_id as merged_into, i.merged_by, i.merged_at, w.queue_key, w.assignee,
-  i.restriction_id, app.is_in_force(i.restriction_id) as is_in_force, i.created_at, i.created_by, i.updated_at, i.updated_by, i.revision`
+  i.restriction_id, app.is_in_force(i.restriction_id) as is_in_force,
+  exists (select 1 from app.evidence_item t where t.tenant_id = i.tenant_id and t.owner_id = i.investigation_id and t.owner_kind = 'investigation'
+            and t.detached_at is null and t.is_test) as is_test, i.created_at, i.created_by, i.updated_at, i.updated_by, i.revision`
 
 const joins = `join app.subject s on s.tenant_id = i.tenant_id and s.subject_id = i.subject_id
   left join app.investigation m on m.tenant_id = i.tenant_id and m.investigation_id = i.merged_into
@@ -158,8 +163,10 @@ export interface CaseCounts {
 
 export const countCase = async (tx: Tx, investigation_id: string, restriction_id: string): Promise<CaseCounts> =>
   (await tx.find<CaseCounts>(
-    `select (select count(*) from app.evidence_item where tenant_id = $1 and owner_id = $2 and owner_kind = 'investigation' and detached_at is null) as evidence,
-            (select count(*) from app.investigation_alert where tenant_id = $1 and investigation_id = $2) as alerts,
+    `select (select count(*) from app.evidence_item e where e.tenant_id = $1 and e.owner_id = $2 and e.owner_kind = 'investigation' and e.detached_at is null
+                and ${evidenceStore.isShown('e')}) as evidence,
+            (select count(*) from app.investigation_alert l join app.alert a on a.tenant_id = l.tenant_id and a.alert_id = l.alert_id
+              where l.tenant_id = $1 and l.investigation_id = $2) as alerts,
             (select count(*) from app.investigation_note where tenant_id = $1 and investigation_id = $2) as notes,
             (select count(*) from app.investigation_task where tenant_id = $1 and investigation_id = $2 and state = 'open') as tasks_open,
             (select count(*) from app.investigation_task where tenant_id = $1 and investigation_id = $2) as tasks,
@@ -243,6 +250,8 @@ export interface StepRow {
   readonly result_kind: string | null
   readonly result_id: string | null
   readonly evidence_id: string | null
+  /** No live provider gave the answer. */
+  readonly is_test: boolean
   readonly contract_result: Readonly<Record<string, unknown>> | null
   readonly cost_amount: string | null
   readonly cost_currency: string | null
@@ -259,7 +268,7 @@ export interface StepRow {
 }
 
 export const stepColumns = `t.step_key, t.position, t.kind, t.origin, t.is_required, t.needs, t.definition, t.state, t.attempt, t.job_id, t.call_id,
-  t.task_id, t.result_kind, t.result_id, t.evidence_id, t.contract_result, t.cost_amount::text as cost_amount, t.cost_currency, t.reused_from,
+  t.task_id, t.result_kind, t.result_id, t.evidence_id, t.is_test, t.contract_result, t.cost_amount::text as cost_amount, t.cost_currency, t.reused_from,
   t.not_before, t.started_at, t.ended_at, t.problem, t.waived_by, t.waived_at, t.waive_reason, t.revision, t.updated_at`
 
 /** In the order of the playbook; those that people added come last. */
@@ -281,6 +290,20 @@ export interface TimelineRow {
   readonly note: Buffer | null
 }
 
+/** What an event names may have been restricted later: those who may not see it do not see the event. */
+const isShown = `case
+    when e.kind = 'alert_linked' then exists (
+      select 1 from app.alert a where a.tenant_id = e.tenant_id and a.alert_id = (e.data ->> 'alert_id')::uuid)
+    when e.kind in ('other_case_requested', 'merged_from') then exists (
+      select 1 from app.investigation o where o.tenant_id = e.tenant_id and o.investigation_id = (e.data ->> 'investigation_id')::uuid)
+    when e.kind in ('evidence_attached', 'evidence_detached') then exists (
+      select 1 from app.evidence_item v where v.tenant_id = e.tenant_id and v.evidence_id = (e.data ->> 'evidence_id')::uuid
+         and ${evidenceStore.isShown('v')})
+    else true end`
+const shownData = `case when e.kind = 'merged' and not exists (
+    select 1 from app.investigation o where o.tenant_id = e.tenant_id and o.investigation_id = (e.data ->> 'merged_into')::uuid)
+  then e.data - 'merged_into' else e.data end as data`
+
 /** Newest first. */
 export const listTimeline = (
   tx: Tx,
@@ -289,11 +312,11 @@ export const listTimeline = (
   count: number,
 ) =>
   tx.query<TimelineRow>(
-    `select e.event_id, e.kind, e.category, e.data, e.recorded_at, e.recorded_by, n.note_id, n.content as note
+    `select e.event_id, e.kind, e.category, ${shownData}, e.recorded_at, e.recorded_by, n.note_id, n.content as note
        from app.investigation_event e
        left join app.investigation_note n on n.tenant_id = e.tenant_id and n.investigation_id = e.investigation_id
          and (n.revision = e.revision or (e.kind = 'noted' and n.note_id = (e.data ->> 'note_id')::uuid))
-      where e.tenant_id = $1 and e.investigation_id = $2 and ($3::text is null or e.category = $3)
+      where e.tenant_id = $1 and e.investigation_id = $2 and ($3::text is null or e.category = $3) and ${isShown}
         and ($4::timestamptz is null or (e.recorded_at, e.event_id) < ($4, $5::uuid))
       order by e.recorded_at desc, e.event_id desc limit $6`,
     [tx.tenant_id, investigation_id, category, after?.[0] ?? null, after?.[1] ?? null, count],

@@ -8,6 +8,7 @@ import type { playbookModel } from '#modules/playbooks/index.ts'
 import { createImposedRestriction } from '#modules/restrictions/index.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { toReopenedKey } from './lifecycle/acts.ts'
 import { type OpenRequest, openInvestigation } from './opening/open-investigation.ts'
 import { insertSeal } from './seal/queries.ts'
 
@@ -118,7 +119,13 @@ const seal = (investigation_id: string, seal_no: number) =>
       manifest_hash: 'c'.repeat(64),
       key_id: 'k',
       signature: 's',
+      content: null,
     }),
+  )
+const addNote = (tx: Tx, investigation_id: string) =>
+  tx.run(
+    `insert into app.investigation_note (tenant_id, note_id, investigation_id, content, created_by) values ($1, $2, $3, 'x', 'user:x')`,
+    [tx.tenant_id, uuidv7(), investigation_id],
   )
 const proposed = async () => {
   const investigation_id = await newCase()
@@ -169,7 +176,14 @@ describe('closing', () => {
     // Its content stays as it was sealed.
     await refuses(setStep(id, 'not_before = now()'), 'PB010')
     await refuses(seal(id, 2), 'PB010')
-    await change(id, `state = 'open', closed_by = null, closed_at = null, outcome = null, ${NO_PROPOSAL}, ${NEXT}`, BEN)
+    await refuses(
+      asPerson(ANNA, (tx) => addNote(tx, id)),
+      'PB010',
+    )
+    const REOPENED = `state = 'open', closed_by = null, closed_at = null, outcome = null, ${NO_PROPOSAL}, ${NEXT}`
+    await refuses(change(id, REOPENED, 'job:x'), 'PB002')
+    await refuses(change(id, `gathering_problem = '{"code":"x"}'`), 'PB002')
+    await change(id, REOPENED, BEN)
     await change(id, toProposal(BEN), BEN)
     await refuses(change(id, toClosing(ANNA)), 'PB002')
     await refuses(seal(id, 1), 'investigation_seal_pkey')
@@ -198,6 +212,15 @@ describe('closing', () => {
     ['another restriction', `restriction_id = gen_random_uuid(), ${NEXT}`],
     ['a change without a revision', `title = 'x'`],
     ['a seal number without closing', `seal_no = 1, ${NEXT}`],
+    ['leaving the one that everybody joins without a restriction', 'joins = false'],
+    [
+      'a merge while it is gathering',
+      `gathering = 'running', state = 'merged', merged_into = gen_random_uuid(), merged_by = '${BEN}', merged_at = now(), ${NEXT}`,
+    ],
+    [
+      'a merge by somebody else',
+      `gathering = 'done', state = 'merged', merged_into = gen_random_uuid(), merged_by = '${ANNA}', merged_at = now(), ${NEXT}`,
+    ],
   ])('refuses %s', async ([, set]) => {
     const id = await newCase()
     await refuses(change(id, set as string, BEN), 'PB002')
@@ -213,6 +236,12 @@ describe('closing', () => {
         ),
         '42501',
       )
+    // The timeline is the database's: only what no row shows is written by the service.
+    const event = `insert into app.investigation_event (tenant_id, event_id, investigation_id, kind, category, recorded_by)
+      values ($1, $2, $3, $4, 'person', 'user:x')`
+    const tell = (kind: string) => asPerson(ANNA, (tx) => tx.run(event, [tx.tenant_id, uuidv7(), id, kind]))
+    await refuses(tell('closed'), 'PB002')
+    await tell('assigned')
     for (const table of append)
       await refuses(
         asPerson(ANNA, (tx) =>
@@ -335,6 +364,13 @@ describe('joining', () => {
   })
 })
 
+test('clocks of a case that is opened again have keys within the limit, each its own', () => {
+  const long = 'c'.repeat(100)
+  const keys = ['first-action', long, long].map((key, at) => toReopenedKey(key, at, 12))
+  expect(keys.map(({ length }) => length)).toEqual([15, 100, 100])
+  expect([keys[0], new Set(keys).size]).toEqual(['first-action-12', 3])
+})
+
 test('what belongs to a case has its restriction, and nobody without access adds to it', async () => {
   const { investigation_id, restriction_id } = await open({ subject: { subject_id: await newSubject() } })
   const rows = await asPerson(ANNA, (tx) =>
@@ -357,12 +393,10 @@ test('what belongs to a case has its restriction, and nobody without access adds
       [tx.tenant_id, restriction_id],
     ),
   )
-  const add = (tx: Tx) =>
-    tx.run(
-      `insert into app.investigation_note (tenant_id, note_id, investigation_id, content, created_by) values ($1, $2, $3, 'x', 'user:x')`,
-      [tx.tenant_id, uuidv7(), investigation_id],
-    )
-  await refuses(asOutsider(add), 'PB004')
+  await refuses(
+    asOutsider((tx) => addNote(tx, investigation_id)),
+    'PB004',
+  )
 })
 
 describe('each guard is the one that refuses', () => {
@@ -392,7 +426,9 @@ describe('each guard is the one that refuses', () => {
   test('of closing, seals, joining and steps', async () => {
     const sealed = await proposed()
     await seal(sealed, 1)
-    const [unsealed, fresh] = [await proposed(), await newCase()]
+    const [unsealed, fresh, closed] = [await proposed(), await newCase(), await proposed()]
+    await seal(closed, 1)
+    await change(closed, toClosing(BEN), BEN)
     const copied = `insert into app.investigation (tenant_id, investigation_id, reference, subject_id, playbook_key, playbook_origin, playbook_version,
         playbook_hash, title, priority, origin, restriction_id, created_by, updated_by)
       select tenant_id, gen_random_uuid(), 'INV-0000-0000', subject_id, playbook_key, playbook_origin, playbook_version, playbook_hash, title,
@@ -426,6 +462,26 @@ describe('each guard is the one that refuses', () => {
         'PB010',
         ANNA,
         update('investigation_step', sealed, 'not_before = now(), revision = revision + 1'),
+      ],
+      [
+        'drop trigger investigation_note_open on app.investigation_note',
+        'PB010',
+        ANNA,
+        `insert into app.investigation_note (tenant_id, note_id, investigation_id, content, created_by)
+          values ('${t.tenant_id}', gen_random_uuid(), '${closed}', 'x', '${ANNA}')`,
+      ],
+      [
+        'drop trigger investigation_rules on app.investigation',
+        'PB002',
+        ANNA,
+        update('investigation', fresh, 'joins = false'),
+      ],
+      [
+        'drop trigger investigation_event_keep on app.investigation_event',
+        'PB002',
+        ANNA,
+        `insert into app.investigation_event (tenant_id, event_id, investigation_id, kind, category, recorded_by)
+          values ('${t.tenant_id}', gen_random_uuid(), '${fresh}', 'closed', 'person', '${ANNA}')`,
       ],
       [
         // Neither the privilege nor the trigger alone: both have to be gone.

@@ -62,6 +62,9 @@ const members = {
   merged_into: nullable(Id()),
   restriction_id: Id(),
   is_restricted: Type.Boolean({ description: 'true: only people on the access list of its restriction see it.' }),
+  is_test: Type.Boolean({
+    description: 'true: evidence of it was not given by a live provider, so an outcome rests on a test.',
+  }),
   created_at: Timestamp(),
   created_by: Principal,
   updated_at: Timestamp(),
@@ -103,6 +106,7 @@ export const Step = closed(
     task_id: nullable(Id()),
     result: nullable(closed({ kind: text(40), id: Id() }, { title: 'StepResult' })),
     evidence_id: nullable(Id()),
+    is_test: Type.Boolean({ description: 'true: no live provider gave the answer.' }),
     contract_result: nullable(AnyMembers('Verdict of the source contract.')),
     cost: nullable(closed({ amount: text(30), currency: text(3) }, { title: 'StepCost' })),
     reused_from: nullable(

@@ -31,6 +31,7 @@ export const toSummary = (row: InvestigationRow) => ({
   merged_into: row.merged_into,
   restriction_id: row.restriction_id,
   is_restricted: row.is_in_force,
+  is_test: row.is_test,
   created_at: row.created_at,
   created_by: row.created_by,
   updated_at: row.updated_at,
@@ -57,6 +58,7 @@ export const toStep = (row: StepRow) => ({
   task_id: row.task_id,
   result: row.result_kind !== null && row.result_id !== null ? { kind: row.result_kind, id: row.result_id } : null,
   evidence_id: row.evidence_id,
+  is_test: row.is_test,
   contract_result: row.contract_result,
   cost:
     row.cost_amount !== null && row.cost_currency !== null

@@ -43,6 +43,9 @@ export const Evidence = closed(
     detached_by: nullable(text(200)),
     detach_reason: nullable(text(2000)),
     erased_at: nullable(Timestamp()),
+    is_test: Type.Boolean({
+      description: 'true: no live provider gave the answer, or a decision rests on such a one.',
+    }),
     restriction_id: RestrictionInForce(),
   },
   { title: 'Evidence' },

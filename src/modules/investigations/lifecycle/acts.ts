@@ -63,8 +63,12 @@ async function change(
   changed: Partial<CaseChange>,
   note: Noted['note'],
 ) {
+  const write = async () => note && addNote(kernel, tx, row, { text: note, revision: row.revision + 1 })
+  // Nothing is written about a case that has ended: before the act that ends it, and after the one that opens it again.
+  const isOpen = row.state === 'open' || row.state === 'proposed'
+  if (isOpen) await write()
   await updateCase(tx, row.investigation_id, { ...row, ...changed })
-  if (note) await addNote(kernel, tx, row, { text: note, revision: row.revision + 1 })
+  if (!isOpen) await write()
 }
 
 const stopFirstAction = (tx: Tx, { investigation_id }: InvestigationRow) =>
@@ -151,7 +155,7 @@ export const close: Act<{ proposal_hash: string } & Noted> = async (context, row
   const content = await readProposalContent(tx, row, outcome)
   if (row.proposal_hash !== proposal_hash || hashManifest(content) !== row.proposal_hash)
     fail('conflict', 'The investigation has changed since the outcome was proposed, or another one was proposed.')
-  const seal_no = await sealCase(kernel, tx, row, { content, closed_by: caller.principal })
+  const seal_no = await sealCase(kernel, tx, row, { content, closed_by: caller.principal, note: note ?? null })
   await workItems.completeWork(tx, toWorkItem(row.investigation_id))
   await change(context, row, { state: 'closed', outcome, closed_by: caller.principal, seal_no }, note)
   const { investigation_id: object_id, restriction_id } = row
@@ -167,9 +171,19 @@ export const reopen: Act<{ note: string }> = async (context, row, { note }) => {
   const object = { ...toWorkItem(investigation_id), restriction_id }
   const { openings } = await workItems.openWork(kernel, tx, { ...object, priority, source: playbook_key })
   const { content } = await loadPinned(context, row)
-  const clocks = content.clocks.map((clock) => ({ ...clock, key: `${clock.key}-${openings}` }))
+  const clocks = content.clocks.map((clock, at) => ({ ...clock, key: toReopenedKey(clock.key, at, openings) }))
   await startClocks(kernel, tx, object, clocks)
   await emit(tx, investigationReopened, { object_id: investigation_id, restriction_id, data: {} })
+}
+
+const MAX_CLOCK_KEY = 100
+
+/** Clocks of each opening have keys of their own. A key that is too long is cut, and told from others by its place. */
+export function toReopenedKey(key: string, at: number, openings: number): string {
+  const whole = `${key}-${openings}`
+  if (whole.length <= MAX_CLOCK_KEY) return whole
+  const end = `-${at}-${openings}`
+  return `${key.slice(0, MAX_CLOCK_KEY - end.length)}${end}`
 }
 
 /** For another case of the same people: what it gathered is named there too. */

@@ -5,6 +5,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { listNarrativeGuards } from '../narrative/narrative.ts'
 import { type CaseCounts, countCase, type InvestigationRow, listSteps } from '../queries.ts'
+import { findHiddenEvidence } from '../seal/queries.ts'
 import { listTasks } from '../tasks/queries.ts'
 import type { CaseContent } from './guards.ts'
 
@@ -25,7 +26,9 @@ export async function readContent(
   const steps = await listSteps(tx, investigation_id)
   const tasks = await listTasks(tx, investigation_id)
   const counts = await countCase(tx, investigation_id, restriction_id)
-  // Only an open case can be proposed; of an erased subject nothing can be read.
-  const narrative = row.state === 'open' ? await listNarrativeGuards(kernel, tx, row, depth === 'verified') : []
-  return { content: { steps, tasks, narrative, requests_open: counts.information_requests_open }, counts }
+  // Only an open case can be proposed, and only a proposed one closed; of an erased subject nothing can be read.
+  const isOpen = row.state === 'open' || row.state === 'proposed'
+  const narrative = isOpen ? await listNarrativeGuards(kernel, tx, row, depth === 'verified') : []
+  const is_hidden = row.state === 'proposed' && (await findHiddenEvidence(tx, investigation_id))
+  return { content: { steps, tasks, narrative, is_hidden, requests_open: counts.information_requests_open }, counts }
 }

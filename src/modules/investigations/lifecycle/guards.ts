@@ -36,6 +36,8 @@ export interface CaseContent {
   readonly tasks: readonly TaskRow[]
   /** Of the narrative; empty: it is complete. */
   readonly narrative: readonly Guard[]
+  /** Of a proposed case: evidence of it is not available to the caller. */
+  readonly is_hidden: boolean
   /** Requests for information that are open. */
   readonly requests_open: number
 }
@@ -67,6 +69,15 @@ export function listGuards(
       { code: 'state', pointer: '#/state', detail: `The investigation is ${investigation.state}, not ${expected}.` },
     ]
   if (action === 'propose_outcome') found.push(...listProposalGuards(investigation, content))
+  // Nobody closes on what they cannot read.
+  if (action === 'close') found.push(...content.narrative.filter(({ code }) => code === 'citation_unknown'))
+  if (action === 'close' && content.is_hidden)
+    found.push({
+      code: 'evidence_not_available',
+      pointer: '#/evidence',
+      detail: 'Part of what the proposal rests on is not available to you.',
+    })
+  if (action === 'merge') found.push(...listRunningGuards(investigation, content))
   if (action === 'wait' && investigation.waiting_for !== null)
     found.push({ code: 'waiting', pointer: '#/waiting_for', detail: 'The investigation is waiting already.' })
   if (action === 'resume' && investigation.waiting_for === null)
@@ -92,19 +103,34 @@ function* listCallerGuards(action: Action, { proposed_by }: InvestigationRow, ca
     }
 }
 
-function listProposalGuards(
-  { gathering, waiting_for }: InvestigationRow,
-  { steps, tasks, narrative, requests_open }: CaseContent,
+/** What runs would be lost to the case. */
+function listRunningGuards(
+  { gathering }: Pick<InvestigationRow, 'gathering'>,
+  { steps }: Pick<CaseContent, 'steps'>,
 ): Guard[] {
   const found: Guard[] = []
   if (gathering === 'running')
     found.push({ code: 'gathering_running', pointer: '#/gathering', detail: 'The service is still gathering.' })
+  for (const { step_key, state } of steps)
+    if (state === 'running')
+      found.push({
+        code: 'step_running',
+        pointer: `#/steps/${step_key}`,
+        detail: `The step ${step_key} is running.`,
+      })
+  return found
+}
+
+function listProposalGuards(
+  { gathering, waiting_for }: InvestigationRow,
+  { steps, tasks, narrative, requests_open }: CaseContent,
+): Guard[] {
+  const found = listRunningGuards({ gathering }, { steps })
   if (waiting_for !== null)
     found.push({ code: 'waiting', pointer: '#/waiting_for', detail: 'The investigation waits; resume it first.' })
   for (const { step_key, state, is_required } of steps) {
     const pointer = `#/steps/${step_key}`
-    if (state === 'running') found.push({ code: 'step_running', pointer, detail: `The step ${step_key} is running.` })
-    else if (is_required && !settledStates.includes(state))
+    if (is_required && state !== 'running' && !settledStates.includes(state))
       found.push({ code: 'step_open', pointer, detail: `The required step ${step_key} is ${state}.` })
   }
   const given = new Set(

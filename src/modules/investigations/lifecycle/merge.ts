@@ -23,6 +23,7 @@ export const merge: Act<{ into: string; note: string }> = async (context, row, {
   if (into === row.investigation_id) fail('conflict', 'An investigation cannot be merged into itself.')
   const target = assertReferenced(await lockInvestigation(tx, into), 'investigation with this id')
   if (target.state !== 'open') fail('transition_not_allowed', `The other investigation is ${target.state}.`)
+  await assertNotNarrower(tx, row, target)
   await narrowAccess(tx, row, target, caller.principal)
   await copyReferences(tx, row, target)
   await workItems.completeWork(tx, toWorkItem(row.investigation_id))
@@ -32,6 +33,28 @@ export const merge: Act<{ into: string; note: string }> = async (context, row, {
     { state: 'merged', merged_into: target.investigation_id, waiting_for: null, waiting_until: null },
     note,
   )
+}
+
+type Access = Awaited<ReturnType<typeof accessLists.listCurrentAccess>>[number]
+
+const lastsAsLong = (one: Access, other: Access): boolean =>
+  one.until === null || (other.until !== null && Date.parse(one.until) >= Date.parse(other.until))
+
+/** Whoever sees a merged case learns of the one it was merged into, so nobody may see this one only. */
+async function assertNotNarrower(tx: Tx, source: InvestigationRow, target: InvestigationRow): Promise<void> {
+  if (!target.is_in_force || source.restriction_id === target.restriction_id) return
+  const refuse = () =>
+    fail('conflict', 'People who may see this investigation may not see the other one. Restrict it first.')
+  if (!source.is_in_force) refuse()
+  const [here, there] = [
+    await accessLists.listCurrentAccess(tx, source.restriction_id),
+    await accessLists.listCurrentAccess(tx, target.restriction_id),
+  ]
+  const isListed = (list: readonly Access[], person: Access) =>
+    list.some((each) => each.user_id === person.user_id && each.effect === person.effect && lastsAsLong(each, person))
+  const isSeen = here.every((person) => person.effect !== 'grant' || isListed(there, person))
+  const isHidden = there.every((person) => person.effect !== 'exclude' || isListed(here, person))
+  if (!isSeen || !isHidden) refuse()
 }
 
 /** People with access to both. An unrestricted case is open to everybody, so the people of the other one stay. */

@@ -100,7 +100,7 @@ export async function findFindings(
 }
 
 const citationTexts = {
-  citation_unknown: 'is no evidence of this investigation',
+  citation_unknown: 'is no evidence of this investigation that is available to you',
   citation_detached: 'was detached',
   citation_erased: 'was erased',
   citation_changed: 'has changed since it was attached',

@@ -9,6 +9,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { SEAL_FORMAT } from '#kernel/pack-formats.ts'
 import type { InvestigationRow } from '../queries.ts'
+import { encryptCaseFiles } from './case-files.ts'
 import { findLastEvent, insertSeal, readSealedParts } from './queries.ts'
 
 export const hashManifest = (manifest: object): string =>
@@ -32,25 +33,37 @@ export async function readProposalContent(tx: Tx, row: InvestigationRow, outcome
   }
 }
 
-/** Stores the signed seal of a case that the caller closes, before the case is closed. */
+interface Closing {
+  readonly content: object
+  readonly closed_by: string
+  readonly note: string | null
+}
+
+/** Stores the signed seal of a case that the caller closes, and what its archive shows, before the case is closed. */
 export async function sealCase(
-  { auditKeys }: Capabilities<'auditKeys'>,
+  kernel: Capabilities<'auditKeys' | 'caches' | 'encryption'>,
   tx: Tx,
   row: InvestigationRow,
-  { content, closed_by }: { readonly content: object; readonly closed_by: string },
+  { content, closed_by, note }: Closing,
 ): Promise<number> {
   const seal_no = row.seal_no + 1
-  const manifest = signManifest(auditKeys, SEAL_FORMAT, {
+  const { title, priority, proposed_by, proposed_outcome: outcome } = row
+  const closing = { title, priority, outcome, proposed_by, closed_by, note }
+  const sealed = await encryptCaseFiles(kernel, tx, row, { seal_no, closing })
+  const manifest = signManifest(kernel.auditKeys, SEAL_FORMAT, {
     tenant_id: tx.tenant_id,
     seal_no,
     ...content,
     proposal: { proposed_by: row.proposed_by, proposed_at: row.proposed_at, proposal_hash: row.proposal_hash },
     closed_by,
     sealed_at: new Date().toISOString(),
+    is_test: row.is_test,
+    files: sealed.files,
     last_event: (await findLastEvent(tx, row.investigation_id)) ?? null,
   })
   const { key_id, signature } = manifest
   const manifest_hash = hashManifest(manifest)
-  await insertSeal(tx, row.investigation_id, { seal_no, manifest: { ...manifest }, manifest_hash, key_id, signature })
+  const stored = { seal_no, manifest: { ...manifest }, manifest_hash, key_id, signature, content: sealed.content }
+  await insertSeal(tx, row.investigation_id, stored)
   return seal_no
 }

@@ -6,38 +6,33 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { PACK_FORMAT } from '#kernel/pack-formats.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { type PackFile, toJsonFile, toTextFile, zipFiles } from '#kernel/zip-files.ts'
-import { openNotes } from '../case-notes.ts'
-import { loadPinned } from '../lifecycle/outcomes.ts'
-import { listCaseEvidence, readParagraphs } from '../narrative/narrative.ts'
+import { readParagraphs } from '../narrative/narrative.ts'
 import { findNarrative } from '../narrative/queries.ts'
-import { type InvestigationRow, listSteps, listTimeline } from '../queries.ts'
-import { listRequests, listTasks } from '../tasks/queries.ts'
-import { toStep, toSummary } from '../view.ts'
-import { listSeals, type SealRow } from './queries.ts'
+import type { InvestigationRow } from '../queries.ts'
+import { toSummary } from '../view.ts'
+import { listChangedFiles, listLaterEvents, openCaseFiles, readCaseFiles, readTimeline } from './case-files.ts'
+import { findHiddenContent, listSeals, type SealRow } from './queries.ts'
 
-const MAX_EVENTS = 10_000
-
-/** The newest seal; 409 where the case was never closed. */
+/** The newest seal, for people who may see all that it names; 409 where the case was never closed. */
 export async function expectSeal(tx: Tx, { investigation_id }: InvestigationRow): Promise<SealRow> {
   const [seal] = await listSeals(tx, investigation_id)
-  return seal ?? fail('transition_not_allowed', 'The investigation was never closed, so it has no seal.')
+  if (!seal) return fail('transition_not_allowed', 'The investigation was never closed, so it has no seal.')
+  return (await findHiddenContent(tx, investigation_id)) ? refuseHidden() : seal
 }
+
+const refuseHidden = () => fail('transition_not_allowed', 'Part of what was sealed is not available to you.')
 
 type PackKernel = Capabilities<'auditKeys' | 'caches' | 'encryption'>
 
 export async function createPack(kernel: PackKernel, tx: Tx, row: InvestigationRow): Promise<Buffer> {
   const { investigation_id } = row
   const seal = await expectSeal(tx, row)
+  const { files: content, ...stated } = await readContent(kernel, tx, row, seal)
   const files: PackFile[] = [
     toTextFile('README.txt', README),
     toJsonFile('seal.json', seal.manifest),
     toJsonFile('investigation.json', toSummary(row)),
-    toJsonFile('playbook.json', (await loadPinned({ kernel, tx }, row)).content),
-    toJsonFile('steps.json', (await listSteps(tx, investigation_id)).map(toStep)),
-    toJsonFile('tasks.json', await listTasks(tx, investigation_id)),
-    toJsonFile('information-requests.json', await listRequests(tx, investigation_id)),
-    toJsonFile('evidence.json', await listCaseEvidence(tx, investigation_id)),
-    toJsonFile('timeline.json', await readTimeline(kernel, tx, row)),
+    ...content,
     ...(await readNarrativeFile(kernel, tx, row, seal)),
   ]
   const contents = files.map(({ name, bytes }) => ({
@@ -46,8 +41,28 @@ export async function createPack(kernel: PackKernel, tx: Tx, row: InvestigationR
     sha256: hash('sha256', bytes, 'hex'),
   }))
   const { seal_no, manifest_hash } = seal
-  const stated = { tenant_id: tx.tenant_id, investigation_id, seal_no, seal_hash: manifest_hash, files: contents }
-  return zipFiles([...files, toJsonFile('manifest.json', signManifest(kernel.auditKeys, PACK_FORMAT, stated))])
+  const facts = { tenant_id: tx.tenant_id, investigation_id, seal_no, seal_hash: manifest_hash, state: row.state }
+  const manifest = signManifest(kernel.auditKeys, PACK_FORMAT, { ...facts, ...stated, files: contents })
+  return zipFiles([...files, toJsonFile('manifest.json', manifest)])
+}
+
+/**
+ * What was sealed, and whether the case is another one now. A seal of the first format has no copy: the archive shows the case as it is,
+ * and whoever verifies it compares what that seal says of it.
+ */
+async function readContent(kernel: PackKernel, tx: Tx, row: InvestigationRow, seal: SealRow) {
+  const current = await readCaseFiles(kernel, tx, row)
+  const { content } = seal
+  if (content === null) return { shows: 'current', changed: [], salt: null, files: current }
+  const sealed = await openCaseFiles(kernel, tx, row, { ...seal, content })
+  if (!sealed) return { shows: 'erased', changed: [], salt: null, files: [] }
+  const later = listLaterEvents(sealed.files, await readTimeline(kernel, tx, row)) ?? refuseHidden()
+  return {
+    shows: 'sealed',
+    changed: listChangedFiles(sealed.files, current),
+    salt: sealed.salt,
+    files: [...sealed.files, toJsonFile('since-seal.json', later)],
+  }
 }
 
 /** Exactly the hashed bytes of the sealed version; none where the subject was erased. */
@@ -68,33 +83,28 @@ async function readNarrativeFile(
   }
 }
 
-async function readTimeline(kernel: PackKernel, tx: Tx, row: InvestigationRow) {
-  const events = await listTimeline(tx, { ...row, category: null }, null, MAX_EVENTS)
-  const notes = await openNotes(kernel, tx, row, events)
-  return events
-    .map(({ event_id, kind, category, data, recorded_at, recorded_by }, at) => ({
-      ...{ event_id, kind, category, data, recorded_at, recorded_by },
-      note: notes[at]?.note ?? null,
-    }))
-    .toReversed()
-}
-
 const README = `What this archive holds
 
 seal.json                  what the case consisted of when it was closed: ids and hashes, signed
 narrative.json             the narrative as it was sealed, exactly the bytes that were hashed
+closing.json               who closed it with which outcome, and what they wrote
 playbook.json              the version of the playbook that was followed
 steps.json, tasks.json,
 information-requests.json,
 evidence.json              what was gathered and done; evidence names objects with the hash of their content
-timeline.json              who did what and when, with what they wrote
-investigation.json         the case as it is now
-manifest.json              every file with its SHA-256, signed when the archive was made
+timeline.json              who did what and when, with what they wrote, up to the seal
+since-seal.json            what happened afterwards; it is not sealed
+investigation.json         the case as it is now; it is not sealed
+manifest.json              every file with its SHA-256, and whether the case has changed since the seal, signed when the archive was made
+
+What was sealed is shown as it was, also where the case was opened again. An archive of a seal of the first format
+(probity-investigation-seal/1) has no closing.json and no since-seal.json, and shows the case as it is now. After an erasure only
+the ids and hashes of the seal are left.
 
 How to verify it
 
   npx probity verify pack FILE.zip --key PUBLIC_KEY
 
-needs no server and no database. It checks both signatures, every file against manifest.json, the narrative and the evidence
-against the seal, and that what was closed is what was proposed. The public key is shown by GET /api/audit/checkpoints.
+needs no server and no database. It checks both signatures, every file against manifest.json and against the seal, that what was
+closed is what was proposed, and says where the case has changed since. The public key is shown by GET /api/audit/checkpoints.
 `

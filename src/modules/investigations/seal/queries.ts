@@ -1,5 +1,6 @@
 /** SQL of seals, and of what a case consists of, as ids and hashes. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { evidenceStore } from '#modules/documents/index.ts'
 
 export interface SealRow {
   readonly seal_no: number
@@ -7,18 +8,20 @@ export interface SealRow {
   readonly manifest_hash: string
   readonly key_id: string
   readonly signature: string
+  /** What its archive shows, encrypted; null for a seal of the first format. */
+  readonly content: Buffer | null
   readonly sealed_at: string
   readonly sealed_by: string
 }
 
-const columns = 's.seal_no, s.manifest, s.manifest_hash, s.key_id, s.signature, s.sealed_at, s.sealed_by'
+const columns = 's.seal_no, s.manifest, s.manifest_hash, s.key_id, s.signature, s.content, s.sealed_at, s.sealed_by'
 
-export type NewSeal = Pick<SealRow, 'seal_no' | 'manifest' | 'manifest_hash' | 'key_id' | 'signature'>
+export type NewSeal = Pick<SealRow, 'seal_no' | 'manifest' | 'manifest_hash' | 'key_id' | 'signature' | 'content'>
 
 export const insertSeal = (tx: Tx, investigation_id: string, seal: NewSeal) =>
   tx.run(
-    `insert into app.investigation_seal (tenant_id, investigation_id, seal_no, manifest, manifest_hash, key_id, signature, sealed_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `insert into app.investigation_seal (tenant_id, investigation_id, seal_no, manifest, manifest_hash, key_id, signature, content, sealed_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       tx.tenant_id,
       investigation_id,
@@ -27,6 +30,7 @@ export const insertSeal = (tx: Tx, investigation_id: string, seal: NewSeal) =>
       seal.manifest_hash,
       seal.key_id,
       seal.signature,
+      seal.content,
       tx.actor,
     ],
   )
@@ -54,7 +58,8 @@ export const readSealedParts = async (tx: Tx, investigation_id: string): Promise
   (await tx.find<SealedParts>(
     `select
        (select coalesce(jsonb_agg(jsonb_build_object('step_key', s.step_key, 'kind', s.kind, 'state', s.state, 'attempt', s.attempt, 'call_id', s.call_id,
-                 'result_kind', s.result_kind, 'result_id', s.result_id, 'evidence_id', s.evidence_id, 'waived_by', s.waived_by) order by s.position), '[]')
+                 'result_kind', s.result_kind, 'result_id', s.result_id, 'evidence_id', s.evidence_id, 'waived_by', s.waived_by)
+                 || case when s.is_test then '{"is_test": true}'::jsonb else '{}' end order by s.position), '[]')
           from app.investigation_step s where s.tenant_id = $1 and s.investigation_id = $2) as steps,
        (select coalesce(jsonb_agg(jsonb_build_object('task_id', t.task_id, 'step_key', t.step_key, 'state', t.state, 'ended_by', t.ended_by,
                  'revision', t.revision) order by t.task_id), '[]')
@@ -63,7 +68,8 @@ export const readSealedParts = async (tx: Tx, investigation_id: string): Promise
                  order by r.request_id), '[]')
           from app.investigation_request r where r.tenant_id = $1 and r.investigation_id = $2) as information_requests,
        (select coalesce(jsonb_agg(jsonb_build_object('evidence_id', e.evidence_id, 'kind', e.kind, 'object_id', e.object_id,
-                 'object_version', e.object_version, 'content_hash', e.content_hash) order by e.evidence_id), '[]')
+                 'object_version', e.object_version, 'content_hash', e.content_hash)
+                 || case when e.is_test then '{"is_test": true}'::jsonb else '{}' end order by e.evidence_id), '[]')
           from app.evidence_item e where e.tenant_id = $1 and e.owner_kind = 'investigation' and e.owner_id = $2 and e.detached_at is null) as evidence,
        (select coalesce(jsonb_agg(jsonb_build_object('subject_id', p.subject_id, 'part', p.part) order by p.subject_id), '[]')
           from app.investigation_subject p where p.tenant_id = $1 and p.investigation_id = $2) as subjects,
@@ -82,3 +88,22 @@ export const findLastEvent = (tx: Tx, investigation_id: string) =>
       order by recorded_at desc, event_id desc limit 1`,
     [tx.tenant_id, investigation_id],
   )
+
+const hiddenEvidence = `exists (select 1 from app.evidence_item e where e.tenant_id = $1 and e.owner_kind = 'investigation' and e.owner_id = $2
+  and not ${evidenceStore.isShown('e')})`
+
+/** Whether the case has evidence that the caller may not see. */
+export const findHiddenEvidence = async (tx: Tx, investigation_id: string): Promise<boolean> =>
+  (await tx.find<{ hidden: boolean }>(`select ${hiddenEvidence} as hidden`, [tx.tenant_id, investigation_id]))
+    ?.hidden ?? false
+
+/** Whether the seal of a case names objects that the caller may not see. */
+export const findHiddenContent = async (tx: Tx, investigation_id: string): Promise<boolean> =>
+  (
+    await tx.find<{ hidden: boolean }>(
+      `select ${hiddenEvidence} or exists (
+         select 1 from app.investigation_alert l where l.tenant_id = $1 and l.investigation_id = $2
+            and not exists (select 1 from app.alert a where a.tenant_id = l.tenant_id and a.alert_id = l.alert_id)) as hidden`,
+      [tx.tenant_id, investigation_id],
+    )
+  )?.hidden ?? false
