@@ -17,6 +17,7 @@ import { readDemoFiles } from '#app/demo/demo-files.ts'
 import { demoTenants } from '#app/seed.ts'
 import { CountingProvider, type ProviderReply, type ReceivedRequest } from './support/counting-provider.ts'
 import { projectRoot } from './support/database.ts'
+import { announceSampling, sample } from './support/sampling.ts'
 
 const run = promisify(execFile)
 const scratch = path.join(projectRoot, '.build/examples')
@@ -246,6 +247,13 @@ async function compile(page: string): Promise<string> {
   return outfile
 }
 
+/** What a newcomer reads first is always run. */
+const FIRST = ['README.md', 'client/README.md']
+const withExamples = pages.filter((page) => Object.values(examplesOf(page)).some((code) => code.trim() !== ''))
+const others = withExamples.filter((page) => !FIRST.includes(page))
+const chosen = [...FIRST, ...sample(others, Math.ceil(others.length / 2), 'pages with examples')]
+announceSampling('half of the pages with examples')
+
 describe('examples', () => {
   test('lists the examples that are not run, with reasons', () => {
     const all = pages.flatMap((page) => blocksOf(page).map((block) => ({ page, ...block })))
@@ -293,7 +301,7 @@ describe('examples', () => {
     expect([...linked].toSorted()).toEqual(names.toSorted())
   })
 
-  test.each(pages.filter((page) => Object.values(examplesOf(page)).some((code) => code.trim() !== '')))(
+  test.each(chosen)(
     '%s',
     async (page) => {
       const output = await runPage(page, examplesOf(page))

@@ -23,7 +23,9 @@ export const problems = {
   token_invalid: {
     status: 401,
     title: 'The bearer token is not valid',
-    advice: 'Obtain a new token from a configured issuer; it must name this audience, an active tenant and its roles.',
+    advice:
+      'Obtain a new token from a configured issuer; it must name this audience, an active tenant and its roles. ' +
+      'POST /api/auth/token exchanges an API key for one.',
   },
   token_expired: {
     status: 401,

@@ -17,6 +17,7 @@ import type { Route } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '../support/example-tenant.ts'
 import type { Example } from '../support/operation-fixture.ts'
+import { announceSampling, sample } from '../support/sampling.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
 import { blindReads, excludedColumns, excludedTables, unfilledColumns } from './canary-exceptions.ts'
 import {
@@ -182,6 +183,12 @@ describe('the canary of a tenant', () => {
   })
 })
 
+/** Every read, and some of the changes: each of them needs objects of its own. */
+const changes = routes.filter(({ method }) => method !== 'GET')
+const calledChanges = sample(changes, Math.ceil(changes.length / 2), 'changes of another tenant')
+const calledByOther = routes.filter((route) => route.method === 'GET' || calledChanges.includes(route))
+announceSampling('half of the changes that another tenant makes')
+
 describe('another tenant', () => {
   const leaks: string[] = []
   /** The token, or the owner's id: only the owner may ever receive either. */
@@ -191,7 +198,7 @@ describe('another tenant', () => {
 
   test('gets it in no answer of any operation', async () => {
     await emptyLog()
-    for (const route of routes) {
+    for (const route of calledByOther) {
       const example = await getExample(route, other)
       const reply =
         route.access === 'public' ? await sendAs(w, undefined, route, example) : await send(other, route, example)
@@ -229,7 +236,7 @@ describe('another tenant', () => {
 
   test('writes nothing of it to the log', async () => {
     const text = await readLog()
-    expect(text.split('\n').length).toBeGreaterThan(routes.length)
+    expect(text.split('\n').length).toBeGreaterThan(calledByOther.length)
     look('log', text)
     expect(leaks).toEqual([])
   })

@@ -1,44 +1,70 @@
-/** Reads PDF files as another program does: the text of each page, its structure, and the metadata. */
-import { getDocumentProxy, getResolvedPDFJS } from 'unpdf'
+/** Reads PDF files with pdf.js, as a viewer does for search and copy: the text of each page, its structure, and the metadata. */
+import { getDocumentProxy } from 'unpdf'
 
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
-
-interface Glyph {
-  readonly unicode: string
+interface TextItem {
+  readonly str: string
+  readonly dir: string
+  readonly width: number
+  readonly transform: readonly number[]
 }
 
-/** Glyphs are drawn from left to right: those of a right-to-left run are read in the other order, each with its whole text. */
-function readRun(glyphs: readonly Glyph[]): string {
-  const texts = glyphs.map(({ unicode }) => unicode)
-  return (texts.some((text) => RIGHT_TO_LEFT.test(text)) ? texts.reverse() : texts).join('')
+interface Line {
+  readonly y: number
+  readonly items: TextItem[]
 }
 
-/** Words of a right-to-left line are drawn from left to right too: joined by spaces, they are read in the other order. */
-function joinRuns(runs: readonly string[]): string[] {
-  const lines: string[] = []
-  let words: string[] = []
-  const endLine = (): void => {
-    if (words.length > 0) lines.push(words.reverse().join(' '))
-    words = []
+/** Wider than the space between words: the next cell of a table. */
+const CELL_GAP_PT = 5
+
+/** pdf.js guesses a space of 0.00001 pt after a mark without width, by the rounding of its place. */
+const isGuessed = ({ str, width }: TextItem): boolean => str === ' ' && width < 0.001
+
+function groupLines(items: readonly TextItem[]): Line[] {
+  const lines: Line[] = []
+  for (const item of items) {
+    const y = item.transform[5] as number
+    const line = lines.find((one) => Math.abs(one.y - y) < 0.5)
+    if (line) line.items.push(item)
+    else lines.push({ y, items: [item] })
   }
-  for (const [at, run] of runs.entries()) {
-    const isSpace = run.trim() === ''
-    const continues = isSpace && words.length > 0 && RIGHT_TO_LEFT.test(runs[at + 1] ?? '')
-    if (continues) continue
-    if (!RIGHT_TO_LEFT.test(run)) {
-      endLine()
-      lines.push(run)
-      continue
-    }
-    if (runs[at - 1]?.trim() !== '') endLine()
-    words.push(run)
-  }
-  endLine()
   return lines
 }
 
+const getLeft = ({ transform }: TextItem): number => transform[4] as number
+
+/**
+ * Items have their text in the order of reading. Where pdf.js calls some of a line right-to-left, the places decide: of these, the one on
+ * the right is read first.
+ */
+function readLine({ items }: Line): string {
+  const isMixed = items.some(({ dir }) => dir === 'rtl')
+  const sorted = isMixed ? [...items].sort((one, two) => getLeft(one) - getLeft(two)) : items
+  const texts: string[] = []
+  let right: string[] = []
+  const endRun = (): void => {
+    const blanks = right.findLastIndex((text) => text.trim() !== '') + 1
+    texts.push(...right.slice(0, blanks).reverse(), ...right.slice(blanks))
+    right = []
+  }
+  let end = Number.NEGATIVE_INFINITY
+  for (const item of sorted) {
+    const isApart = getLeft(item) - end > CELL_GAP_PT
+    if (isApart) endRun()
+    if (isApart && texts.length > 0) texts.push(' ')
+    const continues = item.str.trim() === '' && right.length > 0
+    if (item.dir === 'rtl' || continues) right.push(item.str)
+    else {
+      endRun()
+      texts.push(item.str)
+    }
+    end = getLeft(item) + item.width
+  }
+  endRun()
+  return texts.join('')
+}
+
 export interface ReadPdf {
-  /** Of each page, run after run, separated by line breaks. */
+  /** Of each page, line after line. */
   readonly pages: readonly string[]
   /** Roles of the structure tree, all pages together. */
   readonly roles: ReadonlySet<string>
@@ -56,19 +82,17 @@ function collectRoles(node: StructNode | null, into: Set<string>): void {
 }
 
 export async function readPdf(bytes: Buffer): Promise<ReadPdf> {
-  const { OPS } = await getResolvedPDFJS()
   const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 })
   const pages: string[] = []
   const roles = new Set<string>()
   for (let number = 1; number <= document.numPages; number++) {
     const page = await document.getPage(number)
-    const { fnArray, argsArray } = (await page.getOperatorList()) as { fnArray: number[]; argsArray: unknown[] }
-    const runs = fnArray.flatMap((operation, at) => {
-      if (operation !== OPS.showText) return []
-      const glyphs = (argsArray[at] as [(Glyph | number)[]])[0].filter((one): one is Glyph => typeof one === 'object')
-      return [readRun(glyphs)]
-    })
-    pages.push(joinRuns(runs).join('\n'))
+    const { items } = (await page.getTextContent()) as { items: TextItem[] }
+    pages.push(
+      groupLines(items.filter((item) => !isGuessed(item)))
+        .map(readLine)
+        .join('\n'),
+    )
     collectRoles((await page.getStructTree()) as StructNode | null, roles)
   }
   return { pages, roles, metadata: bytes.toString('latin1') }

@@ -6,7 +6,7 @@ import type { Keyring } from '#kernel/encryption/keyring.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { Config } from '../config.ts'
 import { describeCause } from '../describe-cause.ts'
-import { type Environment, hasDatabase, loadKeyring } from '../environment.ts'
+import { type Environment, hasDatabase, loadKeyring, openErasureLedger } from '../environment.ts'
 import { listMasterKeyUses, type MasterKeyUse } from '../keys/rewrap.ts'
 import { readProjectMigrations } from '../project.ts'
 import { findServerInfo } from '../queries.ts'
@@ -14,6 +14,7 @@ import { type CheckContext, runStartupCheck, startupChecks, withCheckContext } f
 import { checkApprovers } from './approver-check.ts'
 import type { Command, Invocation } from './command.ts'
 import { checkChains, checkServers } from './database-checks.ts'
+import { checkErasureLedger } from './erasure-check.ts'
 import {
   checkBinaries,
   checkConsole,
@@ -151,6 +152,7 @@ async function checkDatabase(
     if (fault === null) show(await checkApprovers(guarded))
     if (fault === null) show(await checkOfficers(guarded))
     if (fault === null) show(await checkRestrictions(guarded))
+    if (fault === null) show(await checkErasureLedger(openErasureLedger(config, project), guarded))
   }).catch((error) => show(failFinding('clock', describeCause(error), 'Run the doctor again.')))
   for (const finding of await checkServers(config, connections)) show(finding)
   await checkConnection(config, connections.app, show)

@@ -132,7 +132,7 @@ describe('a restriction whose last person with access was deactivated', () => {
 })
 
 describe('a tenant with one compliance officer', () => {
-  test('is told when a case is opened and by the doctor, and the officer the operator adds is recorded', async () => {
+  test('is warned when a case is opened and by the doctor, and the officer the operator adds is recorded', async () => {
     const tenant_id = await w.makeTenant()
     const slug = `t-${tenant_id.slice(-12)}`
     const look = () => checkOfficers(operator().guarded)

@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { checkErasureLedger } from '#app/cli/erasure-check.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { createFileLedger } from '#kernel/erasure/file-ledger.ts'
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
@@ -337,5 +338,6 @@ test('a ledger that lacks an erasure of the database makes the process not ready
   const everywhere = () => ({ one: async () => false }) as unknown as typeof database
   const { createLedgerCheck } = await import('./ledger-check.ts')
   expect(await createLedgerCheck(other, database, everywhere)()).toMatchObject({ status: 'failed' })
+  expect(await checkErasureLedger(other, { app: database, worker: everywhere() })).toMatchObject({ status: 'fail' })
   expect(await createLedgerCheck(null, database, everywhere)()).toMatchObject({ status: 'not_configured' })
 })

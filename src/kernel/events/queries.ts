@@ -68,6 +68,10 @@ export interface EventRow {
   readonly data: Record<string, unknown>
 }
 
+/** The highest number that was given; also to events that the caller may not see, so it is never shown. */
+export const findLastNumber = async (tx: Tx): Promise<number> =>
+  (await tx.find<{ seq: number }>('select seq from app.event_head where tenant_id = $1', [tx.tenant_id]))?.seq ?? 0
+
 /** In the order of their numbers. */
 export const listEvents = (
   tx: Tx,

@@ -49,7 +49,7 @@ export function readFamily(bytes: Buffer): string {
   return family
 }
 
-function findTable(bytes: Buffer, tag: string): number {
+export function findTable(bytes: Buffer, tag: string): number {
   const count = bytes.readUInt16BE(4)
   for (let index = 0; index < count; index++) {
     const record = 12 + index * 16

@@ -21,7 +21,7 @@ const newCompiler = (settings: Partial<PdfSettings> = {}) =>
   })
 
 const head = `#set document(title: "Test", date: datetime(year: 2026, month: 3, day: 2))
-#set text(font: ("Noto Sans", "Noto Sans Arabic", "Noto Sans Hebrew"), fallback: false, lang: "en")\n`
+#set text(font: ("Noto Sans", "Noto Naskh Arabic", "Noto Sans Hebrew"), fallback: false, lang: "en")\n`
 const toSource = (source: string, text = '') => ({
   source: head + source,
   inputs: { text },
@@ -39,7 +39,7 @@ test('gives the same bytes in two processes, and other bytes with another font',
 
   const fonts = path.join(projectRoot, 'assets/fonts')
   for (const name of fs.readdirSync(fonts)) fs.copyFileSync(path.join(fonts, name), path.join(folder, name))
-  fs.copyFileSync(path.join(fonts, 'NotoSansArabic-Bold.ttf'), path.join(folder, 'NotoSansArabic-Regular.ttf'))
+  fs.copyFileSync(path.join(fonts, 'NotoNaskhArabic-Bold.ttf'), path.join(folder, 'NotoNaskhArabic-Regular.ttf'))
   const other = newCompiler({ fonts_dir: folder })
   expect(other.fonts).not.toEqual(newCompiler().fonts)
   expect((await other.compile(source, caller)).equals(one as Buffer)).toBe(false)
@@ -48,7 +48,7 @@ test('gives the same bytes in two processes, and other bytes with another font',
 test('names the package and its fonts, and says when the package is missing', async () => {
   const compiler = newCompiler()
   expect(await compiler.findEngine()).toEqual({ name: 'typst-ts-node-compiler', version: '0.7.0' })
-  expect(compiler.families).toEqual(['Noto Sans', 'Noto Sans Arabic', 'Noto Sans Hebrew'])
+  expect(compiler.families).toEqual(['Noto Sans', 'Noto Naskh Arabic', 'Noto Sans Hebrew'])
   const missing = newCompiler({ package: '@myriaddreamin/missing' })
   expect(await missing.findEngine()).toBeNull()
   await expect(missing.compile(toSource('x'), caller)).rejects.toMatchObject({ reason: 'unavailable' })

@@ -8,6 +8,7 @@ import os from 'node:os'
 import path from 'node:path'
 import type { ThreadAdmission, WorkKind } from '../thread-admission.ts'
 import { type CompileTask, exitCodes } from './compile-task.ts'
+import { type Coverage, createSubstitution, readCoverage, type Substituted } from './font-coverage.ts'
 import { describeFont, type FontFile, listFontFiles } from './font-files.ts'
 
 export interface PdfSettings {
@@ -59,6 +60,7 @@ const PACKAGE = '@myriaddreamin/typst-ts-node-compiler'
  * chooses the binary of its platform.
  */
 const PACKAGES = [`${PACKAGE}-linux-x64-gnu`, `${PACKAGE}-linux-x64-musl`, PACKAGE]
+const FIRST_FAMILY = 'Noto Sans'
 const TIME_LIMIT_MS = 30_000
 const MEMORY_LIMIT_MIB = 512
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024
@@ -78,6 +80,7 @@ export class PdfCompiler {
   readonly #running = new Set<ChildProcess>()
   #engine: { readonly found: Promise<PdfEngine | null>; readonly until: number } | undefined
   #fonts: readonly FontFile[] | undefined
+  #substitute: ((text: string) => Substituted) | undefined
 
   constructor(options: PdfCompilerOptions) {
     this.#options = options
@@ -101,9 +104,32 @@ export class PdfCompiler {
     return this.#fonts
   }
 
-  /** Families in the order in which a glyph is looked for. */
+  /** Families in the order in which a glyph is looked for: fonts of other scripts have digits and punctuation too. */
   get families(): readonly string[] {
-    return [...new Set(this.fonts.map(({ family }) => family))]
+    const families = [...new Set(this.fonts.map(({ family }) => family))]
+    return [
+      ...families.filter((family) => family === FIRST_FAMILY),
+      ...families.filter((family) => family !== FIRST_FAMILY),
+    ]
+  }
+
+  /** The text with the code points of characters that no font has, such as [U+738B], in their place. */
+  substituteMissing(text: string): Substituted {
+    this.#substitute ??= createSubstitution(this.#readFamilies())
+    return this.#substitute(text)
+  }
+
+  /** What each family has in every one of its fonts: bold text is not printed with a regular font. */
+  #readFamilies(): Coverage[] {
+    const families = new Map<string, Coverage>()
+    for (const [at, file] of this.#listFiles().entries()) {
+      const coverage = readCoverage(fs.readFileSync(file))
+      const { family } = this.fonts[at] as FontFile
+      const known = families.get(family)
+      if (known) known.intersect(coverage)
+      else families.set(family, coverage)
+    }
+    return [...families.values()]
   }
 
   async compile({ source, inputs, created_at }: PdfSource, { caller, signal }: CompileOptions): Promise<Buffer> {
@@ -204,11 +230,18 @@ function toFailure(errors: string, { time_limit_ms, memory_limit_mib }: CompileT
 
 const MISSING_GLYPH = /the text `\\?"(.+?)\\?"` could not be displayed/g
 
+const DIAGNOSTIC = /message: "(.+?)", \w+:/
+
+/** The compiler writes characters that draw nothing as `\\u{1}`. */
+const decodeEscapes = (text: string): string =>
+  text.replace(/\\+u\{([0-9a-f]+)\}/g, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))
+
 /** Names one character that no font has, so that the operator can add a font; more of them could give a name away. */
 function describeRefusal(message: string): string {
-  const missing = [...new Set([...message.matchAll(MISSING_GLYPH)].map(([, text]) => text as string))]
+  const missing = [...new Set([...message.matchAll(MISSING_GLYPH)].map(([, text]) => decodeEscapes(text as string)))]
   const [first] = missing
-  if (first === undefined) return `The document cannot be typeset: ${message.slice(0, 500)}`
+  if (first === undefined)
+    return `The document cannot be typeset: ${(message.match(DIAGNOSTIC)?.[1] ?? message).slice(0, 500)}`
   const code = (first.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, '0')
   const others = missing.length === 1 ? '' : ` and ${missing.length - 1} more`
   return `No font has the character ${first} (U+${code})${others}. A font with it belongs into the folder PROBITY_FONTS_DIR.`

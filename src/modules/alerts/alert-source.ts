@@ -1,19 +1,23 @@
-/** Finds alerts by their id and by the key of their reports. */
+/** Finds alerts by their id, by the key of their reports and by words of their title. */
 import { rankHits, type SearchSource } from '#kernel/search/source.ts'
-import { listFoundAlerts } from './queries.ts'
+import { hasMoreTitles, listFoundAlerts } from './queries.ts'
 
 export const alertSource: SearchSource = {
   kind: 'alert',
   title: 'Alerts',
   operation: 'getAlert',
   find: async ({ tx, terms, count }) => {
-    const rows = await listFoundAlerts(tx, terms, count + 1)
+    const words = terms.has_words ? terms.text.split(' ') : []
+    const [rows, hasMore] = await Promise.all([
+      listFoundAlerts(tx, { ...terms, words }, count + 1),
+      words.length > 0 && hasMoreTitles(tx),
+    ])
     const hits = rows.map((row) => ({
       id: row.alert_id,
       title: row.title,
       subtitle: `Alert of ${row.priority} priority, ${row.state}${row.subject_name === null ? '' : `, about ${row.subject_name}`}`,
-      matched: row.by_id ? ('id' as const) : ('key' as const),
+      matched: row.matched,
     }))
-    return { hits: rankHits(hits, count), is_complete: true }
+    return { hits: rankHits(hits, count), is_complete: !hasMore }
   },
 }

@@ -38,7 +38,7 @@ async function takeUpload(tx: Tx, { upload_id, sha256 }: DocumentRequest): Promi
 
 /** The one that the caller names and may see; otherwise a new one, so that the document can be restricted later. */
 async function chooseRestriction(tx: Tx, named: string | null, document_id: string): Promise<string> {
-  if (named === null) return prepareRestriction(tx, `Document ${document_id}`)
+  if (named === null) return prepareRestriction(tx, `Document ${document_id}`, 'document')
   return assertReferenced(await findRestriction(tx, named), 'restriction with this id').restriction_id
 }
 

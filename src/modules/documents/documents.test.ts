@@ -270,7 +270,14 @@ describe('a stored document', () => {
     const see = async (path: string) => (await w.call(`GET ${path}`, { token: outsider })).status
     const paths = ['', '/content', '/custody'].map((path) => `/documents/${document_id}${path}`)
     expect(await Promise.all(paths.map(see))).toEqual([200, 200, 200])
-    await t.make(`POST /restrictions/${row.restriction_id}/impose`)
+    // What was prepared with a document is no entry of the list until it is imposed.
+    const listed = async () =>
+      (await t.make('GET /restrictions')).items.map((one: { restriction_id: string }) => one.restriction_id)
+    expect(await listed()).not.toContain(row.restriction_id)
+    expect((await t.make(`POST /documents/${document_id}/restrict`)).restriction_id).toBe(row.restriction_id)
+    expect(await listed()).toContain(row.restriction_id)
+    const again = await w.call(`POST /documents/${document_id}/restrict`, { token: await t.token() })
+    expect([again.status, again.json.code]).toEqual([409, 'transition_not_allowed'])
     expect(await Promise.all(paths.map(see))).toEqual([404, 404, 404])
     expect((await w.call(`GET /audit/objects/documents/${document_id}`, { token: outsider })).json.items).toEqual([])
     expect((await find(document_id)).restriction_id).toBe(row.restriction_id)

@@ -66,6 +66,7 @@ export const fixtures: Fixtures = {
     params: { document_id: await newFailedDocument(t) },
     query: { reason: 'Uploaded by mistake' },
   }),
+  imposeDocumentRestriction: async (t) => ({ params: { document_id: await newDocument(t) } }),
   listDocumentCustody: existing,
   verifyDocument: existing,
   listEvidence: async (t) => {

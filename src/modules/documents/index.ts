@@ -2,6 +2,7 @@
 import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { checkDocumentsJob } from './check-job.ts'
+import { documentDeleted, documentStored } from './document-events.ts'
 import { documentMetrics } from './document-metrics.ts'
 import { documentSource } from './document-source.ts'
 import { documentErasure } from './erase-documents.ts'
@@ -23,6 +24,7 @@ export const documents: Module = {
   constraints: {
     evidence_item_attached_key: ['duplicate', 'The object is attached to this owner already.'],
   },
+  events: [documentStored, documentDeleted],
   metrics: documentMetrics,
   holdable: [holdableDocument],
   erases: [documentErasure],

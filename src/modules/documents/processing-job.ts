@@ -1,6 +1,7 @@
 /** Takes over the bytes of a large upload, and has the document scanned where the operator configured a scanner. */
 import { recordEvent } from '#kernel/audit/record.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { emit } from '#kernel/events/emit.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -10,6 +11,7 @@ import { closed, Id, Type } from '#kernel/schema.ts'
 import { findUpload, readUploadChunk, removeUpload } from '#modules/system/index.ts'
 import { createTextCheck } from './content-type.ts'
 import { countChunks, DocumentDigest, readDocument, storeChunk } from './document-bytes.ts'
+import { documentStored } from './document-events.ts'
 import { documentScans } from './document-metrics.ts'
 import {
   type DocumentRow,
@@ -116,6 +118,7 @@ async function takeOver(context: Context): Promise<void> {
     await removeUpload(tx, upload_id)
     const restriction_id = getRestriction(scope)
     recordDocumentEvent(kernel, tx, { kind: PROCESS_DOCUMENT, document_id, restriction_id, detail: { act: 'stored' } })
+    await emit(tx, documentStored, { object_id: document_id, restriction_id, data: {} })
     return {}
   })
 }

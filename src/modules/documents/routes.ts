@@ -1,15 +1,18 @@
 /** Documents: stored from uploads, given out as attachments, checked against their hashes, and deleted with a record left. */
 import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
+import { emit } from '#kernel/events/emit.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { streamReply } from '#kernel/route.ts'
+import { imposePrepared } from '#modules/restrictions/index.ts'
 import { checkContent } from './check-document.ts'
 import { createDocument } from './create-document.ts'
 import { toCustodyEntry } from './custody.ts'
 import { expectDeletable, expectReadable } from './document-access.ts'
 import { readDocument } from './document-bytes.ts'
+import { documentDeleted, documentStored } from './document-events.ts'
 import {
   findDocument,
   listCustodyEvents,
@@ -79,8 +82,10 @@ export const documentRoutes = [
   }).handle(async (input) => {
     const { tx, body, kernel, audit } = input
     const document = await createDocument(kernel, tx, body)
-    await noteRestriction(input, 'document', document.document_id)
+    const { restriction_id } = await noteRestriction(input, 'document', document.document_id)
     audit.recordHashes(null, toRecorded(document))
+    if (document.state === 'stored')
+      await emit(tx, documentStored, { object_id: document.document_id, restriction_id, data: {} })
     return document
   }),
 
@@ -176,13 +181,37 @@ export const documentRoutes = [
     const { tx, params, query, audit } = input
     const document = assertFound(await lockDocument(tx, params.document_id))
     const { document_id } = document
-    await noteRestriction(input, 'document', document_id)
+    const { restriction_id } = await noteRestriction(input, 'document', document_id)
     assertRevision(document.revision, input)
     await expectDeletable(tx, document)
     await updateEnded(tx, [document_id], { state: 'deleted', reason: query.reason })
     await removeChunks(tx, [document_id])
+    await emit(tx, documentDeleted, { object_id: document_id, restriction_id, data: {} })
     audit.recordHashes(toRecorded(document), { title: null, category: document.category, state: 'deleted' })
     return undefined
+  }),
+
+  tenantRoute('POST /documents/:document_id/restrict', {
+    id: 'imposeDocumentRestriction',
+    summary: 'Hide a document, with its past, from everybody without access',
+    description:
+      'Imposes the restriction that was prepared with the document. Whoever does it gets access, and gives it to others by the ' +
+      'restriction that the answer names.',
+    roles: ['compliance_officer'],
+    tx: 'write',
+    params: DocumentParams,
+    reply: [200, Document],
+    revisioned: true,
+    problems: ['not_found', 'transition_not_allowed', 'person_required'],
+  }).handle(async (input) => {
+    const { tx, params, actor, audit } = input
+    const { document_id, revision } = assertFound(await lockDocument(tx, params.document_id))
+    const restriction = await noteRestriction(input, 'document', document_id)
+    assertRevision(revision, input)
+    await imposePrepared(tx, restriction, actor.principal)
+    audit.belongsTo({ ...restriction, is_in_force: true })
+    audit.recordDiff({ is_in_force: false }, { is_in_force: true })
+    return assertFound(await findDocument(tx, document_id))
   }),
 
   tenantRoute('GET /documents/:document_id/custody', {

@@ -5,6 +5,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { emit } from '#kernel/events/emit.ts'
 import { declareEvent } from '#kernel/events/event-type.ts'
+import { newDocument } from '#modules/documents/fixtures.ts'
 import { insertRating, newSubject } from '#modules/subjects/fixtures.ts'
 import { chainAllEvents } from '#test/support/audit-chain.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -41,7 +42,7 @@ interface Envelope {
 const read = async (t: ExampleTenant, after = 0, query = ''): Promise<{ items: Envelope[]; last: number }> =>
   t.make(`GET /events?after=${after}&limit=200${query}`)
 const readIds = async (t: ExampleTenant, after = 0): Promise<string[]> =>
-  (await read(t, after, '&type=test.happened')).items.map(({ data }) => data.object_id)
+  (await read(t, after)).items.filter(({ type }) => type === happened.type).map(({ data }) => data.object_id)
 
 describe('a reader', () => {
   test('misses no event of transactions that commit in reverse order', async () => {
@@ -131,9 +132,9 @@ describe('an object with a restriction', () => {
     const { restriction_id } = await t.make('POST /restrictions', { body })
     const outsider = await w.person(t.tenant_id, ['auditor', 'service'])
     const readAsOutsider = async () =>
-      (await w.call('GET /events?type=test.happened', { token: outsider.token })).json.items.map(
-        ({ data }: Envelope) => data.object_id,
-      )
+      (await w.call('GET /events', { token: outsider.token })).json.items
+        .filter(({ type }: Envelope) => type === happened.type)
+        .map(({ data }: Envelope) => data.object_id)
     await t.write((tx) => emitRecorded(tx, 'before', restriction_id))
     await chainAllEvents(w, t)
     expect(await readAsOutsider()).toEqual(['before'])
@@ -177,6 +178,39 @@ describe('events of modules', () => {
       ['definition.in_force_changed', { object_id: list_key, family: 'list', effective_from: null }],
       ['change_request.decided', { object_id: proposed.cr_id, action: 'activation', state: 'approved' }],
     ])
+  })
+
+  test('are written for holds, documents and erasures, and none for what is restricted', async () => {
+    const t = await ExampleTenant.create(w)
+    const token = await t.token(undefined, t.author)
+    const [subject_id, document_id] = [await newSubject(t), await newDocument(t)]
+    const hold = { object_kind: 'subject', object_id: subject_id, reason: 'Order' }
+    const { hold_id } = await t.make('POST /holds', { token, body: hold })
+    await t.make(`POST /holds/${hold_id}/release`, { body: { reason: 'Closed' } })
+    const { restriction_id } = await t.make('POST /restrictions', { token, body: { purpose: 'Case 41' } })
+    const object_id = await newSubject(t)
+    await t.make('POST /holds', { token, body: { ...hold, object_id, restriction_id } })
+    const { erasure_id } = await t.make(`POST /subjects/${subject_id}/erase`, { token, body: { reason: 'Request' } })
+    await t.runToEnd(await t.make(`POST /erasures/${erasure_id}/confirm`))
+    await chainAllEvents(w, t)
+    const held = { object_kind: 'subject', held_object_id: subject_id }
+    expect((await read(t)).items.map(({ type, data }) => [type, data])).toEqual([
+      ['document.stored', { object_id: document_id }],
+      ['hold.placed', { object_id: hold_id, ...held }],
+      ['hold.released', { object_id: hold_id, ...held }],
+      ['erasure.requested', { object_id: erasure_id, subject_id }],
+      ['subject.erased', { object_id: subject_id, erasure_id }],
+    ])
+  })
+
+  test('of an unknown type, or far beyond the end, are refused with the place', async () => {
+    const t = await ExampleTenant.create(w)
+    const token = await t.token()
+    const refuse = async (query: string) => (await w.call(`GET /events?${query}`, { token })).json
+    expect(await refuse('type=subject.vanished')).toMatchObject({ status: 422, errors: [{ pointer: '#/type' }] })
+    expect(await refuse('after=99999999')).toMatchObject({ status: 422, errors: [{ pointer: '#/after' }] })
+    // As precise an answer would tell where the last event is, also a hidden one.
+    expect(await t.make('GET /events?after=5000')).toEqual({ items: [], last: 5000, has_more: false })
   })
 
   test('have declared types, each once', async () => {

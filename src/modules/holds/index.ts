@@ -1,6 +1,7 @@
 /** Public interface of the holds router. */
 import type { Module } from '#kernel/module.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { holdPlaced, holdReleased } from './hold-events.ts'
 import { countActiveHolds, holdErasure, insertHold } from './queries.ts'
 import { holdRoutes } from './routes.ts'
 
@@ -11,6 +12,7 @@ export const holds: Module = {
   summary: 'Legal holds: what must not be deleted or erased until another person releases it.',
   routes: holdRoutes,
   jobs: [],
+  events: [holdPlaced, holdReleased],
   constraints: { hold_four_eyes_ck: ['approval_own_request', 'Another person releases it.'] },
   search: {
     sources: [],

@@ -1,5 +1,6 @@
 /** SQL of legal holds. */
 
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -23,7 +24,7 @@ export type NewHold = Pick<
   'hold_id' | 'object_kind' | 'object_id' | 'reason' | 'authority_reference' | 'restriction_id' | 'placed_by'
 >
 
-const columns = `hold_id, object_kind, object_id, reason, authority_reference, state, restriction_id, placed_at, placed_by,
+const columns = `hold_id, object_kind, object_id, reason, authority_reference, state, ${restrictionInForce()}, placed_at, placed_by,
   release_reason, released_at, released_by`
 
 /** Newest first. */

@@ -1,14 +1,17 @@
 /** Legal holds: what must not be deleted or made unreadable until another person releases it. */
+import type { AuditNotes } from '#kernel/audit/record.ts'
 import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
+import { emit } from '#kernel/events/emit.ts'
 import type { HoldableKind, Module } from '#kernel/module.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { findRestriction } from '#modules/restrictions/index.ts'
-import { findHold, insertHold, listHolds, lockHold, updateReleased } from './queries.ts'
+import { holdPlaced, holdReleased } from './hold-events.ts'
+import { findHold, type HoldRow, insertHold, listHolds, lockHold, updateReleased } from './queries.ts'
 import { Hold, HoldPage, HoldParams, HoldQuery, HoldRequest, ReleaseRequest } from './schema.ts'
 
 const readers = ['compliance_officer', 'auditor'] as const
@@ -33,6 +36,18 @@ async function chooseRestriction(tx: Tx, own: string | null, named: string | nul
   if (own !== null || named === null) return own
   return assertReferenced(await findRestriction(tx, named), 'restriction with this id').restriction_id
 }
+
+/** After the restriction was noted: nothing is written where it is in force. */
+const emitHold = (
+  { tx, audit }: { readonly tx: Tx; readonly audit: AuditNotes },
+  event: typeof holdPlaced | typeof holdReleased,
+  { hold_id, object_kind, object_id }: HoldRow,
+) =>
+  emit(tx, event, {
+    object_id: hold_id,
+    restriction_id: audit.restriction.restriction_id,
+    data: { object_kind, held_object_id: object_id },
+  })
 
 export const holdRoutes = [
   tenantRoute('GET /holds', {
@@ -84,6 +99,7 @@ export const holdRoutes = [
     await find()
     await noteRestriction({ tx, audit }, 'hold', hold.hold_id)
     audit.recordDiff(null, { object_kind, object_id, state: hold.state })
+    await emitHold({ tx, audit }, holdPlaced, hold)
     return hold
   }),
 
@@ -118,6 +134,7 @@ export const holdRoutes = [
       fail('approval_own_request', 'Whoever placed a hold does not release it; another person does.')
     await noteRestriction({ tx, audit }, 'hold', hold.hold_id)
     audit.recordDiff({ state: hold.state }, { state: 'released' })
+    await emitHold({ tx, audit }, holdReleased, hold)
     return assertFound(await updateReleased(tx, hold.hold_id, body.reason))
   }),
 ]

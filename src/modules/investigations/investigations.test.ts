@@ -8,12 +8,13 @@ import { escalateByPolicy, raiseAlert } from '#modules/alerts/index.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
+import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 import { chooseTrigger, escalates } from './opening/triggers.ts'
 
 let w: JobTestApp
 
 beforeAll(async () => {
-  w = await startJobTestApp()
+  w = await startJobTestApp({ erasureLedger: createMemoryLedger([]) })
 })
 afterAll(() => w.close())
 
@@ -429,6 +430,53 @@ describe('the way to an outcome', () => {
   })
 })
 
+test('an erasure of the subject leaves what was decided and nothing about the person, in open and closed cases', async () => {
+  const { t, analyst, officer, second, send, newSubject, read } = await createTeam()
+  const subject_id = await newSubject()
+  const openBy = async (playbook_key: string) =>
+    (await send(analyst, 'POST /investigations', { subject_id, playbook_key, title: 'Ada and her payments' })).json
+  const [ended, running] = [await openBy('edd-person'), await openBy('sanctions-match')]
+  const at = `/investigations/${ended.investigation_id}`
+  const TEXT = 'Ada was seen in Turin'
+  for (const { investigation_id } of [ended, running])
+    await send(analyst, `POST /investigations/${investigation_id}/notes`, { text: TEXT })
+  await send(analyst, `POST /investigations/${running.investigation_id}/tasks`, { title: TEXT })
+  await send(analyst, `POST /investigations/${running.investigation_id}/information-requests`, {
+    ...{ addressee: 'Branch', question: TEXT },
+  })
+  await settle(t, ended.investigation_id)
+  await send(analyst, `PUT ${at}/narrative`, { paragraphs: [{ kind: 'assessment', text: TEXT, cites: [] }] })
+  const { proposal } = (await send(analyst, `POST ${at}/propose-outcome`, { outcome: 'INV_NO_SUSPICION' })).json
+  expect((await send(officer, `POST ${at}/close`, { proposal_hash: proposal.proposal_hash })).status).toBe(200)
+  const sealed = (await send(officer, `GET ${at}/seal`)).json
+
+  const { erasure_id } = (await send(officer, `POST /subjects/${subject_id}/erase`, { reason: 'Asked for' })).json
+  const confirmed = await send(second, `POST /erasures/${erasure_id}/confirm`)
+  expect(confirmed.status, confirmed.text).toBe(202)
+  w.startRunner(1)
+  expect((await w.ended(t.tenant_id, confirmed.json.job_id)).state).toBe('succeeded')
+  const samples = (await w.runtime.metrics.registry.metrics()).split('\n')
+  const sample = (name: string) => Number(samples.find((line) => line.startsWith(`${name} `))?.split(' ')[1])
+  expect(sample('probity_investigations_open{state="open"}')).toBeGreaterThan(0)
+  expect(sample('probity_investigations_oldest_open_seconds{state="open"}')).toBeGreaterThan(0)
+  expect(sample('probity_investigations_closed_total{outcome="INV_NO_SUSPICION"}')).toBeGreaterThan(0)
+  await w.clear()
+
+  const paths = ['', '/notes', '/tasks', '/information-requests', '/narrative', '/timeline?limit=200', '/steps']
+  for (const { investigation_id } of [ended, running])
+    for (const path of paths) {
+      const { status, text } = await send(officer, `GET /investigations/${investigation_id}${path}`)
+      const expected = path === '/narrative' && investigation_id === ended.investigation_id ? 410 : 200
+      expect([path, status, /Ada|Turin/.test(text)]).toEqual([path, expected, false])
+    }
+  expect(await read(ended.investigation_id)).toMatchObject({ state: 'closed', outcome: 'INV_NO_SUSPICION', seals: 1 })
+  expect((await send(officer, `GET ${at}/seal`)).json).toEqual(sealed)
+  expect(await read(running.investigation_id)).toMatchObject({ state: 'open', title: 'erased' })
+  const refused = await send(analyst, `POST /investigations/${running.investigation_id}/notes`, { text: TEXT })
+  expect([refused.status, refused.json.code]).toEqual([410, 'erased'])
+  expect((await send(analyst, 'POST /investigations', { subject_id, playbook_key: 'edd-person' })).status).toBe(410)
+})
+
 describe('an alert', () => {
   const reportAbout = (subject_id: string) => ({
     source: 'feed',
@@ -613,8 +661,8 @@ describe('access', () => {
     // An officer with access joins the case that everybody sees, not this one.
     expect((await openFor(officer)).json.investigation_id).toBe(opened.json.investigation_id)
     const { items } = (await send(officer, `GET /investigations/${hidden.investigation_id}/timeline?limit=100`)).json
-    const told = items.filter(({ kind }: { kind: string }) => kind === 'other_case_requested')
-    expect(told.map(({ recorded_by, data }: Record<string, unknown>) => [recorded_by, data])).toEqual([
+    const notices = items.filter(({ kind }: { kind: string }) => kind === 'other_case_requested')
+    expect(notices.map(({ recorded_by, data }: Record<string, unknown>) => [recorded_by, data])).toEqual([
       [officer.principal, { investigation_id: opened.json.investigation_id }],
       [outsider.principal, { investigation_id: opened.json.investigation_id }],
     ])

@@ -428,7 +428,8 @@ describe('each guard is the one that refuses', () => {
         update('investigation_step', sealed, 'not_before = now(), revision = revision + 1'),
       ],
       [
-        'grant update on app.investigation_seal to app',
+        // Neither the privilege nor the trigger alone: both have to be gone.
+        'grant update on app.investigation_seal to app; drop trigger investigation_seal_append on app.investigation_seal',
         '42501',
         ANNA,
         update('investigation_seal', sealed, `manifest = '{"a":1}'`),

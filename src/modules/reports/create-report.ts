@@ -84,7 +84,7 @@ async function chooseRestriction(
       refuse('restriction_id', 'What the report is about belongs to another restriction.')
     return request.restriction_id
   }
-  return own ?? prepareRestriction(tx, `Report ${report_id}`)
+  return own ?? prepareRestriction(tx, `Report ${report_id}`, 'report')
 }
 
 export interface CreatedReport {

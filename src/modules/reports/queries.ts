@@ -241,10 +241,12 @@ export const updateRestarted = (tx: Tx, report_id: string) =>
     [tx.tenant_id, report_id, tx.actor],
   )
 
-export const updateReady = (tx: Tx, report_id: string) =>
+/** `failure` says why one of the files could not be made. */
+export const updateReady = (tx: Tx, report_id: string, failure: string | null) =>
   tx.run(
-    `update app.report set state = 'ready', ready_at = now(), ${touch} where tenant_id = $1 and report_id = $2 and state = 'rendering'`,
-    [tx.tenant_id, report_id, tx.actor],
+    `update app.report set state = 'ready', ready_at = now(), failure = $4, ${touch}
+      where tenant_id = $1 and report_id = $2 and state = 'rendering'`,
+    [tx.tenant_id, report_id, tx.actor, failure],
   )
 
 export const updateFailed = (tx: Tx, report_id: string, failure: string) =>

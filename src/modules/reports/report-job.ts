@@ -58,14 +58,15 @@ export const makeReportJob = defineJob({
     const report = await context.read((tx) => findStoredReport(tx, report_id))
     // Deleted or erased since.
     if (!report || report.state === 'deleted' || report.state === 'erased') return null
+    let failure: string | null = null
     try {
       if (report.manifest === null) await collect(context, report)
-      await render(context)
+      failure = await render(context)
     } catch (error) {
       await giveUp(context, error)
     }
     await context.finish(async (tx) => {
-      await updateReady(tx, report_id)
+      await updateReady(tx, report_id, failure)
       const { template_key, own_restriction_id } = report
       await emit(tx, reportReady, { object_id: report_id, restriction_id: own_restriction_id, data: { template_key } })
       return { report_id }
@@ -131,8 +132,14 @@ async function collect(context: Context, report: StoredReport): Promise<void> {
   })
 }
 
-/** From what is stored, never from what was collected: a later attempt has nothing else. */
-async function render(context: Context): Promise<void> {
+/** A file that can never be made of this content does not take the others away; one that failed for another reason is tried again. */
+const isLost = (error: unknown, made: readonly string[]): error is PdfFailure =>
+  error instanceof PdfFailure && error.reason === 'refused' && made.length > 0
+
+/**
+ * From what is stored, never from what was collected: a later attempt has nothing else. PDF comes last; why there is none is returned.
+ */
+async function render(context: Context): Promise<string | null> {
   const { kernel, read, step, payload, tenant_id, signal } = context
   const { report, input } = await read(async (tx) => {
     const stored = assertFound(await findStoredReport(tx, payload.report_id))
@@ -142,9 +149,15 @@ async function render(context: Context): Promise<void> {
   })
   const made = report.files.map(({ format }) => format)
   const missing = report.formats.filter((format): format is ReportFormatName => !made.includes(format))
-  for (const format of missing) {
+  let failure: string | null = null
+  for (const format of [...missing].sort((one, two) => Number(one === 'pdf') - Number(two === 'pdf'))) {
     const started = performance.now()
-    const bytes = await renderFormat(kernel.printing, format, input, { caller: tenant_id, signal })
+    const bytes = await renderFormat(kernel.printing, format, input, { caller: tenant_id, signal }).catch((error) => {
+      if (!isLost(error, made)) throw error
+      failure = toProblem(error).extra.detail ?? null
+      return null
+    })
+    if (bytes === null) continue
     kernel.metrics.observe(reportFiles, { format }, (performance.now() - started) / 1000)
     await step(async (tx) => {
       await storePart(kernel, tx, report, { part: format, bytes })
@@ -152,4 +165,5 @@ async function render(context: Context): Promise<void> {
       return { progress: { done: made.push(format) + 1, total: report.formats.length + 1, unit: 'parts' } }
     })
   }
+  return failure
 }

@@ -35,6 +35,9 @@ afterAll(async () => {
 })
 
 const names = ['محمد العلي', 'Анна Петрова', 'Łukasz Żółć', 'שרה כהן', 'علاء ليلى']
+/** Letters that fonts draw as one glyph or as several; wider than a page; without a glyph. */
+const hardNames = ['صلاح علاء الدين', 'عبد السلام الإسلام', 'ئۆجەلان', 'Ṣọ́lá Ẹ̀bùn', 'Jū́ratė̃ Ąž́uolas', 'Nnā̀mdị́']
+const longName = `${'Wabcdefghijklmnopqrstuvwx'.repeat(79)}0123456789END OF THE NAME`
 
 const newSubject = async (name: string, attributes: object = { country: 'IR' }): Promise<string> =>
   (await t.make('POST /subjects', { body: { subject_type: 'person', name, attributes } })).subject_id
@@ -102,6 +105,7 @@ describe('a subject dossier', () => {
     expect([...roles]).toEqual(expect.arrayContaining(['Document', 'H1', 'H2', 'Table', 'TH', 'TD', 'Figure']))
     expect(text).toContain('Resembles a listed party')
     expect(text).toContain(reference)
+    expect(text).not.toContain('code points')
     expect(text).toContain(report_id)
   })
 
@@ -437,7 +441,7 @@ describe('PDF files', () => {
     expect((await t.make('GET /capabilities')).report_formats).toEqual(['json', 'html', 'csv', 'pdf'])
   })
 
-  test('that take too long, or have a character that no font has, end the job with the reason; the other files can be read', async () => {
+  test('that take too long end the job with the reason; the other files can be read', async () => {
     const assets_dir = copyAssets('slow')
     fs.appendFileSync(
       path.join(assets_dir, 'reports/report.typ'),
@@ -456,9 +460,53 @@ describe('PDF files', () => {
     const again = await t.runToEnd(await t.make(`POST /jobs/${slow.job['job_id']}/retry`))
     const { files, snapshot_sha256 } = await t.make(`GET /reports/${slow.report_id}`)
     expect([again['state'], files.length, snapshot_sha256]).toEqual(['succeeded', 4, slow.report.snapshot_sha256])
+  })
 
-    const missing = await make({ ...request(await newSubject('王小明')), formats: ['pdf'] })
-    expect(missing.report.failure).toContain('王 (U+738B)')
+  test('print characters that no font has as code points, say so, and are identical when they are made again', async () => {
+    const name = '王小明 \u0001 😀 ا\u1DC7 ≥'
+    const { report_id, report } = await make({ ...request(await newSubject(name)), formats: ['json', 'pdf'] })
+    expect([report.state, report.failure]).toEqual(['ready', null])
+    const text = (await readPdf((await readContent(report_id, 'pdf')).bytes)).pages.join('\n').replaceAll(/\s+/g, ' ')
+    expect(text).toMatch(/\[U\+738B\]\[U\+5C0F\]\[U\+660E\] \[U\+0001\] \[U\+1F600\] .*>=/)
+    expect(text).toMatch(/Characters that no installed font has are printed as their code points/)
+    expect((await readContent(report_id, 'json')).json.data.subject.name).toBe(name)
+    const { result } = await t.runToEnd(await t.make(`POST /reports/${report_id}/verify`))
+    expect(result).toMatchObject({ is_identical: true })
+  })
+
+  test('have the whole stored text: ligatures, composed letters, words wider than a page; hidden characters are visible', async () => {
+    const aliases = [...hardNames, 'رضا پهلوی\u200cنژاد', 'Ali \u202egnp.exe', 'e\u0301a\u0001']
+    const subject_id = await newSubject(longName.slice(0, 200), {
+      ...Object.fromEntries(aliases.map((alias, at) => [`alias_${at}`, alias])),
+      note: longName,
+    })
+    const { report_id, report } = await make({ ...request(subject_id), formats: ['html', 'json', 'pdf'] })
+    expect(report).toMatchObject({ state: 'ready', failure: null })
+    const { pages } = await readPdf((await readContent(report_id, 'pdf')).bytes)
+    const lines = pages.join('\n').split('\n')
+    const expected = [...hardNames, 'رضا پهلوینژاد', 'Ali [U+202E]gnp.exe', 'éa[U+0001]']
+    expect(expected.filter((name) => !lines.some((line) => line.includes(name.normalize('NFC'))))).toEqual([])
+    const isOfPage = (line: string): boolean => / Page \d+ of \d+$/.test(line) || line.includes('…')
+    const text = lines.filter((line) => !isOfPage(line)).join('')
+    expect(text.replaceAll(' ', '')).toContain(longName.replaceAll(' ', ''))
+    expect(text).toContain('exact text')
+    const html = (await readContent(report_id, 'html')).text
+    expect(html).toContain('Ali [U+202E]gnp.exe')
+    expect(html).not.toContain('\u202e')
+    expect(JSON.stringify((await readContent(report_id, 'json')).json)).toContain('Ali \u202egnp.exe')
+  })
+
+  test('that cannot be made of the content do not take the other files away', async () => {
+    const assets_dir = copyAssets('refused')
+    fs.appendFileSync(path.join(assets_dir, 'reports/report.typ'), '\n#panic("no page")\n')
+    const { job, report, report_id } = await withPrinting({ assets_dir }, () =>
+      make({ template: 'programme-overview' }),
+    )
+    expect([job['state'], report.state]).toEqual(['succeeded', 'ready'])
+    expect(report.failure).toMatch(/^No PDF file was made: .*/)
+    expect(report.files.map(({ format }: { format: string }) => format)).toEqual(['csv', 'html', 'json'])
+    const absent = await readContent(report_id, 'pdf')
+    expect([absent.json.code, absent.json.detail]).toEqual(['format_unavailable', report.failure])
   })
 
   test('are verified against engine, fonts and template, each of which is named', async () => {

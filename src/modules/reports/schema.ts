@@ -81,7 +81,7 @@ export const Report = closed(
     job_id: Id(),
     state: oneOf(reportStates, {
       description:
-        'collecting: its content is being read. rendering: the snapshot is stored, and files are being made. failed: `failure` says why; files that were made can be read. deleted, erased: only this record and the hashes are left.',
+        'collecting: its content is being read. rendering: the snapshot is stored, and files are being made. ready: `failure` says why there is no PDF file, where the content cannot be typeset. failed: `failure` says why; files that were made can be read. deleted, erased: only this record and the hashes are left.',
     }),
     failure: nullable(text(2000)),
     snapshot_sha256: nullable(Sha256('Of the stored snapshot, which holds a random salt.')),

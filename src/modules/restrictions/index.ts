@@ -1,13 +1,18 @@
 /** Public interface of the restrictions router. */
+import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Module } from '#kernel/module.ts'
+import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertUser } from '#modules/access/index.ts'
 import { designationRoutes } from './designation-routes.ts'
 import {
+  findAccess,
+  imposeAgain,
   insertCanaryDesignation,
   insertCanaryEvent,
   insertRestriction,
+  lockRestriction,
   restrictionErasure,
   updateImposed,
   upsertAccess,
@@ -18,10 +23,26 @@ export * as accessLists from './access-lists.ts'
 export { findRestriction, listUnreachable } from './queries.ts'
 
 /** For a new object: not in force, so that imposing it later hides all that was stored with the object. */
-export async function prepareRestriction(tx: Tx, purpose: string): Promise<string> {
+export async function prepareRestriction(tx: Tx, purpose: string, prepared_for: string | null = null): Promise<string> {
   const restriction_id = uuidv7()
-  await insertRestriction(tx, restriction_id, purpose)
+  await insertRestriction(tx, restriction_id, purpose, prepared_for)
   return restriction_id
+}
+
+/** Imposes what was prepared with an object, and gives the caller access. */
+export async function imposePrepared(
+  tx: Tx,
+  { restriction_id, is_in_force }: { readonly restriction_id: string | null; readonly is_in_force: boolean },
+  principal: string,
+): Promise<void> {
+  const user_id = expectPerson(principal, 'Only a person may restrict access, not an API key.')
+  if (restriction_id === null) fail('transition_not_allowed', 'It was stored without a restriction.')
+  if (is_in_force) fail('transition_not_allowed', 'It is restricted already.')
+  await lockRestriction(tx, restriction_id)
+  const held = await findAccess(tx, restriction_id, user_id)
+  if (held?.effect === 'exclude') fail('transition_not_allowed', 'You are excluded from its restriction.')
+  await upsertAccess(tx, restriction_id, { user_id, effect: 'grant', until: null, reason: null })
+  await imposeAgain(tx, restriction_id)
 }
 
 /** For an object that is hidden from its first moment: one person has access, who gives it to others. */

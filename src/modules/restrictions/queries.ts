@@ -49,10 +49,16 @@ export const lockRestriction = (tx: Tx, restriction_id: string) =>
   )
 
 /** Inserted as not in force: once it is, only people with access may write its access list, and at first there are none. */
-export const insertRestriction = (tx: Tx, restriction_id: string, purpose: string) =>
+export const insertRestriction = (
+  tx: Tx,
+  restriction_id: string,
+  purpose: string,
+  prepared_for: string | null = null,
+) =>
   tx.run(
-    `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, created_by) values ($1, $2, $3, false, $4)`,
-    [tx.tenant_id, restriction_id, purpose, tx.actor],
+    `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, created_by, prepared_for)
+     values ($1, $2, $3, false, $4, $5)`,
+    [tx.tenant_id, restriction_id, purpose, tx.actor, prepared_for],
   )
 
 export const updateImposed = (tx: Tx, { restriction_id, revision }: { restriction_id: string; revision: number }) =>

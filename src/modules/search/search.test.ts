@@ -239,6 +239,15 @@ describe('work in the database', () => {
   })
 })
 
+test('alerts are found by words of their titles', async () => {
+  const facts = { source: 'desk', dedup_key: 'desk:structuring', priority: 'high' }
+  const { alert_id } = await t.make('POST /alerts', { body: { ...facts, title: 'Structured cash deposits in Lugano' } })
+  const found = await find('lugano structured', 'alert')
+  expect(found).toMatchObject([{ id: alert_id, matched: 'words' }])
+  expect(await find('lugano transfers', 'alert')).toEqual([])
+  expect(itemsOf(await search('lugano structured', '', other), 'alert')).toEqual([])
+})
+
 describe('odd queries', () => {
   const status = async (q: string) =>
     (await w.call(`GET /search?q=${encodeURIComponent(q)}`, { token: await t.token() })).status

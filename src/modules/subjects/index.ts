@@ -6,6 +6,7 @@ import type { Module } from '#kernel/module.ts'
 import { subjectBulkJob } from './bulk/bulk-job.ts'
 import { bulkRoutes } from './bulk/routes.ts'
 import { insertCanaryRows } from './canary.ts'
+import { erasureRequested, subjectErased } from './erasure/erasure-events.ts'
 import { subjectErasureJob } from './erasure/erasure-job.ts'
 import { subjectFileErasure } from './erasure/queries.ts'
 import { erasureRoutes } from './erasure/routes.ts'
@@ -39,7 +40,7 @@ export const subjects: Module = {
   routes: [...recordRoutes, ...bulkRoutes, ...ratingRoutes, ...erasureRoutes],
   jobs: [subjectBulkJob, subjectErasureJob],
   erases: [subjectFileErasure],
-  events: [ratingChanged],
+  events: [ratingChanged, erasureRequested, subjectErased],
   constraints: {
     subject_external_id_key: ['duplicate', 'Another subject has this external id.'],
     erasure_open_key: ['duplicate', 'An erasure of this subject waits to be confirmed or is being carried out.'],

@@ -180,4 +180,32 @@ export const codeMutants: readonly CodeMutant[] = [
     replacement: '        void 0\n',
     killers: ['src/kernel/strict-json.test.ts'],
   },
+  {
+    name: 'tools of investigations are on by default',
+    file: 'src/kernel/auth/tool-policy.ts',
+    text: "  if (named.length === 0 && optInTools.has(tool)) return 'forbid'\n",
+    replacement: '',
+    killers: ['src/modules/mcp/tools.test.ts'],
+  },
+  {
+    name: 'a tool shows restricted objects to callers with access',
+    file: 'src/kernel/http/operation-caller.ts',
+    text: 'scope: unrestrictedScope(actor.tenant_id, actor.principal)',
+    replacement: 'scope: requestScope(actor)',
+    killers: ['src/modules/mcp/tool-policy.test.ts'],
+  },
+  {
+    name: 'a restricted case is joined',
+    file: 'src/modules/investigations/opening/queries.ts',
+    text: "state in ('open', 'proposed') and joins for key share",
+    replacement: "state in ('open', 'proposed') for key share",
+    killers: ['src/modules/investigations/schema.test.ts'],
+  },
+  {
+    name: 'alerts that open no case hide those that do',
+    file: 'src/modules/investigations/opening/queries.ts',
+    text: 'where w.rule_code is not distinct from a.rule_code and w.subject_type = s.subject_type)',
+    replacement: 'where true)',
+    killers: ['src/modules/investigations/investigations.test.ts'],
+  },
 ]

@@ -27,6 +27,7 @@ export const viewsByQuery: readonly string[] = [
   '/plugins/$key?tab=settings',
   '/source-contracts/company-registry?tab=drift',
   '/investigations/$investigation_id?tab=timeline',
+  '/investigations/$investigation_id?tab=related',
 ]
 
 /** The operation whose fixture makes what a page shows. The most specific path comes first. */

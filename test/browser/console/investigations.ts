@@ -1,8 +1,10 @@
 /** An investigation: an analyst opens it, works through it and proposes an outcome; an officer closes it. */
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { fixtures } from '#modules/investigations/fixtures.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
-import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
+import { at, browserTest, createPerson, jobWorker, noProblems, pageHeading, w } from './setup.ts'
 
 const WIDE = { width: 1440, height: 900 }
 
@@ -43,18 +45,57 @@ async function expectFits(page: Page, name: string): Promise<void> {
   }
 }
 
+async function takeOtherAct(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Other acts' }).click()
+  await page.getByRole('menuitem', { name }).click()
+}
+
+/** From the page of a restricted case; the report belongs to its restriction. */
+async function reportAndVerify(page: Page): Promise<void> {
+  await takeOtherAct(page, 'Request a report')
+  const dialog = page.getByRole('dialog', { name: 'Request a report' })
+  await expect.poll(() => dialog.getByRole('combobox', { name: 'Restriction' }).inputValue()).not.toBe('')
+  await takeScreenshot(page, 'console-case-report')
+  await dialog.getByRole('button', { name: 'Request', exact: true }).click()
+  await page.getByRole('note', { name: 'Restricted' }).waitFor()
+  await page.getByRole('table', { name: 'Files of the report' }).getByText('PDF').waitFor({ timeout: 60_000 })
+  await page.getByRole('button', { name: 'Verify' }).click()
+  await page.getByText('Identical: the same bytes were made again').waitFor({ timeout: 60_000 })
+}
+
 describe('an investigation', () => {
   browserTest('is opened, gathered, written with citations, proposed, and closed by an officer', async () => {
     const tenant = await w.makeTenant()
     await putInForce(tenant)
     const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
     const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
-    await w.call('POST /subjects', {
+    const subject = await w.call('POST /subjects', {
       token: anton.token,
       body: { subject_type: 'person', name: 'Viktor Example', attributes: {} },
     })
+    await w.call('POST /subjects', {
+      token: anton.token,
+      body: { subject_type: 'person', name: 'Maria Example', attributes: {} },
+    })
+    const report = { source: 'monitoring', dedup_key: 'cash', title: 'Five cash deposits', priority: 'high', facts: [] }
+    const alert = await w.call('POST /alerts', {
+      token: anton.token,
+      body: { ...report, subject_id: subject.json.subject_id },
+    })
 
-    const { page, seen, close } = await at(anton, '/investigations', { viewport: WIDE })
+    const { page, seen, close } = await at(anton, `/inbox/alerts/${alert.json.alert_id}`, { viewport: WIDE })
+    await page.getByRole('button', { name: 'Escalate' }).click()
+    const escalate = page.getByRole('dialog', { name: 'Escalate the alert' })
+    await escalate.getByLabel('Why it needs an investigation').fill('The deposits stay below the threshold')
+    await escalate.getByRole('combobox', { name: 'Playbook' }).click()
+    await page.getByRole('option', { name: 'Short look' }).click()
+    await escalate.getByRole('button', { name: 'Escalate' }).click()
+    await page.getByRole('link', { name: 'Open its investigation' }).click()
+    await pageHeading(page, /^INV-/).waitFor()
+    const address = new URL(page.url()).pathname
+
+    // There is one open case of a subject and playbook: whoever opens another joins it.
+    await page.getByRole('main').getByRole('link', { name: 'Investigations' }).click()
     await page.getByRole('button', { name: 'Open a case' }).first().click()
     const dialog = page.getByRole('dialog', { name: 'Open a case' })
     await dialog.getByRole('combobox', { name: 'Subject' }).fill('Viktor')
@@ -63,6 +104,7 @@ describe('an investigation', () => {
     await page.getByRole('option', { name: 'Short look' }).click()
     await takeScreenshot(page, 'console-case-open')
     await dialog.getByRole('button', { name: 'Open the case' }).click()
+    await page.waitForURL(`**${address}`)
     await pageHeading(page, /^INV-/).waitFor()
     expect(await page.title()).toMatch(/^INV-[0-9A-Z]{4}-[0-9A-Z]{4} · Probity$/)
     expect(page.url()).not.toContain('Viktor')
@@ -113,6 +155,35 @@ describe('an investigation', () => {
     await page.keyboard.press('Control+s')
     await page.getByText('Version 1,').waitFor()
 
+    // Earlier versions stay readable, with what changed.
+    await paragraph.fill('The salary explains the deposits.')
+    await page.getByRole('button', { name: 'Save the narrative' }).click()
+    await page.getByRole('button', { name: 'Earlier versions' }).click()
+    const versions = page.getByRole('dialog', { name: 'Versions of the narrative' })
+    await versions.getByText('Written by Anton Analyst').waitFor()
+    expect(await versions.locator('del').allTextContents()).toEqual(['payments'])
+    expect(await versions.locator('ins').allTextContents()).toEqual(['deposits'])
+    await takeScreenshot(page, 'console-case-versions')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Earlier versions' }).and(page.locator(':focus')).waitFor()
+
+    // Letters lead to the other parts.
+    await page.keyboard.press('o')
+    await page.getByRole('textbox', { name: 'Note' }).fill('The branch knows the customer')
+    await page.getByRole('button', { name: 'Write the note' }).click()
+    await page.getByRole('list', { name: 'Notes, newest first' }).getByText('The branch knows the customer').waitFor()
+    await page.getByRole('heading', { level: 1 }).focus()
+    await page.keyboard.press('r')
+    await page.getByRole('region', { name: 'Alerts' }).getByText('Five cash deposits').waitFor()
+    await page.getByRole('button', { name: 'Add a subject' }).click()
+    await page.getByRole('dialog', { name: 'Add a subject' }).getByRole('combobox', { name: 'Subject' }).fill('Maria')
+    await page.getByRole('option', { name: 'Maria Example' }).click()
+    await page.getByRole('button', { name: 'Add', exact: true }).last().click()
+    await page.getByRole('region', { name: 'Subjects' }).getByText('Maria Example').waitFor()
+    await expectFits(page, 'console-case-related')
+
+    await page.getByRole('button', { name: 'Take it' }).click()
+    await page.getByText('Assigned to').waitFor()
     await page.getByRole('button', { name: 'Propose an outcome' }).click()
     const propose = page.getByRole('dialog', { name: 'Propose an outcome' })
     await propose.getByRole('combobox', { name: 'Outcome' }).click()
@@ -120,19 +191,19 @@ describe('an investigation', () => {
     await takeScreenshot(page, 'console-case-propose')
     await propose.getByRole('button', { name: 'Propose', exact: true }).click()
     await page.getByRole('button', { name: 'Withdraw the proposal' }).waitFor()
-    const address = new URL(page.url()).pathname
     expect(seen).toEqual(noProblems)
     await close()
 
     const officer = await at(clara, `${address}?tab=timeline`, { viewport: WIDE })
     await officer.page.getByRole('list', { name: 'Timeline, newest first' }).getByText('Proposed').first().waitFor()
     await expectFits(officer.page, 'console-case-proposed')
-    await officer.page.getByRole('button', { name: 'Other acts' }).click()
-    await officer.page.getByRole('menuitem', { name: 'Restrict' }).click()
+    await takeOtherAct(officer.page, 'Restrict')
     const restrict = officer.page.getByRole('dialog', { name: 'Restrict the case' })
+    await restrict.getByRole('combobox', { name: 'People with access' }).fill('Anton')
+    await officer.page.getByRole('option', { name: /^Anton Analyst/ }).click()
     await restrict.getByLabel('Reason').fill('The customer must not learn of it')
     await restrict.getByRole('button', { name: 'Restrict' }).click()
-    await officer.page.getByRole('note', { name: 'Restricted' }).waitFor()
+    await officer.page.getByRole('note', { name: 'Restricted' }).getByText('2 people by name').waitFor()
     expect(await officer.page.title()).toMatch(/^INV-/)
     await expectFits(officer.page, 'console-case-restricted')
     await officer.page.getByRole('button', { name: 'Close the case' }).click()
@@ -143,11 +214,83 @@ describe('an investigation', () => {
       officer.page.waitForEvent('download'),
       officer.page.getByRole('button', { name: 'Examiner’s package' }).click(),
     ])
-    expect(pack.suggestedFilename()).toMatch(/^INV-.*\.zip$/)
-    await officer.page.getByRole('link', { name: 'Investigations' }).last().click()
+    const file = pack.suggestedFilename()
+    expect(file).toMatch(/^INV-.*\.zip$/)
+    const verifying = officer.page.getByRole('dialog', { name: `${file} was downloaded` })
+    await verifying.getByText(new RegExp(`^npx probity verify pack ${file} --key [\\w-]{43}$`)).waitFor()
+    await takeScreenshot(officer.page, 'console-case-pack')
+    await officer.page.keyboard.press('Escape')
+    await reportAndVerify(officer.page)
+    await officer.page.goto(new URL('/investigations', officer.page.url()).href)
     await officer.page.getByRole('table', { name: 'Investigations' }).getByText('Viktor Example').waitFor()
     await expectFits(officer.page, 'console-cases')
+    await officer.page.getByRole('link', { name: /^INV-/ }).click()
+    await takeOtherAct(officer.page, 'Open again')
+    const reopening = officer.page.getByRole('dialog', { name: 'Open the case again' })
+    await reopening.getByLabel('Reason').fill('A new deposit')
+    await reopening.getByRole('button', { name: 'Open again' }).click()
+    await officer.page.getByText('open', { exact: true }).first().waitFor()
+    // The menu is gone, so the focus is where a screen reader begins to read.
+    await officer.page.getByRole('heading', { level: 1 }).and(officer.page.locator(':focus')).waitFor()
     expect(officer.seen).toEqual(noProblems)
     await officer.close()
+  })
+
+  browserTest('gets a step from a person, waives it, and settles a call whose outcome is unknown', async () => {
+    const tenant = await ExampleTenant.create(w)
+    // The fixture ends the step by hand, before a worker does.
+    await jobWorker.stop()
+    const fixture = await fixtures['settleInvestigationStep']?.(tenant, 'compliance_officer')
+    jobWorker.start()
+    const officer = await createPerson('Carl Compliance', ['compliance_officer'], { tenant: tenant.tenant_id })
+    const { page, seen, close } = await at(officer, `/investigations/${fixture?.params?.['investigation_id']}`, {
+      viewport: WIDE,
+    })
+    await pageHeading(page, /^INV-/).waitFor()
+    await page.keyboard.press('s')
+    const adding = page.getByRole('dialog', { name: 'Add a step' })
+    await adding.getByLabel('Title').fill('Call the branch')
+    await adding.getByLabel('Checklist').fill('The adviser was reached')
+    await adding.getByRole('button', { name: 'Add the step' }).click()
+    await page.getByRole('checkbox', { name: 'The adviser was reached' }).waitFor()
+
+    await page.getByRole('button', { name: 'Waive Call the branch' }).click()
+    const waiving = page.getByRole('dialog', { name: 'Waive Call the branch' })
+    await waiving.getByLabel('Why the case can do without it').fill('The branch is closed')
+    await waiving.getByRole('button', { name: 'Waive the step' }).click()
+    await page.getByText('“The branch is closed”').waitFor()
+
+    const step = page.getByRole('listitem').filter({ hasText: 'unknown outcome' })
+    await step.getByRole('button', { name: /^Settle / }).click()
+    const settling = page.getByRole('dialog', { name: /^Settle / })
+    await settling.getByText('Enter the answer').click()
+    await settling.getByRole('textbox', { name: 'Answer' }).waitFor()
+    await takeScreenshot(page, 'console-case-settle')
+    await settling.getByText('Call again').first().click()
+    await settling.getByLabel('How it is known what the provider did').fill('The provider received nothing')
+    await settling.getByRole('button', { name: 'Call again' }).click()
+    await settling.waitFor({ state: 'hidden' })
+    await step.waitFor({ state: 'detached' })
+    await expectFits(page, 'console-case-settled')
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
+
+    // Another case of the subject goes over to this one.
+    const { subject } = await tenant.make(`GET /investigations/${fixture?.params?.['investigation_id']}`)
+    const body = { subject_id: subject.subject_id, playbook_key: 'sanctions-match' }
+    const other = await tenant.make('POST /investigations', { body })
+    await page.goto(new URL(`/investigations/${other.investigation_id}`, page.url()).href)
+    // Its revision changes while it gathers.
+    await page.getByText('partly gathered').waitFor()
+    await takeOtherAct(page, 'Merge into another case')
+    const merging = page.getByRole('dialog', { name: 'Merge into another case' })
+    await merging.getByRole('combobox', { name: 'The case that goes on' }).click()
+    await page.getByRole('option').first().click()
+    await merging.getByLabel('Reason').fill('The same facts')
+    await takeScreenshot(page, 'console-case-merge')
+    await merging.getByRole('button', { name: 'Merge' }).click()
+    await page.getByRole('link', { name: 'Merged into another case' }).waitFor()
+    // The caller of the fixture has no account, so its name is not found.
+    expect({ ...seen, failed: [] }).toEqual(noProblems)
+    await close()
   })
 })

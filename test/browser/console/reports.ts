@@ -1,6 +1,6 @@
 /** Reports: an officer requests a dossier, previews it, downloads it and has it made again. */
 import { describe, expect } from 'vitest'
-import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { DESKTOP, expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
 
 describe('a report', () => {
@@ -24,14 +24,32 @@ describe('a report', () => {
     await page.getByRole('button', { name: 'Preview' }).click()
     const frame = page.frameLocator('iframe[title="Preview of the report"]')
     await frame.getByRole('heading', { name: 'How to verify this report' }).waitFor()
+    await takeScreenshot(page, 'console-report-preview')
+    await page.keyboard.press('Escape')
     const download = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Download PDF' }).click()
     expect((await download).suggestedFilename()).toMatch(/^programme-overview-.*\.pdf$/)
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('Identical: the same bytes were made again').waitFor({ timeout: 60_000 })
     await expectFitsScreens(page, 'console-report')
+    await page.setViewportSize(DESKTOP)
     await page.goto(new URL('/reports', page.url()).href)
     await page.getByRole('table', { name: 'Reports', exact: true }).getByText('ready').waitFor()
+    await page.getByRole('button', { name: 'Preview Programme overview' }).click()
+    await frame.getByRole('heading', { name: 'How to verify this report' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Verify Programme overview' }).click()
+    await page.getByText('Identical: the same bytes were made again').waitFor({ timeout: 60_000 })
+    await page.getByRole('button', { name: 'Schedule a report' }).click()
+    const schedule = page.getByRole('dialog', { name: 'Schedule a report' })
+    await schedule.getByRole('combobox', { name: 'Kind' }).click()
+    await page.getByRole('option', { name: 'Programme overview' }).click()
+    await schedule.getByLabel('Name of the schedule').fill('Monthly overview')
+    await schedule.getByRole('button', { name: 'Schedule', exact: true }).click()
+    await page.getByText('On the first of the month at 06:00').waitFor()
+    await page.getByRole('button', { name: 'Remove Monthly overview' }).click()
+    await page.getByRole('dialog', { name: 'Remove Monthly overview' }).getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('No schedules').waitFor()
     await takeScreenshot(page, 'console-reports')
     expect(officer.seen.errors).toEqual(noProblems.errors)
     await officer.close()

@@ -13,6 +13,7 @@ export {
   browser,
   browserTest,
   createPerson,
+  jobWorker,
   noProblems,
   type Person,
   pageHeading,

@@ -15,8 +15,8 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { describeSkip, describeTimes } from '#console/ui/schedule/schedule-texts.ts'
 import { NewSchedule } from './new-schedule.tsx'
-import { describeSkip, describeTimes } from './schedule-texts.ts'
 
 type Schedule = Schemas['BatchSchedule']
 

@@ -22,6 +22,7 @@ import { SearchButton } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { StateBadge, scanTexts } from './document-badges.tsx'
 import { DocumentCustody } from './document-custody.tsx'
+import { RestrictDocument } from './restrict-document.tsx'
 
 export default function DocumentPage() {
   const { document_id = '' } = useParams({ strict: false }) as { document_id?: string }
@@ -100,6 +101,7 @@ function DocumentActions({ document }: { readonly document: StoredDocument }) {
   const { document_id, state } = document
   const may = usePermission()
   const [isDeleting, deleting] = useDisclosure(false)
+  const [isRestricting, restricting] = useDisclosure(false)
   const verify = useApiMutation(
     () => probity.POST('/api/documents/{document_id}/verify', { params: { path: { document_id } } }),
     {
@@ -121,12 +123,18 @@ function DocumentActions({ document }: { readonly document: StoredDocument }) {
           Place a hold
         </SearchButton>
       )}
+      {document.restriction_id === null && may('imposeDocumentRestriction') && (
+        <Button variant="default" onClick={restricting.open}>
+          Restrict
+        </Button>
+      )}
       {isDeletable && may('deleteDocument') && (
         <Button variant="default" onClick={deleting.open}>
           Delete
         </Button>
       )}
       {isDeleting && <DeleteDialog document_id={document_id} onClose={deleting.close} />}
+      {isRestricting && <RestrictDocument document_id={document_id} onClose={restricting.close} />}
     </>
   )
 }

@@ -1,5 +1,5 @@
 /** Adds a step to a case: a call of a provider, a decision, or a task of a person. */
-import { Checkbox, MultiSelect, Select, Textarea, TextInput } from '@mantine/core'
+import { MultiSelect, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -9,8 +9,9 @@ import { definitionsQuery, getDefinitionKey, matrixKind, ruleKind } from '#conso
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { toKey, toSentence, toWords } from '#console/ui/format.ts'
 import { capabilitiesQuery } from '#console/ui/provider/provider-queries.ts'
+import { TextField } from '#console/ui/text-field.tsx'
 import { type Investigation, touchedByEvidence } from './investigation-queries.ts'
-import { toLines } from './tasks.tsx'
+import { ChecklistField, RequiredField } from './task-fields.tsx'
 
 interface AddStepProps {
   readonly investigation: Investigation
@@ -80,13 +81,7 @@ export function AddStep({ investigation: { investigation_id, steps }, onClose }:
           setSettings(null)
         }}
       />
-      <TextInput
-        label="Title"
-        required
-        maxLength={200}
-        value={title}
-        onChange={(event) => setTitle(event.currentTarget.value)}
-      />
+      <TextField label="Title" isRequired max={200} value={title} onChange={setTitle} />
       {kind === 'task' && <TaskSettings settings={settings} onChange={setSettings} />}
       {kind === 'provider' && <ProviderSettings settings={settings} onChange={setSettings} />}
       {kind === 'evaluation' && <DecisionSettings settings={settings} onChange={setSettings} />}
@@ -97,11 +92,7 @@ export function AddStep({ investigation: { investigation_id, steps }, onClose }:
         value={needs}
         onChange={setNeeds}
       />
-      <Checkbox
-        label="No outcome can be proposed before it is done"
-        checked={is_required}
-        onChange={(event) => setRequired(event.currentTarget.checked)}
-      />
+      <RequiredField isRequired={is_required} onChange={setRequired} />
     </FormDialog>
   )
 }
@@ -123,13 +114,7 @@ function TaskSettings({ settings, onChange }: SettingsProps) {
         value={String(settings?.['role'] ?? 'analyst')}
         onChange={(role) => onChange({ ...settings, role })}
       />
-      <Textarea
-        label="Checklist"
-        description="One item per line. Each is confirmed before the task is done."
-        autosize
-        minRows={2}
-        onChange={(event) => onChange({ ...settings, checklist: toLines(event.currentTarget.value) })}
-      />
+      <ChecklistField onChange={(checklist) => onChange({ ...settings, checklist })} />
     </>
   )
 }

@@ -1,5 +1,5 @@
 /** Attaches a file, an object that is stored already, or a reference to something outside. */
-import { SegmentedControl, TextInput } from '@mantine/core'
+import { SegmentedControl } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -8,6 +8,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { FileDrop } from '#console/ui/file-drop.tsx'
 import { toInstant } from '#console/ui/local-time.ts'
+import { TextField, TimeField } from '#console/ui/text-field.tsx'
 import { type Investigation, touchedByEvidence } from './investigation-queries.ts'
 import { ObjectChoice, type StoredObject } from './object-choice.tsx'
 
@@ -101,38 +102,26 @@ export function AttachEvidence({ investigation, onClose }: AttachEvidenceProps) 
           }}
         />
       )}
-      <TextInput
-        label="Title"
-        required
-        maxLength={300}
-        value={title}
-        onChange={(event) => setTitle(event.currentTarget.value)}
-      />
+      <TextField label="Title" isRequired max={300} value={title} onChange={setTitle} />
       {way === 'reference' && (
         <>
-          <TextInput
+          <TextField
             label="Where it is found"
             description="An address, a file number, a place in an archive."
-            required
-            maxLength={2000}
+            isRequired
+            max={2000}
             value={reference}
-            onChange={(event) => setReference(event.currentTarget.value)}
+            onChange={setReference}
           />
-          <TextInput
+          <TextField
             label="Source"
             description="Who it comes from."
-            required
-            maxLength={300}
+            isRequired
+            max={300}
             value={source}
-            onChange={(event) => setSource(event.currentTarget.value)}
+            onChange={setSource}
           />
-          <TextInput
-            type="datetime-local"
-            label="Obtained"
-            required
-            value={obtained}
-            onChange={(event) => setObtained(event.currentTarget.value)}
-          />
+          <TimeField label="Obtained" isRequired value={obtained} onChange={setObtained} />
         </>
       )}
     </FormDialog>

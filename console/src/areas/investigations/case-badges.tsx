@@ -20,7 +20,7 @@ const colors: Readonly<Record<string, string>> = {
   partial: 'orange',
 }
 
-const gatheringTexts: Readonly<Record<InvestigationSummary['gathering'], string>> = {
+export const gatheringTexts: Readonly<Record<InvestigationSummary['gathering'], string>> = {
   none: 'not begun',
   running: 'gathering',
   blocked: 'blocked',

@@ -13,7 +13,6 @@ import { usePageFocus } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
-import { SearchButton } from '#console/ui/search-link.tsx'
 import { riskQuery } from '#console/ui/subject-queries.ts'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
@@ -35,8 +34,7 @@ interface CaseHeaderProps {
 export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHeaderProps) {
   // The number says nothing about the subject: people who look at the screen, and the history of the browser, see no name.
   const heading = usePageFocus(investigation.reference)
-  const may = usePermission()
-  const { investigation_id, is_restricted, restriction_id, counts } = investigation
+  const { is_restricted, restriction_id, counts } = investigation
   return (
     <>
       <Text size="sm" component="div">
@@ -57,15 +55,6 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
             <Button variant="subtle" size="xs" visibleFrom="sm" onClick={onHelp}>
               Keys
             </Button>
-            {may('createReport') && (
-              <SearchButton
-                to="/reports"
-                search={{ request: 'investigation-pack', investigation_id }}
-                variant="default"
-              >
-                Report
-              </SearchButton>
-            )}
             <CasePack investigation={investigation} />
             <MainAction investigation={investigation} act={act} onAct={onAct} />
           </Group>

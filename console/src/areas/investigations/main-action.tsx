@@ -1,5 +1,6 @@
 /** The one act that brings a case forward for this user, and the others in a menu. */
 import { ActionIcon, Button, Menu } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { Icon } from '#console/ui/icons.tsx'
@@ -51,7 +52,7 @@ export function MainAction({ investigation, act, onAct }: MainActionProps) {
           {mainTexts[main_action] ?? main_action}
         </Button>
       )}
-      {(others.length > 0 || canRestrict) && (
+      {(others.length > 0 || canRestrict || may('createReport')) && (
         <Menu position="bottom-end" withinPortal>
           <Menu.Target>
             <ActionIcon variant="default" size="lg" aria-label="Other acts">
@@ -64,6 +65,7 @@ export function MainAction({ investigation, act, onAct }: MainActionProps) {
                 {text}
               </Menu.Item>
             ))}
+            {may('createReport') && <ReportItem of={investigation} />}
             {canRestrict && (
               <Menu.Item onClick={() => setRestricting(true)}>
                 {investigation.is_restricted ? 'Lift the restriction' : 'Restrict'}
@@ -76,4 +78,17 @@ export function MainAction({ investigation, act, onAct }: MainActionProps) {
       {act !== null && <ActDialog investigation={investigation} act={act} onClose={() => onAct(null)} />}
     </>
   )
+}
+
+/** Opens the form for a report about the case, which has the restriction of the case. */
+function ReportItem({ of }: { readonly of: Investigation }) {
+  const navigate = useNavigate()
+  const { investigation_id, subject, is_restricted, restriction_id } = of
+  const search = {
+    request: 'case',
+    investigation_id,
+    subject_id: subject.subject_id,
+    ...(is_restricted && { restriction_id }),
+  }
+  return <Menu.Item onClick={() => navigate({ to: '/reports', search })}>Request a report</Menu.Item>
 }

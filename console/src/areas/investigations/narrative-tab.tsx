@@ -1,5 +1,6 @@
 /** The narrative: facts that cite evidence, and assessments. Written in place while the case is open. */
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
@@ -14,12 +15,13 @@ import {
   isOpen,
   type MissingGuard,
   type NumberedEvidence,
+  narrativeQuery,
   touched,
   useEvidence,
 } from './investigation-queries.ts'
 import { NarrativeVersions } from './narrative-versions.tsx'
 import { ParagraphEditor, ParagraphView } from './paragraph.tsx'
-import { createParagraph, type DraftParagraph, type NarrativeDraft } from './use-narrative-draft.ts'
+import { createParagraph, type DraftParagraph, type NarrativeDraft, toStored } from './use-narrative-draft.ts'
 
 interface NarrativeTabProps {
   readonly investigation: Investigation
@@ -106,18 +108,21 @@ interface NarrativeEditorProps extends NarrativeTabProps {
 function NarrativeEditor({ investigation, draft, evidence, findingsOf }: NarrativeEditorProps) {
   const { investigation_id } = investigation
   const { paragraphs, stored } = draft
+  const queries = useQueryClient()
   const save = useApiMutation(
-    () =>
-      probity.PUT('/api/investigations/{investigation_id}/narrative', {
+    async (sent: readonly DraftParagraph[]) => {
+      const stored = await probity.PUT('/api/investigations/{investigation_id}/narrative', {
         params: { path: { investigation_id } },
         body: {
-          paragraphs: paragraphs
-            .filter(({ text }) => text.trim() !== '')
-            .map(({ kind, text, cites }) => ({ kind, text: text.trim(), cites })),
+          paragraphs: toStored(sent).map(({ kind, text, cites }) => ({ kind, text, cites })),
           expected_version: draft.base_version,
         },
-      }),
-    { invalidates: touched, successMessage: ({ version }) => `Saved as version ${version}`, onDone: draft.reset },
+      })
+      queries.setQueryData(narrativeQuery(investigation_id).queryKey, stored)
+      draft.markSaved(sent, stored)
+      return stored
+    },
+    { invalidates: touched, successMessage: ({ version }) => `Saved as version ${version}` },
   )
   const change = (place: number, next: Partial<DraftParagraph>) =>
     draft.set(paragraphs.map((one, at) => (at === place ? { ...one, ...next } : one)))
@@ -127,12 +132,12 @@ function NarrativeEditor({ investigation, draft, evidence, findingsOf }: Narrati
       aria-label="Narrative"
       onSubmit={(event) => {
         event.preventDefault()
-        save.run(undefined)
+        save.run(paragraphs)
       }}
       onKeyDown={(event) => {
         if (event.key !== 's' || !(event.ctrlKey || event.metaKey)) return
         event.preventDefault()
-        if (draft.isChanged && hasText) save.run(undefined)
+        if (draft.isChanged && hasText) save.run(paragraphs)
       }}
     >
       <Stack gap="sm">

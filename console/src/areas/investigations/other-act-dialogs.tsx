@@ -1,5 +1,5 @@
 /** Waiting for something outside, and merging with another case of the subject. */
-import { Select, Text, TextInput } from '@mantine/core'
+import { Select, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -8,6 +8,7 @@ import { FormDialog } from '#console/ui/dialog.tsx'
 import { toInstant } from '#console/ui/local-time.ts'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
+import { TimeField } from '#console/ui/text-field.tsx'
 import { type Investigation, touched } from './investigation-queries.ts'
 
 interface DialogProps {
@@ -56,12 +57,11 @@ export function WaitDialog({ investigation: { investigation_id, revision }, onCl
         value={waiting_for}
         onChange={(next) => next !== null && setReason(next)}
       />
-      <TextInput
-        type="datetime-local"
+      <TimeField
         label="Until"
         description="It goes on by itself then. Empty: until somebody goes on with it."
         value={until}
-        onChange={(event) => setUntil(event.currentTarget.value)}
+        onChange={setUntil}
       />
       <ReasonField label="Note" isRequired={false} value={note} onChange={setNote} />
     </FormDialog>

@@ -154,7 +154,7 @@ function Alerts({ investigation }: SectionProps) {
         {alerts.map(({ alert_id, title, priority, state, linked_at }) => (
           <li key={alert_id}>
             <Group gap="xs">
-              {may('getAlert') ? <PageLink to={`/inbox/${alert_id}`}>{title}</PageLink> : title}
+              {may('getAlert') ? <PageLink to={`/inbox/alerts/${alert_id}`}>{title}</PageLink> : title}
               <PriorityBadge priority={priority} />
             </Group>
             <Text size="xs" c="dimmed" component="div">

@@ -1,5 +1,5 @@
 /** What people outside the case were asked for, and what they answered. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -13,6 +13,7 @@ import { ListSkeleton } from '#console/ui/list.tsx'
 import { toInstant } from '#console/ui/local-time.ts'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { TextField, TimeField } from '#console/ui/text-field.tsx'
 import { PlainState } from './case-badges.tsx'
 import { hasEnded, type Investigation, isOpen, touchedByEvidence, useEvidence } from './investigation-queries.ts'
 
@@ -196,21 +197,9 @@ function AskDialog({ investigation_id, onClose }: { readonly investigation_id: s
       change={ask}
     >
       <Text size="sm">Nothing is sent: ask in your own way, and record here whom and what.</Text>
-      <TextInput
-        label="Who is asked"
-        required
-        data-autofocus
-        maxLength={300}
-        value={addressee}
-        onChange={(event) => setAddressee(event.currentTarget.value)}
-      />
+      <TextField label="Who is asked" isRequired isFirst max={300} value={addressee} onChange={setAddressee} />
       <ReasonField label="Question" value={question} onChange={setQuestion} />
-      <TextInput
-        type="datetime-local"
-        label="Due"
-        value={due}
-        onChange={(event) => setDue(event.currentTarget.value)}
-      />
+      <TimeField label="Due" value={due} onChange={setDue} />
     </FormDialog>
   )
 }

@@ -1,4 +1,4 @@
-/** What people do with a step: begin it again, settle an unknown outcome, do without it. */
+/** What people do with a step: begin it again, settle an unknown outcome, waive it. */
 import { Button, Group, SegmentedControl, Select, Text, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -79,10 +79,10 @@ const WaiveButton = ({ name, isQuiet, onClick }: WaiveButtonProps) => (
     size="compact-xs"
     variant={isQuiet ? 'transparent' : 'default'}
     className={isQuiet ? 'case-quiet-act' : ''}
-    aria-label={`Do without ${name}`}
+    aria-label={`Waive ${name}`}
     onClick={onClick}
   >
-    Do without
+    Waive
   </Button>
 )
 
@@ -100,15 +100,15 @@ function WaiveDialog({ path, name, onClose }: StepDialogProps) {
         params: { path },
         body: { reason },
       }),
-    { invalidates: touchedByEvidence, successMessage: 'The case does without it', onDone: onClose },
+    { invalidates: touchedByEvidence, successMessage: 'Step waived', onDone: onClose },
   )
   return (
     <FormDialog
-      title={`Do without ${name}`}
+      title={`Waive ${name}`}
       isOpen
       onClose={onClose}
       onSubmit={() => waive.run(undefined)}
-      submit="Do without it"
+      submit="Waive the step"
       change={waive}
     >
       <Text size="sm">Steps that need it go on as if it were done. Your name and the reason stay with the case.</Text>

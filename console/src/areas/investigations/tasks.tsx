@@ -1,5 +1,5 @@
 /** Tasks of people in a case, with what each person confirms. */
-import { Button, Checkbox, Group, Stack, Text, Textarea, TextInput, Title } from '@mantine/core'
+import { Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
@@ -12,15 +12,11 @@ import { toWords } from '#console/ui/format.ts'
 import { toInstant } from '#console/ui/local-time.ts'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { TextField, TimeField } from '#console/ui/text-field.tsx'
 import { PlainState } from './case-badges.tsx'
 import { toTaskElement } from './case-pointers.ts'
 import { type Investigation, isOpen, touched } from './investigation-queries.ts'
-
-export const toLines = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
+import { ChecklistField, RequiredField } from './task-fields.tsx'
 
 type Task = Schemas['InvestigationTask']
 
@@ -43,7 +39,7 @@ export function Tasks({ investigation }: { readonly investigation: Investigation
           Tasks
         </Title>
         {canWork && (
-          <Button size="compact-xs" variant="default" onClick={() => setAdding(true)}>
+          <Button size="compact-xs" variant="default" aria-label="Add a task" onClick={() => setAdding(true)}>
             Add
           </Button>
         )}
@@ -168,7 +164,7 @@ function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
 
 function NewTask({ investigation_id, onClose }: { readonly investigation_id: string; readonly onClose: () => void }) {
   const [title, setTitle] = useState('')
-  const [items, setItems] = useState('')
+  const [items, setItems] = useState<string[]>([])
   const [is_required, setRequired] = useState(false)
   const [due, setDue] = useState('')
   const add = useApiMutation(
@@ -178,7 +174,7 @@ function NewTask({ investigation_id, onClose }: { readonly investigation_id: str
         body: {
           title,
           is_required,
-          checklist: toLines(items),
+          checklist: items,
           due_at: toInstant(due) ?? null,
         },
       }),
@@ -193,33 +189,10 @@ function NewTask({ investigation_id, onClose }: { readonly investigation_id: str
       submit="Add"
       change={add}
     >
-      <TextInput
-        label="Task"
-        required
-        data-autofocus
-        maxLength={300}
-        value={title}
-        onChange={(event) => setTitle(event.currentTarget.value)}
-      />
-      <Textarea
-        label="Checklist"
-        description="One item per line. Each is confirmed before the task is done."
-        autosize
-        minRows={2}
-        value={items}
-        onChange={(event) => setItems(event.currentTarget.value)}
-      />
-      <TextInput
-        type="datetime-local"
-        label="Due"
-        value={due}
-        onChange={(event) => setDue(event.currentTarget.value)}
-      />
-      <Checkbox
-        label="No outcome can be proposed before it is done"
-        checked={is_required}
-        onChange={(event) => setRequired(event.currentTarget.checked)}
-      />
+      <TextField label="Task" isRequired isFirst max={300} value={title} onChange={setTitle} />
+      <ChecklistField onChange={setItems} />
+      <TimeField label="Due" value={due} onChange={setDue} />
+      <RequiredField isRequired={is_required} onChange={setRequired} />
     </FormDialog>
   )
 }

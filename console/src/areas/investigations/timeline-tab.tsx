@@ -10,6 +10,8 @@ import { toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { SubjectName } from '#console/ui/subject-name.tsx'
+import { gatheringTexts } from './case-badges.tsx'
 import { type Investigation, type NumberedEvidence, useEvidence } from './investigation-queries.ts'
 
 type Entry = Schemas['InvestigationEvent']
@@ -121,34 +123,51 @@ const pages: Readonly<Record<string, string>> = {
   evaluation_id: '/evaluations',
   document_id: '/documents',
   job_id: '/jobs',
-  subject_id: '/subjects',
   merged_into: '/investigations',
 }
 
 /** Members whose value says enough. */
-const plain = ['state', 'gathering', 'origin', 'kind', 'waiting_for', 'code', 'part']
+const plain = ['state', 'origin', 'kind', 'waiting_for', 'code', 'part']
+
+const nameEvidence = (evidence: NumberedEvidence, evidence_id: string): string =>
+  [evidence.nameOf(evidence_id), evidence.find(evidence_id)?.title].filter(Boolean).join(' ')
 
 /** What an event names, as people call it. Hashes and ids without a page are left out. */
 function describe(
   data: Entry['data'],
-  { steps }: Investigation,
+  { steps, alerts }: Investigation,
   evidence: NumberedEvidence | undefined,
 ): [name: string, content: ReactNode][] {
   return Object.entries(data).flatMap(([name, value]): [string, ReactNode][] => {
     if (value === null || value === undefined || value === '' || typeof value === 'object') return []
     const text = String(value)
     const page = pages[name]
+    if (name === 'subject_id') return [[name, <SubjectName key={name} subject_id={text} />]]
     if (page !== undefined)
       return [
         [
           name,
           <PageLink key={name} to={`${page}/${text}`} inherit underline="always">
-            {name === 'merged_into' ? 'the other case' : toWords(name.replace(/_id$/, ''))}
+            {name === 'merged_into'
+              ? 'the other case'
+              : (alerts.find(({ alert_id }) => alert_id === text)?.title ?? toWords(name.replace(/_id$/, '')))}
           </PageLink>,
         ],
       ]
     if (name === 'step_key') return [[name, steps.find(({ step_key }) => step_key === text)?.title ?? text]]
-    if (name === 'evidence_id') return evidence === undefined ? [] : [[name, evidence.nameOf(text)]]
+    if (name === 'evidence_id') return evidence === undefined ? [] : [[name, nameEvidence(evidence, text)]]
+    // The title says more than the kind.
+    if (name === 'kind' && 'evidence_id' in data) return []
+    if (name === 'gathering') return [[name, gatheringTexts[text as Investigation['gathering']] ?? toWords(text)]]
+    if (name === 'due_at')
+      return [
+        [
+          name,
+          <span key={name}>
+            due <DateTime at={text} />
+          </span>,
+        ],
+      ]
     if (name === 'outcome') return [[name, <ReasonCodes key={name} of={[text]} />]]
     if (name === 'attempt') return Number(value) > 1 ? [[name, `attempt ${text}`]] : []
     if (/^(user|key|job):/.test(text)) return [[name, <Principal key={name} of={text} isAlwaysNamed />]]

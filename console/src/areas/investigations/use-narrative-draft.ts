@@ -16,6 +16,8 @@ export interface NarrativeDraft {
   /** The version that the draft began with. */
   readonly base_version: number
   set(paragraphs: readonly DraftParagraph[]): void
+  /** What was sent is the stored version now. What was typed since then is kept, as a change of that version. */
+  markSaved(sent: readonly DraftParagraph[], stored: Narrative): void
   /** Shows the stored version again. */
   reset(): void
 }
@@ -27,6 +29,10 @@ export const createParagraph = (paragraph: Paragraph = { kind: 'fact', text: '',
 })
 
 export const isFactWithoutEvidence = ({ kind, cites }: Paragraph): boolean => kind === 'fact' && cites.length === 0
+
+/** Empty paragraphs are not stored. */
+export const toStored = (paragraphs: readonly DraftParagraph[]): readonly DraftParagraph[] =>
+  paragraphs.filter(({ text }) => text.trim() !== '').map((one) => ({ ...one, text: one.text.trim() }))
 
 interface Changed {
   readonly base_version: number
@@ -53,6 +59,13 @@ export function useNarrativeDraft({ investigation_id }: Investigation): Narrativ
     isChanged,
     base_version,
     set: (paragraphs) => setChanged({ base_version, paragraphs }),
+    markSaved: (sent, saved) => {
+      // The paragraphs keep their keys, and with them the focus.
+      setShown({ of: saved, paragraphs: toStored(sent) })
+      setChanged((now) =>
+        now === null || now.paragraphs === sent ? null : { base_version: saved.version, paragraphs: now.paragraphs },
+      )
+    },
     reset: () => setChanged(null),
   }
 }

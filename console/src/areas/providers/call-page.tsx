@@ -26,9 +26,9 @@ import {
 } from '#console/ui/provider/provider-texts.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { SubjectName } from '#console/ui/subject-name.tsx'
 import { CallAnswer } from './call-answer.tsx'
 import { Attempts } from './call-attempts.tsx'
-import { SubjectName } from './call-table.tsx'
 import { SettleCall } from './settle-call.tsx'
 
 type Call = Schemas['ProviderCall']

@@ -1,9 +1,7 @@
 /** Calls of providers as rows, newest first. */
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
-import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { formatCount, omitUndefined } from '#console/ui/format.ts'
@@ -12,7 +10,7 @@ import { ListTable, usePages } from '#console/ui/list.tsx'
 import { CallStateBadge } from '#console/ui/provider/badges.tsx'
 import { type CallState, describeFault } from '#console/ui/provider/provider-texts.ts'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
-import { subjectQuery } from '#console/ui/subject-queries.ts'
+import { SubjectName } from '#console/ui/subject-name.tsx'
 
 export type Call = Schemas['ProviderCallItem']
 
@@ -95,19 +93,5 @@ function CallRow({ call, hidesProvider }: { readonly call: Call; readonly hidesP
         <RelativeTime at={call.created_at} />
       </Table.Td>
     </Table.Tr>
-  )
-}
-
-/** A link where the viewer may open the subject. */
-export function SubjectName({ subject_id }: { readonly subject_id: string | null }) {
-  const may = usePermission()
-  const enabled = subject_id !== null && may('getSubject')
-  const { data } = useQuery({ ...subjectQuery(subject_id ?? ''), enabled, throwOnError: false })
-  if (subject_id === null) return <span className="quiet">–</span>
-  if (!enabled) return <span className="mono">{subject_id.slice(-8)}</span>
-  return (
-    <PageLink to={`/subjects/${subject_id}`} size="sm">
-      {data?.name ?? subject_id.slice(-8)}
-    </PageLink>
   )
 }

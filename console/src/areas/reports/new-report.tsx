@@ -1,55 +1,67 @@
 /** Requests a report, once or on a schedule. The fields come from the schema of the template's parameters. */
-import { Checkbox, Group, NumberInput, Select, Switch, Text, TextInput } from '@mantine/core'
+import { Checkbox, Group, Select, Switch, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
-import { toSentence } from '#console/ui/format.ts'
-import { type ReportFormat, type ReportTemplate, reportFormats, toReportId } from './report-queries.ts'
-
-interface ParameterSchema {
-  readonly type?: string
-  readonly description?: string
-  readonly minimum?: number
-  readonly maximum?: number
-}
-
-interface ParametersSchema {
-  readonly properties?: Readonly<Record<string, ParameterSchema>>
-  readonly required?: readonly string[]
-}
-
-type Values = Readonly<Record<string, string | number>>
+import { faultsByField } from '#console/ui/problem-texts.ts'
+import { RestrictionSelect } from '#console/ui/restriction/restriction-select.tsx'
+import { firstOfMonth, type Times, TimesFields, toTimes } from '#console/ui/schedule/times-fields.tsx'
+import { TextField } from '#console/ui/text-field.tsx'
+import { Parameter, type ParametersSchema, type ParameterValues } from './report-parameters.tsx'
+import {
+  capabilitiesQuery,
+  type ReportFormat,
+  type ReportTemplate,
+  reportFormats,
+  toReportId,
+} from './report-queries.ts'
 
 interface NewReportProps {
   readonly templates: readonly ReportTemplate[]
   readonly first?: string
-  /** Of parameters, to begin with. */
-  readonly values: Values
+  readonly subject_id?: string
+  /** Chosen already: the dialog was opened from the case. */
+  readonly investigation_id?: string
+  readonly restriction_id?: string
+  /** Begins with a schedule. */
+  readonly isRepeated?: boolean
   readonly onClose: () => void
 }
 
-export function NewReport({ templates, first, values: given, onClose }: NewReportProps) {
+type Repeat = Times & { readonly name: string }
+const MONTHLY: Repeat = { name: '', ...firstOfMonth }
+
+export function NewReport(props: NewReportProps) {
+  const { templates, first, subject_id, investigation_id, isRepeated = false, onClose } = props
   const navigate = useNavigate()
   const may = usePermission()
   const { roles } = useMe()
   const offered = templates.filter((template) => template.roles.some((role) => roles.includes(role)))
   const [key, setKey] = useState<string | null>(first ?? offered[0]?.key ?? null)
-  const [values, setValues] = useState<Values>(given)
+  const [values, setValues] = useState<ParameterValues>({
+    ...(subject_id !== undefined && { subject_id }),
+    ...(investigation_id !== undefined && { investigation_id }),
+  })
+  const [restriction_id, setRestriction] = useState<string | null>(props.restriction_id ?? null)
+  const { data: capabilities } = useQuery({ ...capabilitiesQuery, throwOnError: false })
+  const isAvailable = (format: ReportFormat) => capabilities?.report_formats.includes(format) ?? true
   const [formats, setFormats] = useState<ReportFormat[] | null>(null)
-  const [repeat, setRepeat] = useState<{ name: string; cron: string } | null>(null)
+  const [repeat, setRepeat] = useState<Repeat | null>(isRepeated ? MONTHLY : null)
   const template = offered.find((one) => one.key === key)
   const { properties = {}, required = [] } = (template?.parameters ?? {}) as ParametersSchema
-  const chosen = formats ?? template?.formats ?? []
+  const chosen = formats ?? (template?.formats ?? []).filter(isAvailable)
   const parameters = Object.fromEntries(
     Object.keys(properties).flatMap((name) =>
       values[name] === undefined || values[name] === '' ? [] : [[name, values[name]]],
     ),
   )
   const request = useApiMutation(
-    () => probity.POST('/api/reports', { body: { template: key ?? '', parameters, formats: [...chosen] } }),
+    () =>
+      probity.POST('/api/reports', { body: { template: key ?? '', parameters, formats: [...chosen], restriction_id } }),
     {
       invalidates: ['reports'],
       successMessage: 'The report is being made',
@@ -57,15 +69,9 @@ export function NewReport({ templates, first, values: given, onClose }: NewRepor
     },
   )
   const schedule = useApiMutation(
-    (settings: { name: string; cron: string }) =>
+    ({ name, ...times }: Repeat) =>
       probity.POST('/api/reports/schedules', {
-        body: {
-          ...settings,
-          template: key ?? '',
-          parameters,
-          formats: [...chosen],
-          time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-        },
+        body: { name, ...toTimes(times), template: key ?? '', parameters, formats: [...chosen] },
       }),
     { invalidates: ['reports'], successMessage: 'Schedule created', onDone: onClose },
   )
@@ -73,7 +79,7 @@ export function NewReport({ templates, first, values: given, onClose }: NewRepor
     setFormats(isChosen ? [...chosen, format] : chosen.filter((one) => one !== format))
   return (
     <FormDialog
-      title="Request a report"
+      title={repeat === null ? 'Request a report' : 'Schedule a report'}
       isOpen
       onClose={onClose}
       onSubmit={() => (repeat === null ? request.run(undefined) : schedule.run(repeat))}
@@ -105,6 +111,7 @@ export function NewReport({ templates, first, values: given, onClose }: NewRepor
           isRequired={required.includes(name)}
           value={values[name] ?? ''}
           onChange={(value) => setValues({ ...values, [name]: value })}
+          onRestriction={setRestriction}
         />
       ))}
       <Checkbox.Group label="Formats" value={[...chosen]}>
@@ -114,61 +121,48 @@ export function NewReport({ templates, first, values: given, onClose }: NewRepor
               key={format}
               value={format}
               label={format.toUpperCase()}
-              disabled={!template?.formats.includes(format)}
+              disabled={!template?.formats.includes(format) || !isAvailable(format)}
               onChange={(event) => toggle(format, event.currentTarget.checked)}
             />
           ))}
         </Group>
       </Checkbox.Group>
+      {!isAvailable('pdf') && (
+        <Text size="sm" c="dimmed">
+          PDF is not available: the package that prints it is not installed with this service. HTML can be printed
+          instead.
+        </Text>
+      )}
+      {repeat === null && (
+        <RestrictionSelect
+          description="What belongs to it is in the report, and only people with access see the report. Without one nothing restricted is in it."
+          restriction_id={restriction_id}
+          onChange={setRestriction}
+        />
+      )}
       {may('createReportSchedule') && (
         <Switch
           label="On a schedule"
           checked={repeat !== null}
-          onChange={(event) => setRepeat(event.currentTarget.checked ? { name: '', cron: '0 6 1 * *' } : null)}
+          onChange={(event) => setRepeat(event.currentTarget.checked ? MONTHLY : null)}
         />
       )}
       {repeat !== null && (
         <>
-          <TextInput
+          <TextField
             label="Name of the schedule"
-            required
-            maxLength={100}
+            isRequired
+            max={100}
             value={repeat.name}
-            onChange={(event) => setRepeat({ ...repeat, name: event.currentTarget.value })}
+            onChange={(name) => setRepeat({ ...repeat, name })}
           />
-          <TextInput
-            label="Due"
-            description="Minute, hour, day of the month, month, day of the week. 0 6 1 * * is at 6:00 on the first of each month."
-            required
-            value={repeat.cron}
-            onChange={(event) => setRepeat({ ...repeat, cron: event.currentTarget.value })}
+          <TimesFields
+            times={repeat}
+            faults={faultsByField(schedule.problem)}
+            onChange={(change) => setRepeat({ ...repeat, ...change })}
           />
         </>
       )}
     </FormDialog>
   )
-}
-
-interface ParameterProps {
-  readonly name: string
-  readonly schema: ParameterSchema
-  readonly isRequired: boolean
-  readonly value: string | number
-  readonly onChange: (value: string | number) => void
-}
-
-function Parameter({ name, schema, isRequired, value, onChange }: ParameterProps) {
-  const shared = { label: toSentence(name), description: schema.description, required: isRequired }
-  if (schema.type === 'integer')
-    return (
-      <NumberInput
-        {...shared}
-        allowDecimal={false}
-        {...(schema.minimum !== undefined && { min: schema.minimum })}
-        {...(schema.maximum !== undefined && { max: schema.maximum })}
-        value={value}
-        onChange={onChange}
-      />
-    )
-  return <TextInput {...shared} value={value} onChange={(event) => onChange(event.currentTarget.value.trim())} />
 }

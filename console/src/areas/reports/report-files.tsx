@@ -1,6 +1,5 @@
-/** The files of a report: hash, download, and the preview in a frame in which nothing runs. */
+/** The files of a report: hash, download and preview. */
 import { Button, Group, Table, Text } from '@mantine/core'
-import { useState } from 'react'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { formatSize } from '#console/ui/file-drop.tsx'
@@ -8,15 +7,17 @@ import { PlainTable } from '#console/ui/plain-table.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { saveFile } from '#console/ui/save-file.ts'
 import { Section } from '#console/ui/section.tsx'
+import { PreviewButton } from './report-preview.tsx'
 import { isGone, type Report, type ReportFormat, readContent } from './report-queries.ts'
 
-export function ReportFiles({ report }: { readonly report: Report }) {
+interface ReportFilesProps {
+  readonly report: Report
+  /** The title of its template. */
+  readonly name: string
+}
+
+export function ReportFiles({ report, name }: ReportFilesProps) {
   const { report_id, template_key, files } = report
-  const [page, setPage] = useState<string | null>(null)
-  const show = useApiMutation(async () => (await readContent(report_id, 'html')).text(), {
-    invalidates: [],
-    onDone: setPage,
-  })
   const download = useApiMutation(
     async (format: ReportFormat) => ({ format, content: await readContent(report_id, format) }),
     {
@@ -26,58 +27,47 @@ export function ReportFiles({ report }: { readonly report: Report }) {
   )
   const isReadable = !isGone(report)
   return (
-    <>
-      <Section title="Files">
-        <Text size="sm" c="dimmed" mb="sm">
-          {isReadable ? 'Every preview and download is recorded.' : 'The content is gone; the hashes stay.'}
-        </Text>
-        <PlainTable
-          label="Files of the report"
-          empty={{ title: 'No files yet', about: 'They appear here as they are made.' }}
-          head={[
-            { name: 'Format' },
-            { name: 'Size', from: 'sm' },
-            { name: 'SHA-256' },
-            { name: 'Actions', isHidden: true },
-          ]}
-        >
-          {files.map(({ format, sha256, size_bytes }) => (
-            <Table.Tr key={format}>
-              <Table.Td>{format.toUpperCase()}</Table.Td>
-              <Table.Td visibleFrom="sm">{formatSize(size_bytes)}</Table.Td>
-              <Table.Td>
-                <CopyValue value={sha256} name={`the SHA-256 of the ${format.toUpperCase()} file`} />
-              </Table.Td>
-              <Table.Td>
-                {isReadable && (
-                  <Group gap="xs" justify="flex-end" wrap="nowrap">
-                    {format === 'html' && page === null && (
-                      <Button size="xs" variant="default" loading={show.isRunning} onClick={() => show.run(undefined)}>
-                        Preview
-                      </Button>
-                    )}
-                    <Button
-                      size="xs"
-                      variant="default"
-                      loading={download.isRunning}
-                      aria-label={`Download ${format.toUpperCase()}`}
-                      onClick={() => download.run(format)}
-                    >
-                      Download
-                    </Button>
-                  </Group>
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </PlainTable>
-        <ProblemNote problem={show.problem ?? download.problem} />
-      </Section>
-      {page !== null && (
-        <Section title="Preview">
-          <iframe title="Preview of the report" sandbox="" srcDoc={page} className="report-preview" />
-        </Section>
-      )}
-    </>
+    <Section title="Files">
+      <Text size="sm" c="dimmed" mb="sm">
+        {isReadable ? 'Every preview and download is recorded.' : 'The content is gone; the hashes stay.'}
+      </Text>
+      <PlainTable
+        label="Files of the report"
+        empty={{ title: 'No files yet', about: 'They appear here as they are made.' }}
+        head={[
+          { name: 'Format' },
+          { name: 'Size', from: 'sm' },
+          { name: 'SHA-256' },
+          { name: 'Actions', isHidden: true },
+        ]}
+      >
+        {files.map(({ format, sha256, size_bytes }) => (
+          <Table.Tr key={format}>
+            <Table.Td>{format.toUpperCase()}</Table.Td>
+            <Table.Td visibleFrom="sm">{formatSize(size_bytes)}</Table.Td>
+            <Table.Td>
+              <CopyValue value={sha256} name={`the SHA-256 of the ${format.toUpperCase()} file`} />
+            </Table.Td>
+            <Table.Td>
+              {isReadable && (
+                <Group gap="xs" justify="flex-end" wrap="nowrap">
+                  {format === 'html' && <PreviewButton report={report} name={name} />}
+                  <Button
+                    size="xs"
+                    variant="default"
+                    loading={download.isRunning}
+                    aria-label={`Download ${format.toUpperCase()}`}
+                    onClick={() => download.run(format)}
+                  >
+                    Download
+                  </Button>
+                </Group>
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </PlainTable>
+      <ProblemNote problem={download.problem} />
+    </Section>
   )
 }

@@ -16,7 +16,9 @@ import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { SubjectName } from '#console/ui/subject-name.tsx'
 import { ReportFiles } from './report-files.tsx'
+import { ReportAbout } from './report-name.tsx'
 import {
   isBeingMade,
   isGone,
@@ -39,7 +41,8 @@ export default function ReportPage() {
   const canDelete = may('deleteReport') && !isGone(report) && !isBeingMade(report)
   return (
     <Page
-      title={`${toTemplateTitle(templates, report.template_key)} ${report_id.slice(-8)}`}
+      title={toTemplateTitle(templates, report.template_key)}
+      about={<ReportAbout report={report} />}
       mark={<StateBadge state={report.state} />}
       trail={
         <PageLink to="/reports" inherit>
@@ -66,7 +69,7 @@ export default function ReportPage() {
             Its files appear here as they are ready.
           </Alert>
         )}
-        <ReportFiles report={report} />
+        <ReportFiles report={report} name={toTemplateTitle(templates, report.template_key)} />
         {report.snapshot_sha256 !== null && !isGone(report) && <ReportVerification report={report} />}
         <Section title="Details">
           <ReportFacts report={report} />
@@ -89,12 +92,7 @@ function ReportFacts({ report }: { readonly report: Report }) {
             <DateTime at={report.created_at} />, by <Principal of={report.created_by} isAlwaysNamed />
           </span>,
         ],
-        subject_id !== null && [
-          'Subject',
-          <PageLink key="subject" to={`/subjects/${subject_id}`} size="sm">
-            Open the subject
-          </PageLink>,
-        ],
+        subject_id !== null && ['Subject', <SubjectName key="subject" subject_id={subject_id} />],
         ['Locale and time zone', `${report.locale}, ${report.time_zone}`],
         snapshot_sha256 !== null && [
           'SHA-256 of the snapshot',

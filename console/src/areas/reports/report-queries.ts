@@ -29,6 +29,13 @@ export const templatesQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
+/** What this installation can do. */
+export const capabilitiesQuery = queryOptions({
+  queryKey: ['capabilities'],
+  queryFn: ({ signal }) => probity.GET('/api/capabilities', { signal }),
+  staleTime: 300_000,
+})
+
 export const manifestQuery = (report_id: string) =>
   queryOptions({
     queryKey: ['reports', 'manifest', report_id],

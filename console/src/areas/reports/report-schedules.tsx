@@ -1,27 +1,43 @@
 /** Schedules of reports: the next and the last run, paused, resumed or removed. */
 import { Button, Group, Table, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { describeSkip, describeTimes } from '#console/ui/schedule/schedule-texts.ts'
 import { Section } from '#console/ui/section.tsx'
 import { type ReportSchedule, type ReportTemplate, toTemplateTitle } from './report-queries.ts'
 
-export function ReportSchedules({ templates }: { readonly templates: readonly ReportTemplate[] }) {
+interface ReportSchedulesProps {
+  readonly templates: readonly ReportTemplate[]
+  /** The button that adds one, if the user may. */
+  readonly add: ReactNode
+}
+
+export function ReportSchedules({ templates, add }: ReportSchedulesProps) {
   const list = usePages<ReportSchedule>(['reports', 'schedules'], (cursor, signal) =>
     probity.GET('/api/reports/schedules', { params: { query: { ...cursor, limit: 50 } }, signal }),
   )
+  const isEmpty = list.data?.pages.every(({ items }) => items.length === 0) ?? true
   return (
     <Section title="Schedules">
+      {!isEmpty && (
+        <Group justify="flex-end" mb="xs">
+          {add}
+        </Group>
+      )}
       <ListTable
         label="Schedules of reports"
         list={list}
         empty={{
           title: 'No schedules',
-          about: 'A report that is needed every week or month can be requested on a schedule.',
+          about: 'A report that is needed every week or month is made on a schedule, and appears in the list above.',
+          action: add,
         }}
         head={[
           { name: 'Schedule' },
@@ -58,18 +74,22 @@ function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; r
     invalidates: ['reports'],
     successMessage: 'Schedule removed',
   })
+  const [isRemoving, setRemoving] = useState(false)
   return (
     <Table.Tr>
       <Table.Td>
         <Text span size="sm" fw={500}>
           {name}
         </Text>
-        <ProblemNote problem={pause.problem ?? remove.problem} />
+        <Text size="xs" c="dimmed">
+          {describeTimes(schedule.cron)}, {schedule.time_zone}
+        </Text>
+        <ProblemNote problem={pause.problem} />
       </Table.Td>
       <Table.Td visibleFrom="sm">{title}</Table.Td>
       <Table.Td>{next_run_at === null ? 'paused' : <RelativeTime at={next_run_at} />}</Table.Td>
       <Table.Td visibleFrom="sm">
-        {last_skipped !== null && <Text size="sm">Skipped: {last_skipped}</Text>}
+        {last_skipped !== null && <Text size="sm">Skipped: {describeSkip(last_skipped)}</Text>}
         {last_report_id !== null && (
           <PageLink to={`/reports/${last_report_id}`} size="sm">
             Open the report
@@ -88,16 +108,22 @@ function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; r
             >
               {paused ? 'Resume' : 'Pause'}
             </Button>
-            <Button
-              size="xs"
-              variant="default"
-              loading={remove.isRunning}
-              aria-label={`Remove ${name}`}
-              onClick={() => remove.run(undefined)}
-            >
+            <Button size="xs" variant="default" aria-label={`Remove ${name}`} onClick={() => setRemoving(true)}>
               Remove
             </Button>
           </Group>
+        )}
+        {isRemoving && (
+          <ConfirmDialog
+            title={`Remove ${name}`}
+            isOpen
+            onClose={() => setRemoving(false)}
+            onConfirm={() => remove.run(undefined)}
+            confirm="Remove"
+            change={remove}
+          >
+            No more reports are made on this schedule. Those that it made stay.
+          </ConfirmDialog>
         )}
       </Table.Td>
     </Table.Tr>

@@ -1,16 +1,16 @@
 /** Makes the files of a report again and says whether they are identical. */
-import { Alert, Button, List, Text } from '@mantine/core'
+import { Alert, Badge, Button, List, Text } from '@mantine/core'
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query'
 import { Suspense, useEffect, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { DateTime } from '#console/ui/date-time.tsx'
+import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { isUnfinished, jobQuery, useJobUpdates } from '#console/ui/follow-job.ts'
 import { JobProgress } from '#console/ui/job-progress.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Section } from '#console/ui/section.tsx'
-import type { Report } from './report-queries.ts'
+import { isGone, type Report } from './report-queries.ts'
 
 interface VerifiedFile {
   readonly format: string
@@ -26,6 +26,53 @@ const differenceTexts: Readonly<Record<string, string>> = {
   content: 'the stored file was altered',
   missing: 'it cannot be made here',
   unexplained: 'no difference of the installation explains it',
+}
+
+export function VerifiedMark({ report: { verified_at, is_identical } }: { readonly report: Report }) {
+  if (verified_at === null) return <span className="quiet">not yet</span>
+  return (
+    <>
+      <Badge variant="light" tt="none" color={is_identical ? 'teal' : 'red'}>
+        {is_identical ? 'identical' : 'differs'}
+      </Badge>
+      <Text size="xs" c="dimmed" component="div">
+        <RelativeTime at={verified_at} />
+      </Text>
+    </>
+  )
+}
+
+/** From the list: waits until the files are made again, and says what came out. */
+export function VerifyButton({ report, name }: { readonly report: Report; readonly name: string }) {
+  const { report_id } = report
+  const may = usePermission()
+  const verify = useApiMutation(
+    async () => {
+      const { job_id } = await probity.POST('/api/reports/{report_id}/verify', { params: { path: { report_id } } })
+      const { result } = await probity.jobs.wait(job_id)
+      return result as { is_identical: boolean }
+    },
+    {
+      invalidates: ['reports'],
+      successMessage: ({ is_identical }) =>
+        is_identical ? 'Identical: the same bytes were made again' : 'Not identical: open the report to see why',
+    },
+  )
+  if (!may('verifyReport') || report.snapshot_sha256 === null || isGone(report)) return null
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        loading={verify.isRunning}
+        aria-label={`Verify ${name}`}
+        onClick={() => verify.run(undefined)}
+      >
+        Verify
+      </Button>
+      <ProblemNote problem={verify.problem} />
+    </>
+  )
 }
 
 export function ReportVerification({ report }: { readonly report: Report }) {

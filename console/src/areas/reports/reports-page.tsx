@@ -8,23 +8,39 @@ import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { Filter, useFilter } from '#console/ui/filters.tsx'
+import { omitUndefined } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { NewReport } from './new-report.tsx'
+import { ReportAbout } from './report-name.tsx'
+import type { ParametersSchema } from './report-parameters.tsx'
+import { PreviewButton } from './report-preview.tsx'
 import { type Report, type ReportTemplate, reportStates, templatesQuery, toTemplateTitle } from './report-queries.ts'
 import { ReportSchedules } from './report-schedules.tsx'
+import { VerifiedMark, VerifyButton } from './report-verification.tsx'
+
+/** What a page that leads here has chosen already. */
+type ReportSearch = Readonly<Partial<Record<'request' | 'subject_id' | 'investigation_id' | 'restriction_id', string>>>
+
+/** The one that is named; otherwise that of the case, or of its subject. */
+function findTemplate(templates: readonly ReportTemplate[], search: ReportSearch): ReportTemplate | undefined {
+  const takes = (name: keyof ReportSearch) =>
+    search[name] === undefined ? undefined : templates.find(({ parameters }) => hasParameter(parameters, name))
+  return templates.find(({ key }) => key === search.request) ?? takes('investigation_id') ?? takes('subject_id')
+}
+
+const hasParameter = (schema: ReportTemplate['parameters'], name: string): boolean =>
+  name in ((schema as ParametersSchema).properties ?? {})
 
 export default function ReportsPage() {
   const may = usePermission()
-  const { subject_id, investigation_id, request } = useSearch({ strict: false }) as {
-    subject_id?: string
-    investigation_id?: string
-    request?: string
-  }
+  const search = useSearch({ strict: false }) as ReportSearch
+  const { subject_id, investigation_id, request } = search
   const [isAdding, adding] = useDisclosure(request !== undefined)
+  const [isScheduling, scheduling] = useDisclosure(false)
   const {
     data: { items: templates },
   } = useSuspenseQuery(templatesQuery)
@@ -67,26 +83,39 @@ export default function ReportsPage() {
               { name: 'Report' },
               { name: 'State' },
               { name: 'Formats', from: 'sm' },
-              { name: 'SHA-256 of the snapshot', from: 'md' },
-              { name: 'Requested by', from: 'md' },
               { name: 'Requested', from: 'sm' },
+              { name: 'Verified', from: 'md' },
+              { name: 'Actions', isHidden: true, from: 'sm' },
             ]}
             row={(report) => <ReportRow key={report.report_id} report={report} templates={templates} />}
           />
         </div>
-        {may('listReportSchedules') && <ReportSchedules templates={templates} />}
+        {may('listReportSchedules') && (
+          <ReportSchedules
+            templates={templates}
+            add={
+              may('createReportSchedule') && (
+                <Button size="xs" variant="default" onClick={scheduling.open}>
+                  Schedule a report
+                </Button>
+              )
+            }
+          />
+        )}
       </Stack>
       {isAdding && (
         <NewReport
           templates={templates}
           onClose={adding.close}
-          {...(request !== undefined && { first: request })}
-          values={{
-            ...(subject_id !== undefined && { subject_id }),
-            ...(investigation_id !== undefined && { investigation_id }),
-          }}
+          {...omitUndefined({
+            first: findTemplate(templates, search)?.key,
+            subject_id,
+            investigation_id,
+            restriction_id: search.restriction_id,
+          })}
         />
       )}
+      {isScheduling && <NewReport templates={templates} isRepeated onClose={scheduling.close} />}
     </Page>
   )
 }
@@ -97,28 +126,36 @@ interface ReportRowProps {
 }
 
 function ReportRow({ report, templates }: ReportRowProps) {
+  const name = toTemplateTitle(templates, report.template_key)
   return (
     <Table.Tr>
       <Table.Td>
         <PageLink to={`/reports/${report.report_id}`} fw={500} size="sm">
-          {toTemplateTitle(templates, report.template_key)} {report.report_id.slice(-8)}
+          {name}
         </PageLink>
         <RestrictionMark restriction_id={report.restriction_id} />
+        <Text size="xs" component="div">
+          <ReportAbout report={report} />
+        </Text>
       </Table.Td>
       <Table.Td>
         <StateBadge state={report.state} />
       </Table.Td>
       <Table.Td visibleFrom="sm">{report.files.map(({ format }) => format.toUpperCase()).join(', ')}</Table.Td>
-      <Table.Td visibleFrom="md">
-        <Text span size="xs" className="mono">
-          {report.snapshot_sha256?.slice(0, 16) ?? '–'}
+      <Table.Td visibleFrom="sm">
+        <RelativeTime at={report.created_at} />
+        <Text size="xs" c="dimmed" component="div">
+          <Principal of={report.created_by} />
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="md">
-        <Principal of={report.created_by} />
+        <VerifiedMark report={report} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
-        <RelativeTime at={report.created_at} />
+        <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <PreviewButton report={report} name={name} />
+          <VerifyButton report={report} name={name} />
+        </Group>
       </Table.Td>
     </Table.Tr>
   )

@@ -83,7 +83,7 @@ async function chooseRestriction(
   // Whoever may see the item, and not the object, would learn of it.
   if (object !== null && chosen !== object && (await findRestriction(tx, object))?.is_in_force)
     fail('conflict', 'The object belongs to another restriction in force, so it cannot be shown here.')
-  return chosen ?? prepareRestriction(tx, `Evidence ${evidence_id}`)
+  return chosen ?? prepareRestriction(tx, `Evidence ${evidence_id}`, 'evidence')
 }
 
 export async function attachEvidence(kernel: EvidenceKernel, tx: Tx, request: Request): Promise<EvidenceRow> {

@@ -95,7 +95,7 @@ interface Condensing {
   readonly isInput: boolean
 }
 
-/** Bookkeeping that a model is not told of in advance; replies have it all the same. */
+/** Bookkeeping that schemas leave out; replies have it all the same. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'created_by',
   'updated_at',

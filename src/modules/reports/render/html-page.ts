@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { ReportBlock, ReportColumn, ReportDocument, ReportTable } from '#kernel/report-template.ts'
 import { renderChart } from './chart-svg.ts'
+import { mapTexts, printable } from './printable-text.ts'
 
 export interface PageHead {
   readonly lang: string
@@ -11,7 +12,7 @@ export interface PageHead {
 }
 
 const escapeHtml = (text: string): string =>
-  text
+  printable(text)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
@@ -64,7 +65,7 @@ function renderBlock(block: ReportBlock): string {
     case 'table':
       return renderTable(block)
     case 'chart':
-      return `<h3>${escapeHtml(block.title)}</h3><figure>${renderChart(block).svg}</figure>`
+      return `<h3>${escapeHtml(block.title)}</h3><figure>${renderChart(mapTexts(block, printable)).svg}</figure>`
   }
 }
 

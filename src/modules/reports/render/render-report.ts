@@ -7,6 +7,7 @@ import type { Manifest, Snapshot } from '../snapshot.ts'
 import { renderChart } from './chart-svg.ts'
 import { renderCsv } from './csv-text.ts'
 import { renderHtml } from './html-page.ts'
+import { hasMarks, mapTexts, toPrinted } from './printable-text.ts'
 
 export interface RenderInput {
   readonly snapshot: Snapshot
@@ -89,19 +90,52 @@ const toPrintable = (block: ReportBlock): object => {
   return { kind: 'chart', title: block.title, svg, alt }
 }
 
+const SUBSTITUTED: ReportBlock = {
+  kind: 'note',
+  text:
+    'Characters that no installed font has are printed as their code points, such as [U+738B]. The JSON file of this report has the original ' +
+    'text; fonts for more scripts belong into the font folder of the operator.',
+}
+
+const MARKS_NOTE =
+  'This document contains texts with vowel signs, points or joiners. They are printed as stored; a program that copies text from this file may give them in another order or leave them out. The JSON, HTML and CSV files of the report have the exact text.'
+
+/** What a reader of the paper cannot know: which texts a program reads differently from it. */
+function addMarksNote(document: ReportDocument): ReportDocument {
+  if (!hasMarks(JSON.stringify(document))) return document
+  const note: ReportBlock = { kind: 'note', text: MARKS_NOTE }
+  return {
+    ...document,
+    sections: document.sections.map((section, at, { length }) =>
+      at === length - 1 ? { ...section, blocks: [note, ...section.blocks] } : section,
+    ),
+  }
+}
+
 /** What the layout reads. */
-export function toLayoutData(input: RenderInput, families: readonly string[]): string {
-  const { title, subtitle, blocks, sections } = toWhole(input)
-  const created = input.snapshot.created_at.slice(0, 19).split(/[-T:]/)
-  return JSON.stringify({
+function toLayoutData(input: RenderInput, pdf: Printing['pdf']): string {
+  let isSubstituted = false
+  const substitute = (text: string): string => {
+    const printed = pdf.substituteMissing(toPrinted(text))
+    isSubstituted ||= printed.has_code_points
+    return printed.text
+  }
+  const { title, subtitle, blocks, sections } = addMarksNote(toWhole(input))
+  const content = {
     ...toHead(input),
-    report_id: input.snapshot.report_id,
-    fonts: families,
-    created,
     title,
     subtitle,
     blocks: blocks.map(toPrintable),
     sections: sections.map((section) => ({ title: section.title, blocks: section.blocks.map(toPrintable) })),
+  }
+  const printed = mapTexts<typeof content>(content, substitute)
+  const created = input.snapshot.created_at.slice(0, 19).split(/[-T:]/)
+  return JSON.stringify({
+    ...printed,
+    blocks: isSubstituted ? [...printed.blocks, SUBSTITUTED] : printed.blocks,
+    report_id: input.snapshot.report_id,
+    fonts: pdf.families,
+    created,
   })
 }
 
@@ -122,7 +156,7 @@ export async function renderFormat(
   if (format === 'json') return Buffer.from(renderJson(input))
   if (format === 'csv') return Buffer.from(renderCsv(toWhole(input)))
   if (format === 'html') return Buffer.from(renderHtml(toWhole(input), toHead(input), printing.stylesheet))
-  const report = toLayoutData(input, printing.pdf.families)
+  const report = toLayoutData(input, printing.pdf)
   const { created_at } = input.snapshot
   return printing.pdf.compile({ source: printing.layout, inputs: { report }, created_at }, options)
 }

@@ -48,7 +48,9 @@ export function mergeListVersions(versions: readonly ListVersion[]): ListVersion
 export const showValue = (value: unknown): string => {
   if (value === null || value === undefined) return '–'
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(showValue).join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (typeof value !== 'object') return String(value)
+  const members = Object.entries(value).map(([name, one]) => `${name} ${showValue(one)}`)
+  return members.length === 0 ? 'none' : `(${members.join(', ')})`
 }
 
 export function describeOutcome(decision: CollectedDecision, bands: readonly NamedBand[], format: ReportFormat) {

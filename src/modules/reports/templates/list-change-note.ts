@@ -97,12 +97,13 @@ const readField = (entry: Change['before'], pointer: string): string =>
       .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], entry),
   )
 
-/** Changed fields with both values; of an entry that came or went, all of it. */
+/** Changed fields with both values; of an entry that came or went, all that it has. */
 function describeChange({ kind, before, after, fields }: Change): string {
   if (kind === 'changed')
     return fields.map((one) => `${one.slice(1)}: was ${readField(before, one)}, is ${readField(after, one)}`).join('; ')
   const entry = (kind === 'added' ? after : before) as unknown as Record<string, unknown>
   return Object.entries(entry)
+    .filter(([, value]) => value !== null && value !== '' && !(Array.isArray(value) && value.length === 0))
     .map(([name, value]) => `${name}: ${showValue(value)}`)
     .join('; ')
 }

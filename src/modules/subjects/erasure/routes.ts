@@ -1,12 +1,14 @@
 /** Erasure of subjects: what it would do, the request of one person, the confirmation of another, and its certificate. */
 import { expectPerson } from '#kernel/auth/principal.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
+import { emit } from '#kernel/events/emit.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { lockSubject } from '../records/queries.ts'
 import { SubjectParams } from '../records/schema.ts'
+import { erasureRequested } from './erasure-events.ts'
 import { SUBJECT_ERASURE } from './erasure-job.ts'
 import { collectMarks } from './marks.ts'
 import { assertNothingHeld, assertReviewed, previewErasure } from './preview.ts'
@@ -101,6 +103,8 @@ export const erasureRoutes = [
     const row = { erasure_id: uuidv7(), subject_id, reason, also, requested_by: actor.principal }
     const erasure = assertFound(await insertErasure(tx, row))
     audit.recordDiff(null, { erasure_id: erasure.erasure_id, state: erasure.state })
+    const object_id = erasure.erasure_id
+    await emit(tx, erasureRequested, { object_id, restriction_id: null, data: { subject_id } })
     return erasure
   }),
 

@@ -6,8 +6,10 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
+import { emit } from '#kernel/events/emit.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
+import { subjectErased } from './erasure-events.ts'
 import { collectMarks } from './marks.ts'
 import {
   addToAnnex,
@@ -72,6 +74,7 @@ export async function runErasure(
     const certificate = await signCertificate(kernel, tx, { erasure, entry, keys_destroyed })
     await signAnnexes(kernel, tx, erasure_id)
     await updateDone(tx, erasure_id, { ledger_hash: entry.hash, certificate })
+    await emit(tx, subjectErased, { object_id: erasure.subject_id, restriction_id: null, data: { erasure_id } })
   })
 }
 
