@@ -376,25 +376,6 @@ export const findLastCallTime = async (tx: Tx, provider_key: string): Promise<st
     )
   )?.created_at ?? null
 
-/** Of calls that the caller may see: the shared state of the provider would tell of others. */
-export const findLastFault = (tx: Tx, provider_key: string) =>
-  tx.find<{ fault: string; ended_at: string }>(
-    `select fault, ended_at from app.provider_attempt
-      where tenant_id = $1 and provider_key = $2 and sent_at is not null and fault is not null and ended_at is not null
-      order by sent_at desc limit 1`,
-    [tx.tenant_id, provider_key],
-  )
-
-export const findLastAnswerTime = async (tx: Tx, provider_key: string): Promise<string | null> =>
-  (
-    await tx.find<{ ended_at: string }>(
-      `select ended_at from app.provider_attempt
-        where tenant_id = $1 and provider_key = $2 and sent_at is not null and outcome = 'answered' and ended_at is not null
-        order by sent_at desc limit 1`,
-      [tx.tenant_id, provider_key],
-    )
-  )?.ended_at ?? null
-
 export const findRepeat = (tx: Tx, call_id: string) =>
   tx.find<{ call_id: string }>('select call_id from app.provider_call where tenant_id = $1 and repeats_call_id = $2', [
     tx.tenant_id,

@@ -86,7 +86,7 @@ export async function assertOutcomeLeft(
   const waived = (await listSteps(tx, investigation_id)).filter(({ state }) => state === 'waived')
   const before = waived.map((each) => each.step_key)
   const count = async (without: readonly string[]) =>
-    (await listPossibleOutcomes(kernel, tx, playbook, subject, without)).length
+    (await listPossibleOutcomes(kernel, tx, playbook, { subject, without })).length
   if ((await count(before)) > 0 && (await count([...before, step_key])) === 0)
     fail('transition_not_allowed', `Every outcome that is left needs the step ${step_key}.`)
 }

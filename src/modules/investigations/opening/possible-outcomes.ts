@@ -10,8 +10,7 @@ export async function listPossibleOutcomes(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   { content }: Pick<playbookModel.LoadedPlaybook, 'content'>,
-  subject: SubjectContent,
-  without: readonly string[] = [],
+  { subject, without = [] }: { readonly subject: SubjectContent; readonly without?: readonly string[] },
 ): Promise<string[]> {
   const { outcomes, steps } = await findApplicable(kernel, tx, content, subject)
   return content.outcomes
@@ -27,7 +26,7 @@ export async function expectOutcome(
   subject_id: string,
 ): Promise<void> {
   const subject = assertReferenced(await findSubject(tx, subject_id), 'subject with this id')
-  if ((await listPossibleOutcomes(kernel, tx, playbook, subject)).length === 0)
+  if ((await listPossibleOutcomes(kernel, tx, playbook, { subject })).length === 0)
     fail(
       'conflict',
       `No outcome of the playbook ${playbook.key} applies to this subject: the case could never be closed.`,

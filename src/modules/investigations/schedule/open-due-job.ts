@@ -47,7 +47,7 @@ export const openDueJob = defineJob({
         signal.throwIfAborted()
         let due: DueSubjects | undefined
         await step(async (tx) => {
-          due = await openDue(kernel, tx, schedule, playbook, refused)
+          due = await openDue(kernel, tx, schedule, { playbook, except: refused })
           return due.opened === 0 ? {} : { audit: { schedule: schedule.code, opened: due.opened } }
         })
         opened += due?.opened ?? 0
@@ -72,8 +72,7 @@ async function openDue(
   kernel: Capabilities<'caches' | 'jobs'>,
   tx: Tx,
   schedule: InvestigationSchedule,
-  playbook: playbookModel.LoadedPlaybook,
-  except: readonly string[],
+  { playbook, except }: { readonly playbook: playbookModel.LoadedPlaybook; readonly except: readonly string[] },
 ): Promise<DueSubjects> {
   const { code, playbook: playbook_key, subject_type, every_days } = schedule
   const [segment, band] = [schedule.segment ?? null, schedule.band ?? null]
