@@ -28,9 +28,9 @@ export const hasVisibleText = (value: string): boolean => hasVisible.test(value)
 export const reasonText = (max: number, options: Record<string, unknown> = {}) =>
   text(max, { pattern: visibleTextPattern, ...options })
 
-const titlePattern = '^[^\\u0000\\u202a-\\u202e\\u2066-\\u2069]*$'
+const titlePattern = `^(?=[${invisible}]*[^${invisible}])[^\\u0000\\u202a-\\u202e\\u2066-\\u2069]*$`
 
-/** A name that is shown in lists and questions: it cannot change how the text beside it reads. */
+/** A name that is shown in lists and questions: it is not blank and cannot change how the text beside it reads. */
 export const titleText = (max: number, options: Record<string, unknown> = {}) =>
   text(max, { pattern: titlePattern, ...options })
 

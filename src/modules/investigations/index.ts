@@ -1,15 +1,18 @@
 /** Public interface of investigations: cases that people work through by a playbook. */
 import type { Module } from '#kernel/module.ts'
+import { declareReview } from '#kernel/request/declare-review.ts'
+import { activationStore } from '#modules/definitions/index.ts'
 import { insertCanaryRows } from './canary.ts'
 import { investigationEvents } from './events.ts'
 import { deadWorkerScan } from './gathering/dead-workers.ts'
 import { gatherJob } from './gathering/gather-job.ts'
-import { casesClosed, stepsEnded, stepsReleased } from './gathering/metrics.ts'
+import { casesClosed, openingsRefused, stepsEnded, stepsReleased } from './gathering/metrics.ts'
 import { stepRoutes } from './gathering/routes.ts'
 import { investigationSource } from './investigation-source.ts'
 import { resumeScan } from './lifecycle/resume-scan.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { narrativeRoutes } from './narrative/routes.ts'
+import { reviewOpeningLists } from './opening/list-review.ts'
 import { triggerScan } from './opening/trigger-scan.ts'
 import { escalates } from './opening/triggers.ts'
 import { evidenceOwner, holdableInvestigation } from './owners.ts'
@@ -46,7 +49,7 @@ export const investigations: Module = {
   scans: [resumeScan, triggerScan, deadWorkerScan],
   escalates,
   jobs: [gatherJob, openDueJob],
-  metrics: [stepsEnded, stepsReleased, casesClosed],
+  metrics: [stepsEnded, stepsReleased, casesClosed, openingsRefused],
   erases: [investigationErasure],
   holdable: [holdableInvestigation],
   evidence_owners: [evidenceOwner],
@@ -59,6 +62,9 @@ export const investigations: Module = {
     investigation_joined_key: ['conflict', 'Another investigation of this subject and playbook is open.'],
   },
   search: { sources: [investigationSource], unsearched: {} },
+  reviews: {
+    [activationStore.IN_FORCE_REVIEW]: declareReview({ uses: ['caches'], begin: reviewOpeningLists }),
+  },
   canary_table: 'investigation',
   canary: insertCanaryRows,
 }

@@ -45,7 +45,7 @@ async function createTeam() {
 
 describe('opening', () => {
   test('answers 202 with the case and its job, and a second request joins', async () => {
-    const { open, newSubject, read, officer } = await createTeam()
+    const { t, open, newSubject, read, officer, send } = await createTeam()
     const subject_id = await newSubject()
     const first = await open(undefined, { subject_id })
     expect(first.status).toBe(202)
@@ -59,6 +59,19 @@ describe('opening', () => {
       200,
       { investigation_id, reference, joined: true, job_id, job: `/api/jobs/${job_id}`, warnings: [] },
     ])
+    const other = await open(officer, { subject_id, priority: 'critical', title: 'Urgent' })
+    expect(other.json.warnings).toMatchObject([
+      { code: 'joined_unchanged', detail: expect.stringContaining('title and priority') },
+    ])
+    const at = `/investigations/${investigation_id}`
+    for (const title of ['   ', '\u200b']) expect((await open(officer, { subject_id, title })).status).toBe(422)
+    const blank = { paragraphs: [{ kind: 'assessment', text: ' ', cites: [] }] }
+    expect((await send(officer, `PUT ${at}/narrative`, blank)).status).toBe(422)
+    const viewer = await w.person(t.tenant_id, ['viewer', 'auditor'])
+    expect((await send(officer, `POST ${at}/assign`, { user_id: viewer.user_id })).json).toMatchObject({
+      code: 'transition_not_allowed',
+      detail: expect.stringContaining('analyst'),
+    })
     const seen = await read(investigation_id)
     expect(seen).toMatchObject({
       state: 'open',
@@ -148,6 +161,26 @@ describe('without a person', () => {
     ...{ annual_turnover: '60000.00', years_known: 5, source_of_funds: 'salary', adverse_media: 'none' },
     screening: 'true-match',
   }
+  /** A playbook in force that has an outcome for some persons only. */
+  async function publishNarrow(t: ExampleTenant, subject_types = ['person']): Promise<number> {
+    const definition = {
+      ...{ title: 'Narrow', subject_types, facts: [] },
+      steps: [
+        { key: 'look', kind: 'task', required: true, with: { title: 'Look', role: 'analyst' } },
+        { key: 'free', kind: 'task', required: true, with: { title: 'More', role: 'analyst' } },
+      ],
+      outcomes: [{ code: 'INV_NO_SUSPICION', when: { segment: '"retail"' }, needs: ['look'] }],
+    }
+    if (subject_types.includes('person'))
+      await t.make('POST /playbooks', { body: { playbook_key: 'narrow', title: 'Narrow', definition } })
+    else {
+      await t.make('POST /playbooks/narrow/versions', { body: {} })
+      await t.make('PUT /playbooks/narrow/versions/draft', { body: { definition } })
+    }
+    const { version } = await t.make('POST /playbooks/narrow/versions/draft/publish', { body: {} })
+    return version
+  }
+  const activate = (version: number) => ({ body: { version, reason: 'Reviewed' } })
   const setEntries = (t: ExampleTenant, list_key: string, entries: readonly object[]) =>
     t.make(`PUT /reference-data/datasets/${list_key}/overlay`, { body: { entries, reason: 'House view' } })
   const listCases = async (t: ExampleTenant, query = '') =>
@@ -155,19 +188,13 @@ describe('without a person', () => {
 
   test('a trigger of a matrix opens a case, also behind alerts and entries that open none', async () => {
     const { t, analyst, send, newSubject } = await createTeam()
+    await t.make('POST /playbooks/narrow/activations', activate(await publishNarrow(t)))
+    const narrow = { code: 'prohibited-band', alert_rule: 'prohibited-band', subject_type: '*', playbook: 'narrow' }
     await setEntries(t, 'investigation-triggers', [
       { key: 'freeze-and-report|*', op: 'merge', value: { is_automatic: true } },
       {
         ...{ key: 'prohibited-band|*', op: 'put' },
-        value: {
-          ...{
-            code: 'prohibited-band',
-            alert_rule: 'prohibited-band',
-            subject_type: '*',
-            playbook: 'no-such-playbook',
-          },
-          ...{ is_automatic: true, rationale: 'Its playbook was never published.' },
-        },
+        value: { ...narrow, is_automatic: true, rationale: 'No outcome for everybody.' },
       },
     ])
     const others = await newSubject()
@@ -178,8 +205,22 @@ describe('without a person', () => {
           ...{ explanation: { sentence: 'Large', fields: [], references: [] }, subject_id: others },
         })
     })
-    const person = { subject_type: 'person', name: 'Bob', external_id: uuidv7(), attributes: FACTS }
+    // Older than what opens a case, and refused each time.
+    const person = {
+      ...{ subject_type: 'person', name: 'Bob', external_id: uuidv7(), segment: 'corporate', attributes: FACTS },
+    }
     const { subject_id } = await t.make('POST /subjects', { body: person })
+    await t.write(async (tx) => {
+      for (let index = 0; index < 51; index++)
+        await raiseAlert(w.kernel, tx, {
+          ...{ source: 'matrix', dedup_key: `refused ${index}`, title: 'Band', facts: {}, priority: 'low' },
+          ...{
+            explanation: { sentence: 'Band', fields: [], references: [] },
+            subject_id,
+            rule_code: 'prohibited-band',
+          },
+        })
+    })
     const decided = await t.make('POST /evaluations', { body: { matrix_key: 'customer-risk-person', subject_id } })
     expect(decided.outcome.required_actions).toContain('freeze-and-report')
     await runScans()
@@ -195,19 +236,34 @@ describe('without a person', () => {
   })
 
   test('a schedule opens what is due, leaves recent and open cases alone, and survives an entry that cannot', async () => {
-    const { t, newSubject } = await createTeam()
+    const { t, newSubject, send, officer } = await createTeam()
     const [due, hidden] = [await newSubject(), await newSubject(), await newSubject()]
+    await t.make('POST /playbooks/narrow/activations', activate(await publishNarrow(t)))
     const value = { subject_type: 'person', every_days: 30, rationale: 'Test' }
-    await setEntries(t, 'investigation-schedules', [
-      { key: 'broken', op: 'put', value: { ...value, code: 'broken', playbook: 'no-such-playbook' } },
+    const toEntries = (broken: object) => [
+      { key: 'broken', op: 'put', value: { ...value, code: 'broken', ...broken } },
       { key: 'monthly', op: 'put', value: { ...value, code: 'monthly', playbook: 'edd-person' } },
-    ])
+    ]
+    for (const broken of [{ playbook: 'no-such-playbook' }, { playbook: 'edd-person', subject_type: 'company' }]) {
+      const body = { entries: toEntries(broken), reason: 'House view' }
+      const refused = await send(officer, 'PUT /reference-data/datasets/investigation-schedules/overlay', body)
+      expect(refused.json.gates).toMatchObject([{ gate: 'proof', detail: expect.stringContaining('broken') }])
+    }
+    await setEntries(t, 'investigation-schedules', toEntries({ playbook: 'narrow', segment: 'corporate' }))
+    const other = { subject_type: 'person', name: 'Eve', segment: 'corporate' }
+    const unclosable = (await t.make('POST /subjects', { body: other })).subject_id
+    const left = await send(
+      officer,
+      'POST /playbooks/narrow/activations',
+      activate(await publishNarrow(t, ['company'])).body,
+    )
+    expect(left.json.gates).toMatchObject([{ gate: 'referenced-by', detail: expect.stringContaining('broken') }])
     const owner = new pg.Client(w.clone.postgres)
     await owner.connect()
     // Known for a month: the service itself never changes when a subject was created.
     await owner.query(`set session_replication_role = replica`)
     await owner.query(`update app.subject set created_at = now() - interval '31 days' where subject_id = any ($1)`, [
-      [due, hidden],
+      [due, hidden, unclosable],
     ])
     await owner.end()
     await t.make('POST /investigations', {
@@ -220,7 +276,7 @@ describe('without a person', () => {
       await w.clear()
       return [state, result]
     }
-    expect(await run()).toEqual(['succeeded', { opened: 2, failed: ['broken'] }])
+    expect(await run()).toEqual(['succeeded', { opened: 3, failed: ['broken'] }])
     expect(await run()).toEqual(['succeeded', { opened: 0, failed: ['broken'] }])
     const cases = await listCases(t)
     expect(
@@ -232,8 +288,17 @@ describe('without a person', () => {
         [due, 'schedule'],
         [hidden, 'request'],
         [hidden, 'schedule'],
+        [unclosable, 'schedule'],
       ].toSorted(),
     )
+    // Nobody could close such a case, whoever opens it or does without a step.
+    const ask = (subject_id: string) => send(officer, 'POST /investigations', { subject_id, playbook_key: 'narrow' })
+    expect((await ask(unclosable)).json).toMatchObject({ code: 'conflict', detail: expect.stringContaining('outcome') })
+    const opened = (await ask(due)).json
+    const waive = (key: string) =>
+      send(officer, `POST /investigations/${opened.investigation_id}/steps/${key}/waive`, { reason: 'Seen' })
+    expect((await waive('look')).json).toMatchObject({ code: 'transition_not_allowed' })
+    expect((await waive('free')).status).toBe(200)
   })
 
   test('a case that has waited long enough goes on, with its clocks', async () => {

@@ -1,5 +1,6 @@
 /** Investigations as the code knows them: states, what belongs to a case, and its readable reference. */
 import { randomInt } from 'node:crypto'
+import type { Role } from '#kernel/auth/roles.ts'
 
 export const INVESTIGATION = 'investigation'
 
@@ -29,6 +30,8 @@ export const settledStates: readonly StepState[] = ['succeeded', 'skipped', 'wai
 export const eventCategories = ['person', 'system', 'provider'] as const
 export type EventCategory = (typeof eventCategories)[number]
 
+/** Roles whose people work on cases. */
+export const caseWorkers: readonly Role[] = ['analyst', 'compliance_officer']
 export const toWorkItem = (investigation_id: string) => ({ object_kind: INVESTIGATION, object_id: investigation_id })
 
 /** Without letters that are read as digits. */

@@ -19,6 +19,7 @@ import { openInvestigation } from './opening/open-investigation.ts'
 import {
   countOfficers,
   findInvestigation,
+  type InvestigationRow,
   insertCaseAlert,
   listCaseAlerts,
   listInvestigations,
@@ -45,6 +46,17 @@ async function listWarnings(tx: Tx) {
   const detail =
     'This tenant has one compliance officer. Somebody else has to propose the outcome, or a second officer has to be appointed.'
   return [{ code: 'one_officer', detail }]
+}
+
+/** What a request asked of a case that was open already, and that the case does not have. */
+function listNotTaken(
+  stored: Pick<InvestigationRow, 'title' | 'priority'>,
+  { title = stored.title, priority = stored.priority }: { readonly title?: string; readonly priority?: string },
+) {
+  const members = [...(title === stored.title ? [] : ['title']), ...(priority === stored.priority ? [] : ['priority'])]
+  if (members.length === 0) return []
+  const detail = `The case was open already and keeps its ${members.join(' and ')}. Change the case where it should have the new one.`
+  return [{ code: 'joined_unchanged', detail }]
 }
 
 export const investigationRoutes = [
@@ -138,10 +150,11 @@ export const investigationRoutes = [
     })
     for (const alert_id of alert_ids) await insertCaseAlert(tx, opened.investigation_id, alert_id)
     const { investigation_id, joined, job_id } = opened
-    const { reference } = assertFound(await findInvestigation(tx, investigation_id))
+    const stored = assertFound(await findInvestigation(tx, investigation_id))
+    const { reference } = stored
     audit.belongsTo({ restriction_id: opened.restriction_id, is_in_force: is_restricted })
     audit.recordDiff(null, { investigation_id, playbook_key, playbook_version: playbook.version, joined, priority })
-    const warnings = await listWarnings(tx)
+    const warnings = [...(await listWarnings(tx)), ...(joined ? listNotTaken(stored, body) : [])]
     return { investigation_id, reference, joined, job_id, job: job_id && `/api/jobs/${job_id}`, warnings }
   }),
 

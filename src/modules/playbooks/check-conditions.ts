@@ -2,7 +2,15 @@
 import type { BoundLists } from '#decision/model.ts'
 import type { documentStore } from '#modules/definitions/index.ts'
 import { error, type Finding } from './check-playbook.ts'
-import { type Facts, isSatisfiable, listFacts, listTestedLists, type ParsedTest, parseCondition } from './conditions.ts'
+import {
+  coverEverySubject,
+  type Facts,
+  isSatisfiable,
+  listFacts,
+  listTestedLists,
+  type ParsedTest,
+  parseCondition,
+} from './conditions.ts'
 import type { Playbook } from './model.ts'
 
 export interface ParsedConditions {
@@ -72,5 +80,12 @@ export function checkPaths(playbook: Playbook, parsed: ParsedConditions, lists: 
           ),
         ],
   )
-  return [...never, ...stranded]
+  if (stranded.length > 0) return [...never, ...stranded]
+  const partly = subject_types.flatMap((type, index): Finding[] => {
+    const possible = paths.filter((tests) => isPossible(tests, [type]))
+    if (coverEverySubject(possible, parsed.facts, lists)) return []
+    const message = `The conditions of the outcomes may leave out some subjects of the type ${type}: no case of such a subject is opened.`
+    return [{ code: 'outcomes_incomplete', pointer: `/subject_types/${index}`, message, severity: 'warning' }]
+  })
+  return [...never, ...partly]
 }

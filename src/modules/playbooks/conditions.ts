@@ -100,6 +100,38 @@ function hasPassingValue(tests: readonly ParsedTest[], fact: Input, lists: Bound
   return atoms.some(({ value }) => bound.every((test) => passes(test, value)))
 }
 
+/**
+ * Whether every subject whose facts are known passes one of the conditions. Only what depends on one fact is examined; false where it
+ * depends on several, true where a list is too large or not in force.
+ */
+export function coverEverySubject(
+  conditions: readonly (readonly ParsedTest[])[],
+  facts: Facts,
+  lists: BoundLists,
+): boolean {
+  const paths = conditions.map((tests) => tests.filter(({ fact }) => fact !== 'subject_type'))
+  if (paths.some((tests) => tests.length === 0)) return true
+  const [name, ...others] = new Set(paths.flat().map(({ fact }) => fact))
+  const fact = facts.get(name as string) as Input
+  const subject = toSubject(fact)
+  if (others.length > 0 || subject.column.many) return false
+  const binder = new Binder(lists)
+  const bound = paths.map((tests) =>
+    tests.map(({ test, pointer }): UnaryTest => bindTest({ subject, test }, pointer, binder).test),
+  )
+  if (binder.findings.count > 0) return true
+  const list_keys = [...new Set(bound.flat().flatMap((test) => findListKeys(test)))]
+  if (fact.one_of) list_keys.push(fact.one_of.list_key)
+  try {
+    return buildAtoms(fact, { tests: bound.flat(), list_keys, named: [] }, lists).every(({ value }) =>
+      bound.some((tests) => tests.every((test) => passesTest(test, value, subject.column, lists))),
+    )
+  } catch (error) {
+    if (error instanceof NotAnalysable) return true
+    throw error
+  }
+}
+
 /** What conditions and inputs of providers read of a subject. */
 export interface SubjectContent {
   readonly subject_type: string

@@ -271,6 +271,22 @@ const cases: readonly (readonly [string, () => object, readonly string[]])[] = [
     ['outcome_unreachable /subject_types/1'],
   ],
   [
+    'outcomes that leave out some subjects',
+    () => examplePlaybook({ outcomes: [{ code: 'INV_EXIT', when: { segment: '"retail"' } }] }),
+    ['warning outcomes_incomplete /subject_types/0'],
+  ],
+  [
+    'outcomes that share all subjects',
+    () =>
+      examplePlaybook({
+        outcomes: [
+          { code: 'INV_EXIT', when: { segment: '"retail"' } },
+          { code: 'INV_SUSPICION', when: { segment: 'not("retail")' } },
+        ],
+      }),
+    [],
+  ],
+  [
     'a kind that another module declares',
     () => withSteps({ key: 's', kind: 'screening', with: { configuration: 'onboarding' } }),
     [],

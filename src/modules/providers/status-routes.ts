@@ -13,7 +13,7 @@ import { listCredentialMembers } from '#provider/credential-members.ts'
 import { formatMinor } from './call-view.ts'
 import { getBudgetCurrency, getLimits } from './capability.ts'
 import { expectExecutable, listRefusals } from './expect-executable.ts'
-import { findProviderState } from './limits/queries.ts'
+import { findLastAnswerTime, findLastFault, findProviderState } from './limits/queries.ts'
 import { decideSend, getBreakerState, type SendState } from './limits/send-gate.ts'
 import { countInFlight, findLastCallTime } from './queries.ts'
 import { ModeChange, ProviderModeView, ProviderParams, ProviderStatus, TestReply, TestRequest } from './schema.ts'
@@ -69,6 +69,7 @@ export const statusRoutes: readonly Route[] = [
     const { provider } = readiness
     const limits = getLimits(provider.manifest)
     const state = await findProviderState(tx, provider_key)
+    const last_fault = await findLastFault(tx, provider_key)
     const now_ms = state?.now_ms ?? Date.now()
     // What the next request would find: periods begun, tokens refilled.
     const idle = { ...limits, calls_per_day: null, spend_per_month_minor: null, concurrent: null }
@@ -95,9 +96,9 @@ export const statusRoutes: readonly Route[] = [
       spend_per_month: limits.spend_per_month_minor === null ? null : formatMinor(limits.spend_per_month_minor),
       currency: getBudgetCurrency(provider.manifest),
       last_call_at: await findLastCallTime(tx, provider_key),
-      last_fault: state?.last_fault ?? null,
-      last_fault_at: state?.last_fault_at ?? null,
-      last_answer_at: state?.last_answer_at ?? null,
+      last_fault: last_fault?.fault ?? null,
+      last_fault_at: last_fault?.ended_at ?? null,
+      last_answer_at: await findLastAnswerTime(tx, provider_key),
     }
   }),
 

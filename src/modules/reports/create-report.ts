@@ -134,7 +134,7 @@ export async function createReport(
     kind: MAKE_REPORT,
     payload: { report_id },
     job_id,
-    resource: `/reports/${report_id}`,
+    resource: `/api/reports/${report_id}`,
     restriction_id,
     total: formats.length + 1,
     unit: 'parts',

@@ -46,7 +46,8 @@ const newSubject = async (name: string, attributes: object = { country: 'IR' }):
 async function make(request: object) {
   const job = await t.make('POST /reports', { body: request })
   const end = await t.runToEnd(job)
-  const report = await t.make(`GET ${job.resource}`)
+  expect(job.resource).toMatch(/^\/api\/reports\//)
+  const report = await t.make(`GET ${job.resource.replace('/api', '')}`)
   return { job: end, report, report_id: report.report_id as string }
 }
 

@@ -209,7 +209,7 @@ export const reportRoutes = [
     return kernel.jobs.enqueue(tx, {
       kind: VERIFY_REPORT,
       payload: { report_id },
-      resource: `/reports/${report_id}`,
+      resource: `/api/reports/${report_id}`,
       restriction_id,
     })
   }),

@@ -313,6 +313,9 @@ describe('an answer that is young enough', () => {
     w.startRunner(2)
     const hidden = await gathered(await open(await again(), { subject_id, is_restricted: true }))
     expect(states(hidden.seen)).toEqual({ registry: 'succeeded' })
+    const viewer = await w.token({ tenant_id: t.tenant_id, roles: ['viewer'] })
+    const status = await w.call(`GET /providers/${calls.provider_key}/status`, { token: viewer })
+    expect(status.json).toMatchObject({ last_call_at: null, last_answer_at: null, last_fault_at: null })
     const first = await gathered(await open(await again(), { subject_id }))
     expect(first.seen.steps[0].reused_from).toBeNull()
     expect(provider.requests).toHaveLength(2)
@@ -380,6 +383,61 @@ describe('workers', () => {
     w.startRunner(1)
     const { seen } = await gathered({ ...opened, job_id })
     expect([seen.gathering, states(seen)]).toEqual(['done', { registry: 'succeeded' }])
+  })
+
+  test('steps that waited for their provider when the job was cancelled go on, by a retry of any of them', async () => {
+    await calls.connect()
+    answer(() => ({ status: 503 }))
+    const opened = await open(await publish([ask('a'), ask('b')]))
+    const { investigation_id } = opened
+    w.startRunner(1)
+    await calls.waiting(opened.job_id)
+    const retry = `POST /investigations/${investigation_id}/steps/b/retry`
+    expect((await send(retry)).json.detail).toContain('waiting')
+    await t.make(`POST /jobs/${opened.job_id}/cancel`)
+    await scan()
+    const left = await read(investigation_id)
+    expect([left.gathering, left.gathering_problem.code]).toEqual(['partial', 'dependency_unavailable'])
+    expect(states(left)).toEqual({ a: 'waiting', b: 'waiting' })
+    answer()
+    const { seen } = await gatherWithoutWaiting({ investigation_id, job_id: (await t.make(retry)).job_id })
+    expect([seen.gathering, states(seen)]).toEqual(['done', { a: 'succeeded', b: 'succeeded' }])
+    // A job that ended well is no problem of a case that somebody left as running.
+    await owner.query(`update app.investigation set gathering = 'running' where investigation_id = $1`, [
+      investigation_id,
+    ])
+    await scan()
+    expect(await read(investigation_id)).toMatchObject({ gathering: 'done', gathering_problem: null })
+  })
+})
+
+describe('a step that was left out', () => {
+  test('begins when its condition applies, once for all who ask at a time, and keeps others from ending the case', async () => {
+    const vip = { when: { segment: '"vip"' }, required: true }
+    const playbook = await publish([task('pep', vip), task('look')])
+    const subject = { subject_type: 'company', name: 'Example Ltd', segment: 'retail' }
+    const { subject_id } = await t.make('POST /subjects', { body: subject })
+    const opened = await open(playbook, { subject_id })
+    w.startRunner(1)
+    const { seen } = await gathered(opened)
+    expect(states(seen)).toEqual({ pep: 'skipped', look: 'waiting' })
+    const at = `/investigations/${opened.investigation_id}`
+    const retry = () => send(`POST ${at}/steps/pep/retry`)
+    expect((await retry()).json.detail).toContain('does not apply')
+    await t.make(`PATCH /subjects/${subject_id}`, { body: { segment: 'vip' } })
+    const refused = await send(`POST ${at}/propose-outcome`, { outcome: 'INV_NO_SUSPICION' })
+    expect(refused.json.errors).toContainEqual(
+      expect.objectContaining({ keyword: 'step_applies', pointer: '#/steps/pep' }),
+    )
+    const replies = await Promise.all([retry(), retry(), retry(), retry()])
+    expect(replies.map(({ status }) => status).toSorted()).toEqual([202, 409, 409, 409])
+    const { job_id } = replies.find(({ status }) => status === 202)?.json ?? {}
+    expect(states((await gathered({ ...opened, job_id })).seen)).toEqual({ pep: 'waiting', look: 'waiting' })
+    const settings = { kind: 'task', title: 'More', with: task('x').with }
+    const added = await Promise.all(
+      ['a', 'b', 'c', 'd'].map((step_key) => send(`POST ${at}/steps`, { ...settings, step_key })),
+    )
+    expect(added.map(({ status }) => status)).toEqual([202, 202, 202, 202])
   })
 })
 

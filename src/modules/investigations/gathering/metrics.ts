@@ -13,6 +13,12 @@ export const stepsReleased = declareMetric({
   labels: {},
 })
 
+export const openingsRefused = declareMetric({
+  name: 'probity_investigation_openings_refused_total',
+  help: 'Attempts to open an investigation by a list that were refused; each of them is repeated.',
+  labels: { origin: ['trigger', 'schedule'] },
+})
+
 /** The outcomes of the playbooks that ship; tenants have their own. */
 const OUTCOMES = ['INV_NO_SUSPICION', 'INV_SUSPICION', 'INV_EXIT', 'INV_FALSE_MATCH', 'INV_TRUE_MATCH'] as const
 

@@ -28,6 +28,13 @@ export const updateGathering = (
     ],
   )
 
+/** Whoever else begins, adds or waives a step of the case is waited for; what the job stores is not. */
+export const lockSteps = (tx: Tx, investigation_id: string) =>
+  tx.find<{ found: number }>(
+    `select 1 as found from app.investigation where tenant_id = $1 and investigation_id = $2 for no key update`,
+    [tx.tenant_id, investigation_id],
+  )
+
 /** One step, locked. */
 export const lockStep = (tx: Tx, investigation_id: string, step_key: string) =>
   tx.find<StepRow>(
@@ -186,13 +193,16 @@ export const releaseSteps = (tx: Tx, job_ids: readonly string[]) =>
     [tx.tenant_id, job_ids, tx.actor],
   )
 
-/** Cases whose last job ended without saying how far it came: it was cancelled, or failed for good. */
+/** Cases whose last job ended without saying how far it came: it was cancelled, or failed for good. One that succeeded is no problem. */
 export const endAbandonedGathering = (tx: Tx) =>
   tx.run(
     `update app.investigation i
-        set gathering = 'partial', updated_at = now(), updated_by = $2,
+        set gathering = case when exists (select 1 from app.investigation_step t where t.tenant_id = i.tenant_id
+                                             and t.investigation_id = i.investigation_id and t.state not in ('succeeded', 'skipped', 'waived'))
+                             then 'partial' else 'done' end,
+            updated_at = now(), updated_by = $2,
             gathering_problem = (select jsonb_build_object('code', coalesce(j.problem ->> 'code', j.state), 'detail', j.problem ->> 'detail')
-                                   from app.job j where j.tenant_id = i.tenant_id and j.job_id = i.gathering_job_id)
+                                   from app.job j where j.tenant_id = i.tenant_id and j.job_id = i.gathering_job_id and j.state in ('failed', 'cancelled'))
       where i.tenant_id = $1 and i.state = 'open' and i.gathering = 'running'
         and not exists (select 1 from app.job j where j.tenant_id = i.tenant_id and j.state in ('queued', 'running')
                            and j.kind = 'investigation.gather' and j.resource = '/api/investigations/' || i.investigation_id)`,

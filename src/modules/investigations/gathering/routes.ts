@@ -10,10 +10,10 @@ import { assertCase } from '../lifecycle/case-content.ts'
 import { findInvestigation } from '../queries.ts'
 import { InvestigationParams, Step } from '../schema.ts'
 import { toStep } from '../view.ts'
-import { lockStep, updateStepWaived } from './queries.ts'
+import { lockStep, lockSteps, updateStepWaived } from './queries.ts'
 import { AddedStep, StepParams, StepSettlement, StepWaiver } from './schema.ts'
 import { continueGathering, GATHER, startGathering } from './start-gathering.ts'
-import { addStep, beginAgain, settleStep } from './step-acts.ts'
+import { addStep, assertOutcomeLeft, beginAgain, settleStep } from './step-acts.ts'
 
 const workers = ['analyst', 'compliance_officer'] as const
 const uses = ['caches', 'encryption', 'forced_provider_mode', 'jobs', 'modules', 'plugin_policy', 'threads'] as const
@@ -27,8 +27,9 @@ const startProblems = [
   'concurrency_limited',
 ] as const
 
-/** An open case that the caller may see. */
-async function findOpenCase(tx: Tx, audit: Pick<AuditNotes, 'belongsTo'>, investigation_id: string) {
+/** An open case that the caller may see. What others do with its steps at this moment is waited for. */
+async function lockOpenCase(tx: Tx, audit: Pick<AuditNotes, 'belongsTo'>, investigation_id: string) {
+  await lockSteps(tx, investigation_id)
   const row = assertCase(await findInvestigation(tx, investigation_id), audit)
   if (row.state !== 'open') fail('transition_not_allowed', `The investigation is ${row.state}.`)
   return row
@@ -52,7 +53,7 @@ export const stepRoutes: readonly Route[] = [
     runs_plugins_of: ['provider'],
     problems: [...startProblems, 'duplicate'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
-    const row = await findOpenCase(tx, audit, params.investigation_id)
+    const row = await lockOpenCase(tx, audit, params.investigation_id)
     const steps = await addStep(kernel, tx, row, body)
     audit.recordDiff(null, { step_key: body.step_key, kind: body.kind })
     return startGathering(kernel, tx, { ...row, steps }, [body.step_key])
@@ -74,7 +75,7 @@ export const stepRoutes: readonly Route[] = [
     runs_plugins_of: ['provider'],
     problems: startProblems,
   }).handle(async ({ tx, params, kernel, audit }) => {
-    const row = await findOpenCase(tx, audit, params.investigation_id)
+    const row = await lockOpenCase(tx, audit, params.investigation_id)
     const step = assertFound(await lockStep(tx, row.investigation_id, params.step_key))
     const { only, steps } = await beginAgain(kernel, tx, row, step)
     audit.recordDiff({ step_key: step.step_key, state: step.state }, { step_key: step.step_key, state: 'pending' })
@@ -99,7 +100,7 @@ export const stepRoutes: readonly Route[] = [
     problems: [...startProblems, 'person_required'],
   }).handle(async ({ tx, params, body, kernel, actor, audit }) => {
     expectPerson(actor.principal)
-    const row = await findOpenCase(tx, audit, params.investigation_id)
+    const row = await lockOpenCase(tx, audit, params.investigation_id)
     const step = assertFound(await lockStep(tx, row.investigation_id, params.step_key))
     const call_id = await settleStep(kernel, tx, { ...row, step }, body)
     const { action, reason } = body
@@ -111,20 +112,22 @@ export const stepRoutes: readonly Route[] = [
   tenantRoute('POST /investigations/:investigation_id/steps/:step_key/waive', {
     id: 'waiveInvestigationStep',
     summary: 'Do without a step, with a reason',
-    description: 'For people only. Steps that need it begin as if it were done. Nothing is waived while it runs.',
+    description:
+      'For people only. Steps that need it begin as if it were done. Nothing is waived while it runs, nor what every possible outcome needs.',
     roles: ['compliance_officer'],
     tx: 'write',
-    uses: ['jobs'],
+    uses: ['caches', 'jobs'],
     params: StepParams,
     body: StepWaiver,
     reply: [200, Step],
-    problems: ['not_found', 'transition_not_allowed', 'person_required'],
+    problems: ['not_found', 'transition_not_allowed', 'person_required', 'content_corrupt', 'erased'],
   }).handle(async ({ tx, params, body, kernel, actor, audit }) => {
     expectPerson(actor.principal)
-    const row = await findOpenCase(tx, audit, params.investigation_id)
+    const row = await lockOpenCase(tx, audit, params.investigation_id)
     const step = assertFound(await lockStep(tx, row.investigation_id, params.step_key))
     if (!['pending', 'waiting', 'failed', 'indeterminate'].includes(step.state))
       fail('transition_not_allowed', `The step is ${step.state}.`)
+    await assertOutcomeLeft(kernel, tx, row, step.step_key)
     await updateStepWaived(tx, row.investigation_id, step.step_key, body.reason)
     audit.recordDiff({ state: step.state }, { state: 'waived', step_key: step.step_key })
     audit.recordText('reason', body.reason)

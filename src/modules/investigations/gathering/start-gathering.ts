@@ -3,9 +3,9 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { JobRow } from '#kernel/job/queries.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { type Problem, problems } from '#kernel/problem.ts'
-import { listSteps } from '../queries.ts'
+import { type InvestigationRow, listSteps } from '../queries.ts'
 import { updateGathering } from './queries.ts'
-import { getBlockage, getGathering, listStartable } from './step-states.ts'
+import { getBlockage, getGathering, isDeferred, listStartable } from './step-states.ts'
 
 export const GATHER = 'investigation.gather'
 
@@ -53,10 +53,13 @@ export const updateBlocked = (tx: Tx, investigation_id: string, problem: Problem
 export async function continueGathering(
   kernel: Capabilities<'jobs'>,
   tx: Tx,
-  { investigation_id, restriction_id }: Pick<GatheredCase, 'investigation_id' | 'restriction_id'>,
+  before: Pick<InvestigationRow, 'investigation_id' | 'restriction_id' | 'gathering'>,
 ): Promise<JobRow | null> {
+  const { investigation_id, restriction_id } = before
   const steps = await listSteps(tx, investigation_id)
-  const startable = listStartable(steps).map(({ step_key }) => step_key)
+  // Without a job nothing else begins a step that waits for its provider.
+  const deferred = before.gathering === 'running' ? [] : steps.filter(isDeferred)
+  const startable = [...listStartable(steps), ...deferred].map(({ step_key }) => step_key)
   if (startable.length > 0) {
     const started = { investigation_id, restriction_id, steps: steps.length, is_scheduled: true }
     return startGathering(kernel, tx, started, startable)

@@ -1,15 +1,18 @@
 /** What people do with a step: begin it again, settle an unknown outcome, waive or add one. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { fail } from '#kernel/problem.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
 import { checkAddedStep, loadPlaybook, type playbookModel } from '#modules/playbooks/index.ts'
 import { callLedger, createCall } from '#modules/providers/index.ts'
 import { payloadStore } from '#modules/source-contracts/index.ts'
+import { findSubject } from '#modules/subjects/index.ts'
 import { expectProviders } from '../opening/check-providers.ts'
+import { listPossibleOutcomes } from '../opening/possible-outcomes.ts'
 import { insertSteps } from '../opening/queries.ts'
 import { type InvestigationRow, listSteps, type StepRow } from '../queries.ts'
+import { isLeftOut, listApplying } from './left-out-steps.ts'
 import { updateStepAgain } from './queries.ts'
-import { isBlocked } from './step-states.ts'
+import { isBlocked, isDeferred } from './step-states.ts'
 
 const MAX_STEPS = 100
 
@@ -36,25 +39,56 @@ async function findUsableCall(kernel: StepKernel, tx: Tx, { call_id, state }: St
   return attempts.at(-1)?.is_final ? null : call_id
 }
 
-/** Steps that can begin again, with the one that was asked for: those of a blocked case begin together. */
+/**
+ * Steps that can begin again, with the one that was asked for: those of a blocked case begin together. Without a job nothing else begins
+ * a step that waits for its provider: each act takes such steps along.
+ */
 export async function beginAgain(
   kernel: StepKernel,
   tx: Tx,
-  { investigation_id, gathering }: InvestigationRow,
+  investigation: InvestigationRow,
   step: StepRow,
 ): Promise<{ readonly only: string[] | undefined; readonly steps: number }> {
-  const isIdle = step.state === 'pending' && gathering !== 'running'
+  const { investigation_id, gathering } = investigation
+  const isIdle = gathering !== 'running' && (step.state === 'pending' || isDeferred(step))
   if (!isIdle && !isBlocked(step) && !['failed', 'indeterminate', 'skipped'].includes(step.state))
     fail('transition_not_allowed', `The step is ${step.state}.`)
-  if (step.state === 'skipped' && step.problem === null)
+  if (isLeftOut(step) && !(await listApplying(kernel, tx, investigation, [step])).includes(step))
     fail('transition_not_allowed', 'Its condition does not apply to the subject.')
   await expectAskable(kernel, tx, step)
   await updateStepAgain(tx, investigation_id, step.step_key, await findUsableCall(kernel, tx, step))
   const steps = await listSteps(tx, investigation_id)
-  if (gathering !== 'blocked') return { only: [step.step_key], steps: steps.length }
+  if (gathering !== 'blocked') {
+    const deferred = gathering === 'running' ? [] : steps.filter(isDeferred).map(({ step_key }) => step_key)
+    return { only: [step.step_key, ...deferred], steps: steps.length }
+  }
   for (const other of steps.filter(isBlocked))
     await updateStepAgain(tx, investigation_id, other.step_key, other.call_id)
   return { only: undefined, steps: steps.length }
+}
+
+/** What was waived is never done: an outcome that needs it is lost, and the last one must not be. */
+export async function assertOutcomeLeft(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  investigation: InvestigationRow,
+  step_key: string,
+): Promise<void> {
+  const {
+    playbook_key,
+    playbook_origin: origin,
+    playbook_version: version,
+    investigation_id,
+    subject_id,
+  } = investigation
+  const playbook = await loadPlaybook(kernel, tx, playbook_key, { origin, version })
+  const subject = assertFound(await findSubject(tx, subject_id))
+  const waived = (await listSteps(tx, investigation_id)).filter(({ state }) => state === 'waived')
+  const before = waived.map((each) => each.step_key)
+  const count = async (without: readonly string[]) =>
+    (await listPossibleOutcomes(kernel, tx, playbook, { subject, without })).length
+  if ((await count(before)) > 0 && (await count([...before, step_key])) === 0)
+    fail('transition_not_allowed', `Every outcome that is left needs the step ${step_key}.`)
 }
 
 export interface Settlement {

@@ -7,7 +7,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { type Priority, workClocks, workItems } from '#modules/work/index.ts'
 import { addNote } from '../case-notes.ts'
 import { investigationClosed, investigationProposed, investigationReopened } from '../events.ts'
-import { toWorkItem, type WaitingReason } from '../model.ts'
+import { caseWorkers, toWorkItem, type WaitingReason } from '../model.ts'
 import { startClocks } from '../opening/open-investigation.ts'
 import { type InvestigationRow, insertEvent } from '../queries.ts'
 import { hashManifest, readProposalContent, sealCase } from '../seal/manifest.ts'
@@ -94,6 +94,7 @@ export const assign: Act<{ user_id: string } & Noted> = async (context, row, { u
   if (row.state !== 'open' && row.state !== 'proposed')
     fail('transition_not_allowed', `The investigation is ${row.state}.`)
   const item = { ...toWorkItem(investigation_id), restriction_id }
+  await workItems.assertAssignable(tx, user_id, restriction_id, caseWorkers)
   await workItems.assignWork(tx, item, user_id)
   await stopFirstAction(tx, row)
   const data = { assignee: `user:${user_id}` }

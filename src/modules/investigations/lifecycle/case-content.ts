@@ -3,6 +3,7 @@ import type { AuditNotes } from '#kernel/audit/record.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound } from '#kernel/problem.ts'
+import { listApplying } from '../gathering/left-out-steps.ts'
 import { listNarrativeGuards } from '../narrative/narrative.ts'
 import { type CaseCounts, countCase, type InvestigationRow, listSteps } from '../queries.ts'
 import { findHiddenEvidence } from '../seal/queries.ts'
@@ -18,7 +19,7 @@ export function assertCase(row: InvestigationRow | undefined, audit: Pick<AuditN
 
 /** `verified`: the objects of cited evidence are compared with their hashes, which may read many bytes. */
 export async function readContent(
-  { kernel, tx }: { readonly kernel: Capabilities<'encryption' | 'integrity' | 'modules'>; readonly tx: Tx },
+  { kernel, tx }: { readonly kernel: Capabilities<'caches' | 'encryption' | 'integrity' | 'modules'>; readonly tx: Tx },
   row: InvestigationRow,
   depth: 'stored' | 'verified',
 ): Promise<{ readonly content: CaseContent; readonly counts: CaseCounts }> {
@@ -30,5 +31,7 @@ export async function readContent(
   const isOpen = row.state === 'open' || row.state === 'proposed'
   const narrative = isOpen ? await listNarrativeGuards(kernel, tx, row, depth === 'verified') : []
   const is_hidden = row.state === 'proposed' && (await findHiddenEvidence(tx, investigation_id))
-  return { content: { steps, tasks, narrative, is_hidden, requests_open: counts.information_requests_open }, counts }
+  const applying = isOpen ? (await listApplying(kernel, tx, row, steps)).map(({ step_key }) => step_key) : []
+  const { information_requests_open: requests_open } = counts
+  return { content: { steps, applying, tasks, narrative, is_hidden, requests_open }, counts }
 }

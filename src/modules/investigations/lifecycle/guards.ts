@@ -33,6 +33,8 @@ export interface Caller {
 /** What guards look at beside the case itself. */
 export interface CaseContent {
   readonly steps: readonly StepRow[]
+  /** Keys of steps that were left out and whose condition applies to the subject as it is now. */
+  readonly applying: readonly string[]
   readonly tasks: readonly TaskRow[]
   /** Of the narrative; empty: it is complete. */
   readonly narrative: readonly Guard[]
@@ -69,6 +71,7 @@ export function listGuards(
       { code: 'state', pointer: '#/state', detail: `The investigation is ${investigation.state}, not ${expected}.` },
     ]
   if (action === 'propose_outcome') found.push(...listProposalGuards(investigation, content))
+  if (action === 'propose_outcome' || action === 'close') found.push(...listApplyingGuards(content))
   // Nobody closes on what they cannot read.
   if (action === 'close') found.push(...content.narrative.filter(({ code }) => code === 'citation_unknown'))
   if (action === 'close' && content.is_hidden)
@@ -102,6 +105,16 @@ function* listCallerGuards(action: Action, { proposed_by }: InvestigationRow, ca
       detail: 'Nobody decides on their own proposal; another person must.',
     }
 }
+
+/** Otherwise a fact that is changed for the time of gathering would do without a step, which only an officer may. */
+const listApplyingGuards = ({ steps, applying }: CaseContent): Guard[] =>
+  steps
+    .filter(({ step_key, is_required }) => is_required && applying.includes(step_key))
+    .map(({ step_key }) => ({
+      code: 'step_applies',
+      pointer: `#/steps/${step_key}`,
+      detail: `The required step ${step_key} was left out, and its condition applies to the subject now: begin it again.`,
+    }))
 
 /** What runs would be lost to the case. */
 function listRunningGuards(

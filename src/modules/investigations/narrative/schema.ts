@@ -9,6 +9,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  reasonText,
   Timestamp,
   Type,
   text,
@@ -17,18 +18,13 @@ import { Guard, Principal } from '../schema.ts'
 import { paragraphKinds } from './narrative.ts'
 
 export const MAX_PARAGRAPHS = 200
-const Paragraph = closed(
-  {
-    kind: oneOf(paragraphKinds, { description: 'A fact cites evidence; an assessment says what somebody concludes.' }),
-    text: text(8000, {
-      minLength: 1,
-      pattern: '^[^\\u0000]*$',
-      examples: ['The customer received 40,000 EUR in March.'],
-    }),
-    cites: listOf(Id(), 50, { uniqueItems: true, description: 'Ids of evidence items of this investigation.' }),
-  },
-  { title: 'NarrativeParagraph' },
-)
+const members = {
+  kind: oneOf(paragraphKinds, { description: 'A fact cites evidence; an assessment says what somebody concludes.' }),
+  cites: listOf(Id(), 50, { uniqueItems: true, description: 'Ids of evidence items of this investigation.' }),
+}
+const example = { examples: ['The customer received 40,000 EUR in March.'] }
+const Paragraph = closed({ ...members, text: text(8000, example) }, { title: 'NarrativeParagraph' })
+const WrittenParagraph = closed({ ...members, text: reasonText(8000, example) }, { title: 'WrittenParagraph' })
 export const Narrative = closed(
   {
     version: Count,
@@ -51,7 +47,7 @@ export const NarrativeQuery = closed({
   ),
 })
 export const NarrativeRequest = closed({
-  paragraphs: Type.Array(Paragraph, { minItems: 1, maxItems: MAX_PARAGRAPHS }),
+  paragraphs: Type.Array(WrittenParagraph, { minItems: 1, maxItems: MAX_PARAGRAPHS }),
   expected_version: Type.Optional(
     integer(0, Number.MAX_SAFE_INTEGER, { description: 'The version that was read; 0: there was none.' }),
   ),

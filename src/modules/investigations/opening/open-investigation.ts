@@ -14,6 +14,7 @@ import { investigationOpened } from '../events.ts'
 import { startGathering, updateBlocked } from '../gathering/start-gathering.ts'
 import { createReference, type Origin, toWorkItem } from '../model.ts'
 import { insertEvent } from '../queries.ts'
+import { expectOutcome } from './possible-outcomes.ts'
 import { addSubject, findJoinable, insertInvestigation, insertSteps } from './queries.ts'
 
 export interface OpenRequest {
@@ -49,6 +50,7 @@ export async function openInvestigation(
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const known = restriction?.is_in_force ? undefined : await findJoinable(tx, subject.subject_id, playbook.key)
     if (known) return joinCase(tx, known, request)
+    await expectOutcome(kernel, tx, playbook, subject.subject_id)
     const made = {
       investigation_id: uuidv7(),
       reference: createReference(),

@@ -1,5 +1,6 @@
 /** SQL of opening a case: the case that a request joins, the case itself, its steps and its first subject. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { Problem } from '#kernel/problem.ts'
 import type { Priority } from '#modules/work/index.ts'
 import type { Origin } from '../model.ts'
 
@@ -119,12 +120,27 @@ const recentAlerts = `app.alert a
 export const listRecentKinds = (tx: Tx) =>
   tx.query<AlertKind>(`select distinct a.rule_code, s.subject_type from ${recentAlerts}`, [tx.tenant_id])
 
-/** Those of the given kinds, oldest first. */
-export const listRecentAlerts = (tx: Tx, kinds: readonly AlertKind[], count: number) =>
+/** Those of the given kinds without `except`, oldest first. */
+export const listRecentAlerts = (tx: Tx, kinds: readonly AlertKind[], except: readonly string[], count: number) =>
   tx.query<AlertKind & { alert_id: string; restriction_id: string }>(
     `select a.alert_id, a.rule_code, s.subject_type, a.restriction_id from ${recentAlerts}
         and exists (select 1 from jsonb_to_recordset($2::jsonb) as w (rule_code text, subject_type text)
                      where w.rule_code is not distinct from a.rule_code and w.subject_type = s.subject_type)
-      order by a.first_seen_at, a.alert_id limit $3`,
-    [tx.tenant_id, JSON.stringify(kinds), count],
+        and not a.alert_id = any ($3::uuid[])
+      order by a.first_seen_at, a.alert_id limit $4`,
+    [tx.tenant_id, JSON.stringify(kinds), except, count],
   )
+
+/** What the body wrote is undone where it is refused; false then. A fault of the service itself ends the transaction. */
+export async function tryInSavepoint(tx: Tx, body: () => Promise<unknown>): Promise<boolean> {
+  await tx.run('savepoint opening')
+  try {
+    await body()
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === 'internal') throw error
+    await tx.run('rollback to savepoint opening')
+    return false
+  }
+  await tx.run('release savepoint opening')
+  return true
+}

@@ -9,7 +9,7 @@ import { findSubject } from '#modules/subjects/index.ts'
 import { insertCaseAlert } from '../queries.ts'
 import { openInvestigation } from './open-investigation.ts'
 
-const TRIGGERS = 'investigation-triggers'
+export const TRIGGERS = 'investigation-triggers'
 
 export interface InvestigationTrigger {
   readonly code: string

@@ -13,6 +13,8 @@ export const listDueSubjects = (
     readonly segment: string | null
     readonly band: string | null
     readonly every_days: number
+    /** Ids of subjects that are left out. */
+    readonly except: readonly string[]
   },
   count: number,
 ) =>
@@ -24,6 +26,7 @@ export const listDueSubjects = (
         and s.created_at < now() - $5::int * interval '1 day'
         and not exists (select 1 from app.investigation i where i.tenant_id = s.tenant_id and i.subject_id = s.subject_id and i.playbook_key = $6
                            and i.state <> 'merged' and (i.state in ('open', 'proposed') or i.created_at > now() - $5::int * interval '1 day'))
+        and not s.subject_id = any ($8::uuid[])
       order by s.subject_id limit $7`,
-    [tx.tenant_id, due.subject_type, due.segment, due.band, due.every_days, due.playbook_key, count],
+    [tx.tenant_id, due.subject_type, due.segment, due.band, due.every_days, due.playbook_key, count, due.except],
   )

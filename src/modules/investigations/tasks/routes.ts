@@ -8,7 +8,7 @@ import { workItems } from '#modules/work/index.ts'
 import { lockStep } from '../gathering/queries.ts'
 import { continueGathering } from '../gathering/start-gathering.ts'
 import { assertCase } from '../lifecycle/case-content.ts'
-import { INVESTIGATION } from '../model.ts'
+import { caseWorkers, INVESTIGATION } from '../model.ts'
 import { findInvestigation, type InvestigationRow } from '../queries.ts'
 import { InvestigationParams } from '../schema.ts'
 import {
@@ -111,7 +111,13 @@ export const taskRoutes = [
     const checklist = applyChecklist(task, body.checklist)
     if (state === 'done' && checklist.some(({ is_done }) => !is_done))
       fail('transition_not_allowed', 'An item of the checklist is open.')
-    if (body.assignee) await workItems.assertAssignable(tx, body.assignee, restriction_id)
+    if (body.assignee)
+      await workItems.assertAssignable(
+        tx,
+        body.assignee,
+        restriction_id,
+        task.role === null ? caseWorkers : [task.role],
+      )
     const assignee =
       body.assignee === undefined ? task.assignee : body.assignee === null ? null : `user:${body.assignee}`
     const { title, detail } = task

@@ -71,3 +71,22 @@ export const deferProviderState = (
       seen.answered ?? false,
     ],
   )
+
+/** Of calls that the caller may see: the shared state of the provider would tell of others. */
+export const findLastFault = (tx: Tx, provider_key: string) =>
+  tx.find<{ fault: string; ended_at: string }>(
+    `select fault, ended_at from app.provider_attempt
+      where tenant_id = $1 and provider_key = $2 and sent_at is not null and fault is not null and ended_at is not null
+      order by sent_at desc limit 1`,
+    [tx.tenant_id, provider_key],
+  )
+
+export const findLastAnswerTime = async (tx: Tx, provider_key: string): Promise<string | null> =>
+  (
+    await tx.find<{ ended_at: string }>(
+      `select ended_at from app.provider_attempt
+        where tenant_id = $1 and provider_key = $2 and sent_at is not null and outcome = 'answered' and ended_at is not null
+        order by sent_at desc limit 1`,
+      [tx.tenant_id, provider_key],
+    )
+  )?.ended_at ?? null
