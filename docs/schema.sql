@@ -537,6 +537,49 @@ begin
      where e.tenant_id = app.tenant_id() and e.erasure_id = nullif(current_setting('app.erasing', true), '')::uuid and e.origin = 'ledger');
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_subject_held(subject uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  one record;
+  found_one boolean := app.is_held(subject);
+begin
+  if found_one or not exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id()) then return found_one; end if;
+  perform set_config('app.sight', 'all', true);
+  for one in
+    select c.relname as table_name, k.attname as key_column
+      from pg_class c
+      join pg_attribute s on s.attrelid = c.oid and s.attname = 'subject_id' and s.atttypid = 'uuid'::regtype and not s.attisdropped
+      join pg_index i on i.indrelid = c.oid and i.indisprimary and i.indnkeyatts = 2
+      join pg_attribute k on k.attrelid = c.oid and k.attnum = i.indkey[1] and k.atttypid = 'uuid'::regtype and k.attname <> 'subject_id'
+     where c.relnamespace = 'app'::regnamespace and c.relkind = 'r'
+  loop
+    execute format('select exists (select 1 from app.hold_in_force h join app.%I t on t.tenant_id = h.tenant_id and t.%I = h.object_id
+                     where h.tenant_id = app.tenant_id() and t.subject_id = $1)', one.table_name, one.key_column)
+       into found_one using subject;
+    exit when found_one;
+  end loop;
+  perform set_config('app.sight', before, true);
+  return found_one;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_subject_investigated(subject uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  found_one boolean;
+begin
+  perform set_config('app.sight', 'all', true);
+  found_one := exists (select 1 from app.investigation i
+                        where i.tenant_id = app.tenant_id() and i.subject_id = subject and i.state in ('open', 'proposed'));
+  perform set_config('app.sight', before, true);
+  return found_one;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_word_character(symbol text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -552,6 +595,17 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -562,17 +616,6 @@ begin
             from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
                   union all
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()
@@ -834,6 +877,12 @@ begin
     end if;
   end if;
   if app.erasing() = old.subject_id and to_jsonb(new) - 'reason' = to_jsonb(old) - 'reason' and new.reason is null then
+    return new;
+  end if;
+  if new.state = 'requested' and old.state = 'executing' and old.origin = 'request' and app.actor() like 'job:_%'
+     and to_jsonb(new) - array['state', 'confirmed_at', 'confirmed_by', 'decision', 'job_id']
+       = to_jsonb(old) - array['state', 'confirmed_at', 'confirmed_by', 'decision', 'job_id']
+     and not exists (select 1 from app.erasure_step s where s.tenant_id = old.tenant_id and s.erasure_id = old.erasure_id) then
     return new;
   end if;
   if (new.tenant_id, new.erasure_id, new.subject_id, new.requested_at, new.requested_by)
@@ -2015,24 +2064,23 @@ begin
   if not app.restoring() and exists (
        select 1 from app.erasure e
         where e.tenant_id = new.tenant_id and e.state = 'executing'
-          and (e.subject_id = new.object_id
-               or e.subject_id = (select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id)
-               or e.subject_id = (select i.subject_id from app.investigation i
-                                   where i.tenant_id = new.tenant_id and i.investigation_id = new.object_id))) then
+          and e.subject_id in (
+            select new.object_id
+            union all select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id
+            union all select i.subject_id from app.investigation i where i.tenant_id = new.tenant_id and i.investigation_id = new.object_id
+            union all select r.subject_id from app.report r where r.tenant_id = new.tenant_id and r.report_id = new.object_id)) then
     raise exception 'the subject is being erased' using errcode = 'PB009';
   end if;
   return new;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.refuse_hold_of_erased_report()
+CREATE OR REPLACE FUNCTION app.refuse_kept_erasure()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not app.restoring() and exists (
-       select 1 from app.erasure e join app.report r on r.tenant_id = e.tenant_id and r.subject_id = e.subject_id
-        where e.tenant_id = new.tenant_id and e.state = 'executing' and r.report_id = new.object_id) then
-    raise exception 'the subject is being erased' using errcode = 'PB009';
+  if not app.restoring() and (app.is_subject_held(new.subject_id) or app.is_subject_investigated(new.subject_id)) then
+    raise exception 'a legal hold keeps the subject' using errcode = 'PB008';
   end if;
   return new;
 end $function$
@@ -3870,6 +3918,7 @@ CREATE TRIGGER erasure_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure FO
 CREATE TRIGGER erasure_also BEFORE UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_also();
 CREATE TRIGGER erasure_keep BEFORE INSERT OR UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure();
 CREATE TRIGGER erasure_refuse BEFORE UPDATE ON app.erasure FOR EACH ROW WHEN (((new.state = 'executing'::text) AND (old.state = 'requested'::text) AND (new.origin = 'request'::text))) EXECUTE FUNCTION app.refuse_hidden_erasure();
+CREATE TRIGGER erasure_refuse_kept BEFORE UPDATE ON app.erasure FOR EACH ROW WHEN (((new.state = 'executing'::text) AND (old.state = 'requested'::text) AND (new.origin = 'request'::text))) EXECUTE FUNCTION app.refuse_kept_erasure();
 grant insert, select, update on app.erasure to app;
 grant select (tenant_id, state, ledger_hash) on app.erasure to worker;
 
@@ -4112,7 +4161,6 @@ CREATE TRIGGER hold_erase BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.eras
 CREATE TRIGGER hold_erase_own BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_hold();
 CREATE TRIGGER hold_keep BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
 CREATE TRIGGER hold_refuse BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased();
-CREATE TRIGGER hold_report_erased BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased_report();
 CREATE TRIGGER hold_tenant BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_in_deletion();
 grant insert, select, update on app.hold to app;
 
