@@ -537,13 +537,47 @@ begin
      where e.tenant_id = app.tenant_id() and e.erasure_id = nullif(current_setting('app.erasing', true), '')::uuid and e.origin = 'ledger');
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.is_test_call(tenant uuid, call uuid)
+CREATE OR REPLACE FUNCTION app.is_subject_held(subject uuid)
  RETURNS boolean
  LANGUAGE plpgsql
- STABLE
 AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  one record;
+  found_one boolean := app.is_held(subject);
 begin
-  return exists (select 1 from app.provider_call c where c.tenant_id = tenant and c.call_id = call and c.mode <> 'live');
+  if found_one or not exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id()) then return found_one; end if;
+  perform set_config('app.sight', 'all', true);
+  for one in
+    select c.relname as table_name, k.attname as key_column
+      from pg_class c
+      join pg_attribute s on s.attrelid = c.oid and s.attname = 'subject_id' and s.atttypid = 'uuid'::regtype and not s.attisdropped
+      join pg_index i on i.indrelid = c.oid and i.indisprimary and i.indnkeyatts = 2
+      join pg_attribute k on k.attrelid = c.oid and k.attnum = i.indkey[1] and k.atttypid = 'uuid'::regtype and k.attname <> 'subject_id'
+     where c.relnamespace = 'app'::regnamespace and c.relkind = 'r'
+  loop
+    execute format('select exists (select 1 from app.hold_in_force h join app.%I t on t.tenant_id = h.tenant_id and t.%I = h.object_id
+                     where h.tenant_id = app.tenant_id() and t.subject_id = $1)', one.table_name, one.key_column)
+       into found_one using subject;
+    exit when found_one;
+  end loop;
+  perform set_config('app.sight', before, true);
+  return found_one;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_subject_investigated(subject uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  found_one boolean;
+begin
+  perform set_config('app.sight', 'all', true);
+  found_one := exists (select 1 from app.investigation i
+                        where i.tenant_id = app.tenant_id() and i.subject_id = subject and i.state in ('open', 'proposed'));
+  perform set_config('app.sight', before, true);
+  return found_one;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.is_word_character(symbol text)
@@ -561,6 +595,17 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -571,17 +616,6 @@ begin
             from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
                   union all
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()
@@ -845,6 +879,12 @@ begin
   if app.erasing() = old.subject_id and to_jsonb(new) - 'reason' = to_jsonb(old) - 'reason' and new.reason is null then
     return new;
   end if;
+  if new.state = 'requested' and old.state = 'executing' and old.origin = 'request' and app.actor() like 'job:_%'
+     and to_jsonb(new) - array['state', 'confirmed_at', 'confirmed_by', 'decision', 'job_id']
+       = to_jsonb(old) - array['state', 'confirmed_at', 'confirmed_by', 'decision', 'job_id']
+     and not exists (select 1 from app.erasure_step s where s.tenant_id = old.tenant_id and s.erasure_id = old.erasure_id) then
+    return new;
+  end if;
   if (new.tenant_id, new.erasure_id, new.subject_id, new.requested_at, new.requested_by)
      is distinct from (old.tenant_id, old.erasure_id, old.subject_id, old.requested_at, old.requested_by)
      or (new.origin <> old.origin and (new.origin, old.state) <> ('ledger', 'requested'))
@@ -1076,21 +1116,6 @@ begin
   return new;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.keep_investigation_event()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if pg_trigger_depth() < 2 and not app.restoring() and new.kind in (
-       'opened', 'proposed', 'closed', 'reopened', 'withdrawn', 'returned', 'merged', 'waiting', 'resumed', 'changed', 'gathering', 'restricted',
-       'step_added', 'step_pending', 'step_running', 'step_waiting', 'step_succeeded', 'step_failed', 'step_indeterminate', 'step_skipped', 'step_waived',
-       'noted', 'task_added', 'task_changed', 'information_requested', 'information_ended', 'narrative_written', 'subject_added', 'alert_linked',
-       'evidence_attached', 'evidence_detached', 'other_case_requested') then
-    raise exception 'events of the kind % are written by the database itself', new.kind using errcode = 'PB002';
-  end if;
-  return new;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.keep_investigation_request()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1103,36 +1128,6 @@ begin
         (old.tenant_id, old.request_id, old.investigation_id, old.addressee, old.question, old.asked_at, old.asked_by, old.restriction_id)
      or new.revision <> old.revision + 1 then
     raise exception 'a request for information is answered or withdrawn once, never changed' using errcode = 'PB002';
-  end if;
-  return new;
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.keep_investigation_rules()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if app.restoring() then return new; end if;
-  if old.joins and not new.joins and not exists (
-       select 1 from app.restriction r where r.tenant_id = new.tenant_id and r.restriction_id = new.restriction_id and r.is_in_force) then
-    raise exception 'only an investigation whose restriction is in force is apart' using errcode = 'PB002';
-  end if;
-  if old.state in ('proposed', 'closed') and new.state = 'open' and app.actor() not like 'user:_%' then
-    raise exception 'a person opens an investigation again' using errcode = 'PB002';
-  end if;
-  if old.state in ('closed', 'merged') and new.state = old.state
-     and (new.gathering_problem, new.gathering_job_id) is distinct from (old.gathering_problem, old.gathering_job_id) then
-    raise exception 'nothing of an investigation that is % changes', old.state using errcode = 'PB002';
-  end if;
-  if new.state = 'merged' and old.state = 'open' then
-    if new.merged_by is distinct from app.actor() then
-      raise exception 'whoever merges is the actor' using errcode = 'PB002';
-    end if;
-    if new.gathering = 'running' or exists (
-         select 1 from app.investigation_step s
-          where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id and s.state = 'running') then
-      raise exception 'an investigation is merged when nothing of it is running' using errcode = 'PB002';
-    end if;
   end if;
   return new;
 end $function$
@@ -1363,30 +1358,6 @@ begin
     raise exception 'the content of a report never changes' using errcode = 'PB002';
   end if;
   return coalesce(new, old);
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.keep_report_source()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if not app.restoring() and exists (
-       select 1 from app.report r where r.tenant_id = new.tenant_id and r.report_id = new.report_id
-          and r.manifest is not null) then
-    raise exception 'a report has the sources that it was made from' using errcode = 'PB002';
-  end if;
-  return new;
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.keep_report_verdict()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if not app.restoring() and app.actor() not like 'job:_%' then
-    raise exception 'a job says whether a report is identical' using errcode = 'PB002';
-  end if;
-  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_risk()
@@ -1668,39 +1639,6 @@ CREATE OR REPLACE FUNCTION app.lock_provider_call(tenant uuid, call uuid)
 BEGIN ATOMIC
  SELECT pg_advisory_xact_lock(hashtextextended(((('provider_call:'::text || tenant) || ':'::text) || call), (0)::bigint)) AS pg_advisory_xact_lock;
 END
-;
-CREATE OR REPLACE FUNCTION app.mark_test_evidence()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if app.restoring() then return new; end if;
-  if tg_op = 'UPDATE' then
-    new.is_test := old.is_test;
-  elsif new.kind = 'provider_call' then
-    new.is_test := app.is_test_call(new.tenant_id, new.object_id);
-  else
-    new.is_test := new.kind = 'evaluation' and exists (
-      select 1 from app.admission_evidence c
-        join app.payload_admission m on m.tenant_id = c.tenant_id and m.admission_id = c.admission_id
-        join app.provider_answer a on a.tenant_id = m.tenant_id and a.payload_id = m.payload_id
-       where c.tenant_id = new.tenant_id and c.consumer_kind = 'evaluation' and c.consumer_id = new.object_id
-         and app.is_test_call(a.tenant_id, a.call_id));
-  end if;
-  return new;
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.mark_test_step()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if app.restoring() then return new; end if;
-  new.is_test := new.call_id is not null and app.is_test_call(new.tenant_id, new.call_id)
-    or new.evidence_id is not null and exists (
-         select 1 from app.evidence_item e where e.tenant_id = new.tenant_id and e.evidence_id = new.evidence_id and e.is_test);
-  return new;
-end $function$
 ;
 CREATE OR REPLACE FUNCTION app.match_erasure(owner uuid, content text, described jsonb, subject uuid, sure text[], own text[], marks text[])
  RETURNS text
@@ -2126,24 +2064,23 @@ begin
   if not app.restoring() and exists (
        select 1 from app.erasure e
         where e.tenant_id = new.tenant_id and e.state = 'executing'
-          and (e.subject_id = new.object_id
-               or e.subject_id = (select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id)
-               or e.subject_id = (select i.subject_id from app.investigation i
-                                   where i.tenant_id = new.tenant_id and i.investigation_id = new.object_id))) then
+          and e.subject_id in (
+            select new.object_id
+            union all select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id
+            union all select i.subject_id from app.investigation i where i.tenant_id = new.tenant_id and i.investigation_id = new.object_id
+            union all select r.subject_id from app.report r where r.tenant_id = new.tenant_id and r.report_id = new.object_id)) then
     raise exception 'the subject is being erased' using errcode = 'PB009';
   end if;
   return new;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.refuse_hold_of_erased_report()
+CREATE OR REPLACE FUNCTION app.refuse_kept_erasure()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not app.restoring() and exists (
-       select 1 from app.erasure e join app.report r on r.tenant_id = e.tenant_id and r.subject_id = e.subject_id
-        where e.tenant_id = new.tenant_id and e.state = 'executing' and r.report_id = new.object_id) then
-    raise exception 'the subject is being erased' using errcode = 'PB009';
+  if not app.restoring() and (app.is_subject_held(new.subject_id) or app.is_subject_investigated(new.subject_id)) then
+    raise exception 'a legal hold keeps the subject' using errcode = 'PB008';
   end if;
   return new;
 end $function$
@@ -3981,6 +3918,7 @@ CREATE TRIGGER erasure_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure FO
 CREATE TRIGGER erasure_also BEFORE UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_also();
 CREATE TRIGGER erasure_keep BEFORE INSERT OR UPDATE ON app.erasure FOR EACH ROW EXECUTE FUNCTION app.keep_erasure();
 CREATE TRIGGER erasure_refuse BEFORE UPDATE ON app.erasure FOR EACH ROW WHEN (((new.state = 'executing'::text) AND (old.state = 'requested'::text) AND (new.origin = 'request'::text))) EXECUTE FUNCTION app.refuse_hidden_erasure();
+CREATE TRIGGER erasure_refuse_kept BEFORE UPDATE ON app.erasure FOR EACH ROW WHEN (((new.state = 'executing'::text) AND (old.state = 'requested'::text) AND (new.origin = 'request'::text))) EXECUTE FUNCTION app.refuse_kept_erasure();
 grant insert, select, update on app.erasure to app;
 grant select (tenant_id, state, ledger_hash) on app.erasure to worker;
 
@@ -4147,7 +4085,6 @@ create table app.evidence_item (
   detached_by text,
   detach_reason text,
   erased_at timestamp with time zone,
-  is_test boolean default false not null,
   constraint evidence_item_pkey PRIMARY KEY (tenant_id, evidence_id),
   constraint evidence_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint evidence_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
@@ -4179,7 +4116,6 @@ CREATE TRIGGER evidence_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evid
 CREATE TRIGGER evidence_item_erase_own BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.owner_kind = 'subject'::text))) EXECUTE FUNCTION app.refuse_erasure_of_others('owner_id');
 CREATE TRIGGER evidence_item_hold BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.keep_evidence_item();
-CREATE TRIGGER evidence_item_test BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.mark_test_evidence();
 CREATE TRIGGER investigation_evidence_added AFTER INSERT ON app.evidence_item FOR EACH ROW WHEN ((new.owner_kind = 'investigation'::text)) EXECUTE FUNCTION app.record_investigation_row('evidence_attached', 'evidence_id', 'kind', 'object_id');
 CREATE TRIGGER investigation_evidence_detached AFTER UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (new.detached_at IS NOT NULL) AND (old.detached_at IS NULL))) EXECUTE FUNCTION app.record_investigation_row('evidence_detached', 'evidence_id');
 CREATE TRIGGER investigation_evidence_open BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (app.erasing() IS NULL))) EXECUTE FUNCTION app.require_investigation('owner_id', 'open', 'proposed');
@@ -4225,7 +4161,6 @@ CREATE TRIGGER hold_erase BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.eras
 CREATE TRIGGER hold_erase_own BEFORE UPDATE ON app.hold FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_hold();
 CREATE TRIGGER hold_keep BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.keep_hold();
 CREATE TRIGGER hold_refuse BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased();
-CREATE TRIGGER hold_report_erased BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_of_erased_report();
 CREATE TRIGGER hold_tenant BEFORE INSERT ON app.hold FOR EACH ROW EXECUTE FUNCTION app.refuse_hold_in_deletion();
 grant insert, select, update on app.hold to app;
 
@@ -4420,7 +4355,6 @@ CREATE TRIGGER investigation_keep BEFORE INSERT ON app.investigation FOR EACH RO
 CREATE TRIGGER investigation_record AFTER UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_record_insert AFTER INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_refuse BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
-CREATE TRIGGER investigation_rules BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_rules();
 grant insert, select, update on app.investigation to app;
 grant select (tenant_id, state, gathering, waiting_until, created_at) on app.investigation to worker;
 
@@ -4474,7 +4408,6 @@ create policy wall on app.investigation_event as restrictive for all using ((ten
 CREATE TRIGGER investigation_event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_event_append BEFORE DELETE OR UPDATE ON app.investigation_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER investigation_event_joined AFTER INSERT ON app.investigation_event FOR EACH ROW WHEN ((new.kind = 'joined'::text)) EXECUTE FUNCTION app.record_joined_case();
-CREATE TRIGGER investigation_event_keep BEFORE INSERT ON app.investigation_event FOR EACH ROW EXECUTE FUNCTION app.keep_investigation_event();
 CREATE TRIGGER investigation_event_restriction BEFORE INSERT ON app.investigation_event FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 grant insert, select on app.investigation_event to app;
 
@@ -4527,7 +4460,6 @@ create policy sight on app.investigation_note as restrictive for all using (((re
 create policy wall on app.investigation_note as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER investigation_note_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_note FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_note_append BEFORE DELETE OR UPDATE ON app.investigation_note FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
-CREATE TRIGGER investigation_note_open BEFORE INSERT ON app.investigation_note FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
 CREATE TRIGGER investigation_note_record AFTER INSERT ON app.investigation_note FOR EACH ROW WHEN ((new.revision IS NULL)) EXECUTE FUNCTION app.record_investigation_row('noted', 'note_id');
 CREATE TRIGGER investigation_note_restriction BEFORE INSERT ON app.investigation_note FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 grant insert, select on app.investigation_note to app;
@@ -4587,7 +4519,6 @@ create table app.investigation_seal (
   sealed_at timestamp with time zone default now() not null,
   sealed_by text not null,
   restriction_id uuid,
-  content bytea,
   constraint investigation_seal_pkey PRIMARY KEY (tenant_id, investigation_id, seal_no),
   constraint investigation_seal_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
   constraint investigation_seal_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
@@ -4640,7 +4571,6 @@ create table app.investigation_step (
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
   restriction_id uuid,
-  is_test boolean default false not null,
   constraint investigation_step_position_key UNIQUE (tenant_id, investigation_id, "position"),
   constraint investigation_step_pkey PRIMARY KEY (tenant_id, investigation_id, step_key),
   constraint investigation_step_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
@@ -4681,7 +4611,6 @@ CREATE TRIGGER investigation_step_open BEFORE INSERT OR UPDATE ON app.investigat
 CREATE TRIGGER investigation_step_person BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN (((new.state <> old.state) AND (old.state = ANY (ARRAY['failed'::text, 'indeterminate'::text, 'skipped'::text])) AND (app.erasing() IS NULL))) EXECUTE FUNCTION app.require_person_for_step();
 CREATE TRIGGER investigation_step_record AFTER UPDATE ON app.investigation_step FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION app.record_investigation_step();
 CREATE TRIGGER investigation_step_restriction BEFORE INSERT ON app.investigation_step FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
-CREATE TRIGGER investigation_step_test BEFORE INSERT OR UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.mark_test_step();
 grant insert, select, update on app.investigation_step to app;
 grant select (tenant_id, kind, state, started_at) on app.investigation_step to worker;
 
@@ -5737,7 +5666,6 @@ CREATE TRIGGER report_erase BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((app
 CREATE TRIGGER report_hold BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('report_id', 'subject_id');
 CREATE TRIGGER report_keep BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((app.erasing() IS NULL) OR (old.state <> 'deleted'::text))) EXECUTE FUNCTION app.keep_report();
 CREATE TRIGGER report_refuse BEFORE INSERT ON app.report FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
-CREATE TRIGGER report_verdict BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((app.erasing() IS NULL) AND ((new.verified_at IS DISTINCT FROM old.verified_at) OR (new.is_identical IS DISTINCT FROM old.is_identical)))) EXECUTE FUNCTION app.keep_report_verdict();
 grant insert, select, update on app.report to app;
 
 -- report_format: append
@@ -5841,7 +5769,6 @@ create policy sight on app.report_source as restrictive for all using (((restric
 create policy wall on app.report_source as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER report_source_actor BEFORE INSERT OR DELETE OR UPDATE ON app.report_source FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER report_source_append BEFORE DELETE OR UPDATE ON app.report_source FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
-CREATE TRIGGER report_source_keep BEFORE INSERT ON app.report_source FOR EACH ROW EXECUTE FUNCTION app.keep_report_source();
 grant insert, select on app.report_source to app;
 
 -- resolution_receipt: append

@@ -103,7 +103,7 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
     'template_key parameters formats readers locale time_zone state failure manifest snapshot_sha256 ended_by created_by updated_by',
   report_format: 'format sha256',
   report_part: 'part',
-  report_schedule: 'name template_key parameters formats locale cron time_zone last_skipped created_by updated_by',
+  report_schedule: 'template_key formats locale cron time_zone created_by updated_by',
   resolution_receipt: 'consumer manifest manifest_hash created_by',
   restriction: 'purpose imposed_by lifted_by lift_reason created_by prepared_for',
   restriction_access: 'principal effect reason granted_by',

@@ -112,6 +112,9 @@ export function updateRowsSql(table: BackupTable): string {
     from jsonb_array_elements($1::jsonb) as r (line) where t.tenant_id = ${values(table, 'r.line')[tenantColumnIndex(table)]}`
 }
 
+/** Of those that are in use. */
+export const SUSPEND_TENANTS = `update app.tenant set state = 'suspended', suspended_at = now() where tenant_id = any ($1::uuid[]) and state = 'active'`
+
 const tenantColumnIndex = (table: BackupTable): number =>
   table.columns.findIndex((column) => column.name === 'tenant_id')
 

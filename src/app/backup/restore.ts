@@ -26,6 +26,7 @@ import {
   insertFromStaging,
   insertRowsSql,
   listTables,
+  SUSPEND_TENANTS,
   selectRowsSql,
   updateRowsSql,
 } from './queries.ts'
@@ -41,6 +42,8 @@ export interface RestoreOptions {
   readonly onTenant?: (tenant_id: string, number: number, count: number) => void | Promise<void>
   /** Called when everything is restored and all tenants are still suspended: if it fails, they stay so. */
   readonly record?: RecordBackup
+  /** Asked after `record`: tenants that stay suspended although everything is there. */
+  readonly listUnready?: () => readonly string[]
 }
 
 const ACTOR = 'operator:restore'
@@ -167,9 +170,10 @@ async function restoreAll(
     if (!('trailer' in last)) throw sectionOrderError(options.file)
     const { sections, rows, sha256 } = last.trailer
     await options.record?.(tenants, sha256, options.any_key ?? false)
-    await sessions.steward.transaction({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'write' }, (tx) =>
-      activateTenants(tx, tables, options.file),
-    )
+    await sessions.steward.transaction({ tenant_id: SYSTEM_TENANT, actor: ACTOR, mode: 'write' }, async (tx) => {
+      await activateTenants(tx, tables, options.file)
+      await tx.run(SUSPEND_TENANTS, [options.listUnready?.() ?? []])
+    })
     return { sections, rows, sha256, tenants: tenants.length }
   } catch (error) {
     throw isBegun ? partialRestoreError(error as Error) : error

@@ -9,8 +9,14 @@ import { createRuntime } from '../runtime.ts'
 import type { Command, Invocation } from './command.ts'
 import { withEnvironment } from './operator.ts'
 
-export const describeReplay = ({ entries, replayed, absent }: ReplayTotals): string =>
-  `${entries} erasures in the ledger: ${replayed} carried out again, ${absent} of subjects that this database does not have.`
+export const describeReplay = ({ entries, replayed, absent, waiting, failed }: ReplayTotals): string =>
+  [
+    `${entries} erasures in the ledger: ${replayed} carried out again, ${absent} of subjects that this database does not have.`,
+    ...(waiting > 0 ? [`${waiting} had begun and wait until a legal hold is released.`] : []),
+    ...failed.map(
+      ({ tenant_id, erasure_id, reason }) => `Erasure ${erasure_id} of tenant ${tenant_id} FAILED: ${reason}`,
+    ),
+  ].join('\n')
 
 /** The ledger, or an error where there is none. */
 export async function requireLedger(invocation: Invocation): Promise<ErasureLedger> {
@@ -57,7 +63,7 @@ export const erasuresReplay: Command = {
   about: `
 For databases that were restored by other means than "npx probity restore", which does this itself: pg_restore, a snapshot of a
 disk, point-in-time recovery. Until it ran, processes are not ready. It can be repeated: what is erased stays so. Each erasure is
-recorded in the audit record of its tenant.
+recorded in the audit record of its tenant. One that fails does not stop the others; the command then ends with 1.
 
 Example:
   PROBITY_ERASURE_LEDGER=/var/lib/probity-ledger/erasures.ndjson npx probity erasures replay`,
@@ -65,7 +71,8 @@ Example:
     withEnvironment(invocation, { name: 'erasures' }, async ({ connections, home }) => {
       const ledger = await requireLedger(invocation)
       const keyring = loadKeyring(invocation.config(), home)
-      invocation.terminal.out(describeReplay(await replayWith(invocation, { connections, keyring }, ledger)))
-      return 0
+      const totals = await replayWith(invocation, { connections, keyring }, ledger)
+      invocation.terminal.out(describeReplay(totals))
+      return totals.failed.length > 0 ? 1 : 0
     }),
 }

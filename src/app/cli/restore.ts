@@ -10,7 +10,8 @@ The whole file is checked before anything is written, and every tenant is compar
 stay suspended until the last one is there. Jobs that were running are queued again. No api, worker or start may run on
 that database meanwhile, and the master key must be the one of the backup. The audit record of every tenant says that it
 was restored, and from which backup. What the erasure ledger says was erased is erased again before a tenant is let in; without the
-ledger nothing is restored, unless --without-erasure-ledger says that there is none.
+ledger nothing is restored, unless --without-erasure-ledger says that there is none. A tenant with an erasure that fails stays
+suspended: find the cause, run "npx probity erasures replay", then "npx probity tenant resume".
 
 Example:
   PROBITY_DATA_DIR=/var/lib/probity/new npx probity migrate
@@ -29,14 +30,19 @@ Example:
     const file = args.required('from')
     const ledger = args.flag('without-erasure-ledger') ? null : await requireLedger(invocation)
     const restored: string[] = []
+    const unready = new Set<string>()
     return withVerifiedDatabase(invocation, 'restore', 'restoreBackup', async (context) => {
       const { tenants, rows } = await readBackup({
         ...context,
         file,
         record: async (...recorded) => {
           await context.record(...recorded)
-          if (ledger) terminal.note(describeReplay(await replayWith(invocation, context, ledger, restored)))
+          if (!ledger) return
+          const totals = await replayWith(invocation, context, ledger, restored)
+          terminal.note(describeReplay(totals))
+          for (const { tenant_id } of totals.failed) unready.add(tenant_id)
         },
+        listUnready: () => [...unready],
         any_key: args.flag('any-key'),
         onTenant: (tenant_id, number, count) => {
           restored.push(tenant_id)
@@ -44,7 +50,8 @@ Example:
         },
       })
       terminal.out(`Restored ${tenants} tenants, ${rows} rows; counts and checksums are those of the backup.`)
-      return 0
+      if (unready.size > 0) terminal.note(`Still suspended, because an erasure failed: ${[...unready].join(', ')}.`)
+      return unready.size > 0 ? 1 : 0
     })
   },
 }

@@ -191,6 +191,26 @@ async function restoreOld(): Promise<EmptyDatabase> {
   return target
 }
 
+const worse_file = path.join(folder, 'worse.ndjson')
+/** An entry that no database takes, and one of a subject that is not there. */
+async function createWorseLedger() {
+  const worse = createFileLedger(worse_file)
+  const { key_id, signStatement } = w.kernel.auditKeys
+  const signer = { key_id, sign: (hash: string) => signStatement('erasure-ledger', hash) }
+  const [known] = (await ledger.read()) as [LedgerEntry]
+  await worse.append({ ...known, erasure_id: uuidv7(), requested_by: 'user:\u0000' }, signer)
+  await worse.append({ ...known, erasure_id: uuidv7(), subject_id: uuidv7() }, signer)
+  return worse
+}
+
+const readStates = async (target: Pick<EmptyDatabase, 'postgres'>): Promise<Readonly<Record<string, string>>> => {
+  const client = new pg.Client(target.postgres)
+  await client.connect()
+  const { rows } = await client.query<{ tenant_id: string; state: string }>('select tenant_id, state from app.tenant')
+  await client.end()
+  return Object.fromEntries(rows.map(({ tenant_id, state }) => [tenant_id, state]))
+}
+
 const readName = async (target: EmptyDatabase): Promise<string> => {
   const client = new pg.Client(target.postgres)
   await client.connect()
@@ -281,9 +301,14 @@ describe('an older state that is restored', () => {
           [t.tenant_id, uuidv7(), subject_id],
         ),
       )
-      expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 1, absent: 0 })
+      // One that cannot be carried out does not stop those behind it.
+      const worse = await replayErasures(runtime, await createWorseLedger())
+      const failed = [{ tenant_id: t.tenant_id, erasure_id: expect.any(String), reason: expect.any(String) }]
+      expect(worse).toEqual({ entries: 2, replayed: 0, absent: 1, waiting: 0, failed })
+      const none = { absent: 0, waiting: 0, failed: [] }
+      expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 1, ...none })
       await expect.poll(check).toMatchObject({ status: 'ok', entries: 1 })
-      expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 0, absent: 0 })
+      expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 0, ...none })
     } finally {
       await runtime.close()
     }
@@ -322,6 +347,14 @@ describe('an older state that is restored', () => {
     const restored = await runCommand(argv, environmentOf(target, ledger_file))
     expect([restored.code, restored.stderr]).toEqual([0, expect.stringContaining('1 carried out again')])
     expect(await findTexts(target.postgres)).toEqual([])
+    // A tenant with an erasure that fails stays suspended, and the others are let in.
+    const other = await createEmptyDatabase()
+    targets.push(other)
+    const partly = await runCommand(argv, environmentOf(other, worse_file))
+    expect([partly.code, partly.stderr]).toEqual([1, expect.stringContaining(`Still suspended`)])
+    const states = await readStates(w.clone)
+    expect(states[t.tenant_id]).toBe('active')
+    expect(await readStates(other)).toEqual({ ...states, [t.tenant_id]: 'suspended' })
     const replayed = await runCommand(['erasures', 'replay'], environmentOf(target, ledger_file))
     expect(replayed).toMatchObject({ code: 0, stdout: expect.stringContaining('0 carried out again') })
   })

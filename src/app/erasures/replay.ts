@@ -6,6 +6,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import type { Database, Tx } from '#kernel/database/tx.ts'
 import { type ErasureLedger, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { Kernel } from '#kernel/kernel.ts'
+import { Problem } from '#kernel/problem.ts'
 import { erasures } from '#modules/subjects/index.ts'
 import { findSubjectState, hasUnlisted } from './queries.ts'
 
@@ -14,6 +15,16 @@ export interface ReplayTotals {
   readonly replayed: number
   /** Subjects that the database does not have. */
   readonly absent: number
+  /** Those that the restored state has as begun and that a legal hold keeps: they go on when it is released. */
+  readonly waiting: number
+  /** Those that could not be carried out, with the reason. The others were. */
+  readonly failed: readonly FailedReplay[]
+}
+
+export interface FailedReplay {
+  readonly tenant_id: string
+  readonly erasure_id: string
+  readonly reason: string
 }
 
 const ACTOR = 'operator:erasures'
@@ -41,29 +52,45 @@ export async function replayErasures(
         'The backup has erasures that the erasure ledger does not have: it is not the whole ledger.',
       )
   }
-  let [replayed, absent] = [0, 0]
+  let [replayed, absent, waiting] = [0, 0, 0]
+  const failed: FailedReplay[] = []
   for (const entry of entries) {
     const { tenant_id, erasure_id, subject_id } = entry
-    const scope = fullScope(tenant_id, ACTOR)
-    const read = <T>(body: (tx: Tx) => Promise<T>) => database.read(scope, body)
-    const write = <T>(body: (tx: Tx) => Promise<T>) => database.write(scope, body)
-    const state = await read((tx) => findSubjectState(tx, subject_id))
-    if (!state) absent++
-    if (!state || state.is_erased) continue
-    await write(async (tx) => {
-      await erasures.withdrawOtherErasures(tx, entry)
-      await erasures.upsertReplayedErasure(tx, entry)
-      recordEvent(tx, kernel.auditKeys, {
-        operation: 'replayErasure',
-        object_type: 'erasures',
-        object_id: erasure_id,
-        request_id: null,
-        detail: { subject_id, ledger_seq: entry.seq },
-        restriction_id: null,
-      })
-    })
-    await erasures.runErasure({ ...kernel, erasureLedger: ledger }, { read, write }, { tenant_id, erasure_id })
-    replayed++
+    // One erasure must not keep all other tenants out.
+    try {
+      const state = await database.read(fullScope(tenant_id, ACTOR), (tx) => findSubjectState(tx, subject_id))
+      if (!state) absent++
+      if (!state || state.is_erased) continue
+      await replayEntry({ kernel, database }, ledger, entry)
+      replayed++
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'legal_hold') waiting++
+      else failed.push({ tenant_id, erasure_id, reason: (error as Error).message })
+    }
   }
-  return { entries: entries.length, replayed, absent }
+  return { entries: entries.length, replayed, absent, waiting, failed }
+}
+
+async function replayEntry(
+  { kernel, database }: { readonly kernel: Kernel; readonly database: Database },
+  ledger: ErasureLedger,
+  entry: LedgerEntry,
+): Promise<void> {
+  const { tenant_id, erasure_id, subject_id } = entry
+  const scope = fullScope(tenant_id, ACTOR)
+  const read = <T>(body: (tx: Tx) => Promise<T>) => database.read(scope, body)
+  const write = <T>(body: (tx: Tx) => Promise<T>) => database.write(scope, body)
+  await write(async (tx) => {
+    await erasures.withdrawOtherErasures(tx, entry)
+    await erasures.upsertReplayedErasure(tx, entry)
+    recordEvent(tx, kernel.auditKeys, {
+      operation: 'replayErasure',
+      object_type: 'erasures',
+      object_id: erasure_id,
+      request_id: null,
+      detail: { subject_id, ledger_seq: entry.seq },
+      restriction_id: null,
+    })
+  })
+  await erasures.runErasure({ ...kernel, erasureLedger: ledger }, { read, write }, { tenant_id, erasure_id })
 }

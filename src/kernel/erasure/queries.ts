@@ -23,6 +23,8 @@ export interface ErasableRows {
   readonly by_mark?: string
   /** Objects whose hold keeps the row. */
   readonly held_by?: readonly string[]
+  /** A condition under which the row, and with it the subject, is kept like one that is held. */
+  readonly kept?: string
   readonly restriction?: string
 }
 
@@ -35,9 +37,10 @@ const match = (one: ErasableRows): string =>
   one.match ??
   `app.match_erasure(${one.owner ?? 'null::uuid'}, ${one.text}, ${one.json ?? 'null::jsonb'}, m.subject_id, m.sure, m.own, m.marks)`
 
-/** By a legal hold; or, of rows that only mention the subject, by a restriction that nobody who decided can see. */
-function isKept({ held_by = [], restriction }: ErasableRows): string {
+/** By a legal hold or a rule of the class; or, of rows that only mention the subject, by a restriction that nobody who decided can see. */
+function isKept({ held_by = [], kept, restriction }: ErasableRows): string {
   const rules = held_by.map((object) => `app.is_held(${object})`)
+  if (kept !== undefined) rules.push(`(${kept})`)
   if (restriction !== undefined) rules.push(`app.is_closed_to_erasure(${restriction})`)
   return rules.length === 0 ? 'false' : `(${rules.join(' or ')})`
 }

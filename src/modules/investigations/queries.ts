@@ -402,6 +402,8 @@ const texts = createErasureClass('investigations', 'Titles, tasks, requests and 
     table: 'investigation',
     owner: 'r.subject_id',
     text: `concat_ws(E'\\n', r.title, r.origin_reference, r.gathering_problem::text)`,
+    // Otherwise nobody could end it.
+    kept: `r.state in ('open', 'proposed')`,
     set: `title = 'erased', origin_reference = null, gathering_problem = null`,
   },
 ])

@@ -7,6 +7,7 @@ import { makeReportJob, reportReady } from './report-job.ts'
 import { reportMetrics } from './report-metrics.ts'
 import { reportSource } from './report-source.ts'
 import { reportRoutes } from './routes.ts'
+import { scheduleErasure } from './schedules/queries.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import { scheduledReportJob } from './schedules/schedule-job.ts'
 import { decisionExplanation } from './templates/decision-explanation.ts'
@@ -28,7 +29,7 @@ export const reports: Module = {
   metrics: reportMetrics,
   events: [reportReady],
   holdable: [holdableReport],
-  erases: [reportErasure],
+  erases: [reportErasure, scheduleErasure],
   search: {
     sources: [reportSource],
     unsearched: {

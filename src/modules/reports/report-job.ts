@@ -26,7 +26,7 @@ import { renderFormat } from './render/render-report.ts'
 import { readSnapshot, storePart } from './report-content.ts'
 import { createReportFormat } from './report-format.ts'
 import { reportFiles } from './report-metrics.ts'
-import { buildManifest, hashText, newSalt, type Snapshot, toSnapshotText } from './snapshot.ts'
+import { buildManifest, hashRequest, hashText, newSalt, type Snapshot, toSnapshotText } from './snapshot.ts'
 
 /** Of the plain snapshot. */
 const MAX_SNAPSHOT_BYTES = 16 * 1024 * 1024
@@ -103,9 +103,10 @@ async function collect(context: Context, report: StoredReport): Promise<void> {
       created_by: toName(await nameActors(tx, [report.created_by]), report.created_by),
     }
   })
+  const salt = newSalt()
   const snapshot: Snapshot = {
     format: 'probity-report/1',
-    salt: newSalt(),
+    salt,
     report_id,
     template: { key: template.key, version: template.version, title: template.title },
     issuer,
@@ -114,6 +115,7 @@ async function collect(context: Context, report: StoredReport): Promise<void> {
     is_restricted: report.is_restricted,
     created_at: report.created_at,
     created_by,
+    request_sha256: hashRequest(salt, report),
     data: collected.data,
     document: template.arrange(collected.data, createReportFormat(locale, time_zone)),
   }

@@ -18,6 +18,8 @@ import { readPdf } from '#test/support/pdf-text.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { threadsDir } from '#test/support/threads.ts'
 import { reportErasure } from './erase-reports.ts'
+import { toCell } from './render/csv-text.ts'
+import { scheduleErasure } from './schedules/queries.ts'
 import { runIfDue } from './schedules/schedules.ts'
 
 let w: TestApp
@@ -128,6 +130,10 @@ describe('a subject dossier', () => {
     const csv = (await readContent(report_id, 'csv')).text
     expect(csv).toContain(`"'=HYPERLINK(""http://x"")"`)
     expect(csv).not.toMatch(/(^|,)"?=HYPER/m)
+    // Some spreadsheets end a cell at a semicolon or a tab, and read signs after a line break or in full width.
+    expect(['a;=1+1', 'a\t=1', '\n=1+1', '＝1+1', '＋1', '－1', '＠x', 'plain', '1,5'].map(toCell)).toEqual([
+      ...['"a;=1+1"', '"a\t=1"', `"'\n=1+1"`, `"'＝1+1"`, `"'＋1"`, `"'－1"`, `"'＠x"`, 'plain', '"1,5"'],
+    ])
   })
 
   test('states what it was made with, and is identical when it is made again', async () => {
@@ -161,8 +167,46 @@ describe('a subject dossier', () => {
     ])
     expect(result.is_identical).toBe(false)
     for (const { differs } of result.files) expect(differs).toEqual(['snapshot'])
-    const { values } = await w.runtime.metrics.alarms.get()
-    expect(values.find(({ labels }) => labels.reason === 'report_altered')?.value).toBe(1)
+    expect(await countAlarms()).toBe(1)
+  })
+
+  const countAlarms = async () =>
+    (await w.runtime.metrics.alarms.get()).values.find(({ labels }) => labels.reason === 'report_altered')?.value
+
+  test('is found to differ where bytes cannot be decrypted, the row says something else or a file is gone', async () => {
+    const made = await make({ ...request(subject_id), formats: ['json', 'csv'] })
+    const flip = (part: string) =>
+      `update app.report_part set content = set_byte(content, 40, get_byte(content, 40) # 1) where report_id = $1 and part = '${part}'`
+    const set = (change: string) => `update app.report set ${change} where report_id = $1`
+    const cases: [string, string, string[][]][] = [
+      [flip('csv'), flip('csv'), [['content'], []]],
+      [flip('snapshot'), flip('snapshot'), [['snapshot'], ['snapshot']]],
+      ...[
+        [`template_key = 'programme-overview'`, `template_key = 'subject-dossier'`],
+        [`parameters = '{}'`, `parameters = manifest -> 'parameters'`],
+        [`formats = '{csv}'`, `formats = '{json,csv}'`],
+        [`created_by = 'user:x'`, `created_by = '${made.report.created_by}'`],
+      ].map(([change, back]): [string, string, string[][]] => [
+        ...([set(change as string), set(back as string)] as const),
+        [['request'], ['request']],
+      ]),
+      [`delete from app.report_format where report_id = $1 and format = 'csv'`, 'select $1::uuid', [['request']]],
+    ]
+    let alarms = (await countAlarms()) ?? 0
+    for (const [change, back, expected] of cases) {
+      await alter(change, [made.report_id])
+      const { result } = (await t.runToEnd(await t.make(`POST /reports/${made.report_id}/verify`))) as {
+        result: { is_identical: boolean; files: { differs: string[] }[] }
+      }
+      expect([change, result.is_identical, result.files.map(({ differs }) => differs)]).toEqual([
+        change,
+        false,
+        expected,
+      ])
+      expect(await t.make(`GET /reports/${made.report_id}`)).toMatchObject({ is_identical: false })
+      expect(await countAlarms()).toBe(++alarms)
+      await alter(back, [made.report_id])
+    }
   })
 
   test('never changes: the database refuses another snapshot, other files and other sources', async () => {
@@ -394,6 +438,39 @@ describe('a schedule', () => {
     expect(await t.make(`PATCH ${at}`, { body: { paused: true } })).toMatchObject({ paused: true, next_run_at: null })
     expect((await w.call(`DELETE ${at}`, { token: await t.token() })).status).toBe(204)
     expect((await w.call(`GET ${at}`, { token: await t.token() })).status).toBe(404)
+  })
+
+  test('is paused when its person left, and when its subject is erased; the record has no name of it', async () => {
+    const name = 'Dossier of Zacharias Quennerstedt'
+    const subject_id = await newSubject('Zacharias Quennerstedt')
+    const body = { ...request(subject_id), name, formats: ['json'], cron: '0 6 * * mon', time_zone: 'UTC' }
+    const officer = await t.newUser()
+    const token = await t.token(undefined, `user:${officer}`)
+    const { schedule_id } = await t.make('POST /reports/schedules', { body, token })
+    const at = `/reports/schedules/${schedule_id}`
+    const { rows } = await superuser.query('select detail::text from app.audit_event where tenant_id = $1', [
+      t.tenant_id,
+    ])
+    expect(rows.filter(({ detail }) => detail.includes('Quennerstedt'))).toEqual([])
+    const runDue = async () => {
+      await alter(`update app.report_schedule set next_run_at = now() - interval '1 day' where schedule_id = $1`, [
+        schedule_id,
+      ])
+      await inTenant((tx) => runIfDue(w.kernel, tx, schedule_id))
+      return t.make(`GET ${at}`)
+    }
+    await alter(`update app.user_account set state = 'inactive' where user_id = $1`, [officer])
+    expect(await runDue()).toMatchObject({
+      paused: true,
+      last_report_id: null,
+      last_skipped: expect.stringContaining('deactivated'),
+    })
+    // Whoever resumes it is responsible for it.
+    await t.make(`PATCH ${at}`, { body: { paused: false } })
+    expect(await runDue()).toMatchObject({ paused: false, last_report_id: expect.any(String), last_skipped: null })
+    const subject = { subject_id, sure: [], own: [], marks: [], also: [] }
+    expect(await inTenant((tx) => scheduleErasure.erase(tx, subject))).toEqual([{ restriction_id: null, count: 1 }])
+    expect(await t.make(`GET ${at}`)).toMatchObject({ name: `erased ${schedule_id}`, paused: true })
   })
 })
 

@@ -21,6 +21,8 @@ export interface Snapshot {
   readonly is_restricted: boolean
   readonly created_at: string
   readonly created_by: string
+  /** Of what was requested, with the salt: the row says it too, and could be altered. Reports of earlier releases have none. */
+  readonly request_sha256?: string
   readonly data: unknown
   readonly document: ReportDocument
 }
@@ -47,6 +49,23 @@ export const toSnapshotText = (snapshot: Snapshot): string =>
   canonicalJson(JSON.parse(JSON.stringify(snapshot)) as Record<string, unknown>)
 
 export const hashText = (text: string | Buffer): string => hash('sha256', text, 'hex')
+
+export interface RequestFacts {
+  readonly template_key: string
+  readonly template_version: number
+  readonly subject_id: string | null
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly formats: readonly ReportFormatName[]
+  readonly locale: string
+  readonly time_zone: string
+  readonly created_by: string
+}
+
+export function hashRequest(salt: string, facts: RequestFacts): string {
+  const { template_key, template_version, subject_id, parameters, formats, locale, time_zone, created_by } = facts
+  const request = { template_key, template_version, subject_id, parameters, formats, locale, time_zone, created_by }
+  return hashText(canonicalJson(JSON.parse(JSON.stringify({ salt, ...request })) as Record<string, unknown>))
+}
 
 export interface ManifestInput {
   readonly template: ReportTemplate

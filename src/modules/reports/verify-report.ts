@@ -1,25 +1,30 @@
 /** Makes the files of a report again from its snapshot and compares them with the stored hashes. */
+import { isDeepStrictEqual } from 'node:util'
+import type { Tx } from '#kernel/database/tx.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertFound, fail } from '#kernel/problem.ts'
+import { assertFound, fail, Problem } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { PdfFailure } from '#kernel/typesetting/pdf-compiler.ts'
 import type { Printing } from '#kernel/typesetting/printing.ts'
-import type { ReportFormatName } from './model.ts'
+import type { ReportFormatName, ReportPart } from './model.ts'
 import { findStoredReport, type ReportFile, type StoredReport, updateVerified } from './queries.ts'
 import { type RenderInput, type RenderOptions, renderFormat } from './render/render-report.ts'
-import { readPart, readSnapshot } from './report-content.ts'
+import { readPart } from './report-content.ts'
 import { reportVerifications } from './report-metrics.ts'
-import { describePrinting, hashText, type Manifest } from './snapshot.ts'
+import { describePrinting, hashRequest, hashText, type Manifest, type Snapshot } from './snapshot.ts'
 
 export const VERIFY_REPORT = 'report-verification'
 
 /**
  * What a file was made with and what is used now: `engine` is the compiler or the renderer; `snapshot` and `content` mean that stored bytes were
- * altered; `missing`: the file cannot be made here.
+ * altered; `request`: what the row or the manifest says was requested is not what was; `missing`: the file cannot be made here.
  */
-export const differences = ['engine', 'fonts', 'template', 'snapshot', 'content', 'missing', 'unexplained'] as const
+export const differences = [
+  ...(['engine', 'fonts', 'template'] as const),
+  ...(['snapshot', 'request', 'content', 'missing', 'unexplained'] as const),
+] as const
 export type Difference = (typeof differences)[number]
 
 export interface VerifiedFile {
@@ -55,26 +60,60 @@ export interface VerifyInput extends RenderInput {
   readonly snapshot_text: string
 }
 
-/** `stored` is the hash of the stored file. */
+/** The row and the manifest against the snapshot, which nobody alters without the key. */
+export function isAsRequested(report: StoredReport, { snapshot, manifest }: RenderInput): boolean {
+  const { template_key: key, template_version: version, locale, time_zone, parameters, formats, files } = report
+  const { template, request_sha256, salt } = snapshot
+  if (request_sha256 !== undefined && request_sha256 !== hashRequest(salt, report)) return false
+  // A file that could not be made is explained by `failure`.
+  const hasFiles = report.state !== 'ready' || report.failure !== null || files.length >= formats.length
+  return (
+    hasFiles &&
+    snapshot.report_id === report.report_id &&
+    isEqual([key, version, locale, time_zone], [template.key, template.version, snapshot.locale, snapshot.time_zone]) &&
+    isEqual([key, version, locale, time_zone], [...getTemplate(manifest), manifest.locale, manifest.time_zone]) &&
+    isDeepStrictEqual(parameters, manifest.parameters)
+  )
+}
+
+const getTemplate = ({ template }: Manifest) => [template.key, template.version]
+
+interface StoredFile extends ReportFile {
+  /** The hash of the stored file; null: there is none, or it cannot be read. */
+  readonly stored_sha256: string | null
+}
+
+/** `input` null: the snapshot cannot be read. */
 export async function verifyFile(
   printing: Printing,
-  input: VerifyInput,
-  file: ReportFile & { readonly stored_sha256: string | null },
+  { report, input, manifest, is_as_requested }: Omit<Verification, 'stored'>,
+  file: StoredFile,
   options: RenderOptions,
 ): Promise<VerifiedFile> {
   const { format, sha256, stored_sha256 } = file
-  const differs = await compareInstallation(printing, format, input.manifest)
-  if (hashText(input.snapshot_text) !== input.manifest.snapshot_sha256) differs.push('snapshot')
+  const differs = await compareInstallation(printing, format, manifest)
+  const snapshot_sha256 = input && hashText(input.snapshot_text)
+  const hasSnapshot = snapshot_sha256 === manifest.snapshot_sha256 && snapshot_sha256 === report.snapshot_sha256
+  if (!hasSnapshot) differs.push('snapshot')
+  if (!is_as_requested) differs.push('request')
   if (stored_sha256 !== sha256) differs.push('content')
-  const made_sha256 = await renderFormat(printing, format, input, options).then(hashText, (error: unknown) => {
-    if (!(error instanceof PdfFailure)) throw error
-    return null
-  })
-  if (made_sha256 === null) differs.push('missing')
-  const is_identical = made_sha256 === sha256 && stored_sha256 === sha256
+  const made_sha256 = input === null ? null : await makeAgain(printing, format, input, options)
+  if (made_sha256 === null && input !== null) differs.push('missing')
+  const is_identical = hasSnapshot && is_as_requested && made_sha256 === sha256 && stored_sha256 === sha256
   if (!is_identical && differs.length === 0) differs.push('unexplained')
   return { format, is_identical, sha256, made_sha256, differs }
 }
+
+const makeAgain = (
+  printing: Printing,
+  format: ReportFormatName,
+  input: RenderInput,
+  options: RenderOptions,
+): Promise<string | null> =>
+  renderFormat(printing, format, input, options).then(hashText, (error: unknown) => {
+    if (!(error instanceof PdfFailure)) throw error
+    return null
+  })
 
 type Context = JobContext<
   { report_id: string },
@@ -93,15 +132,16 @@ export const verifyReportJob = defineJob({
   uses: ['encryption', 'metrics', 'printing', 'raiseAlarm'],
   run: async (context) => {
     const { report_id } = context.payload
-    const { report, input, stored } = await context.read((tx) => loadVerification(context.kernel, tx, report_id))
+    const loaded = await context.read((tx) => loadVerification(context.kernel, tx, report_id))
+    const { report, stored } = loaded
     const verified: VerifiedFile[] = []
     for (const file of report.files) {
       const options = { caller: context.tenant_id, signal: context.signal }
       const stored_sha256 = stored.get(file.format) ?? null
-      verified.push(await verifyFile(context.kernel.printing, input, { ...file, stored_sha256 }, options))
+      verified.push(await verifyFile(context.kernel.printing, loaded, { ...file, stored_sha256 }, options))
     }
-    const is_identical = verified.every((file) => file.is_identical)
-    reportResult(context, report, verified)
+    const is_identical = loaded.is_as_requested && verified.every((file) => file.is_identical)
+    reportResult(context, report, { is_identical, files: verified, is_as_requested: loaded.is_as_requested })
     await context.finish(async (tx) => {
       await updateVerified(tx, report_id, is_identical)
       return { report_id, is_identical, files: verified }
@@ -110,34 +150,50 @@ export const verifyReportJob = defineJob({
   },
 })
 
-async function loadVerification(
-  kernel: Context['kernel'],
-  tx: Parameters<typeof findStoredReport>[0],
-  report_id: string,
-) {
+interface Verification {
+  readonly report: StoredReport
+  readonly manifest: Manifest
+  readonly input: VerifyInput | null
+  readonly is_as_requested: boolean
+  readonly stored: ReadonlyMap<ReportFormatName, string>
+}
+
+/** Undefined where the stored bytes are not what was encrypted. A key that was destroyed is another matter. */
+async function readIntact(kernel: Context['kernel'], tx: Tx, report: StoredReport, part: ReportPart) {
+  try {
+    return await readPart(kernel, tx, report, part)
+  } catch (error) {
+    if (error instanceof Problem && error.code === 'content_corrupt') return undefined
+    throw error
+  }
+}
+
+async function loadVerification(kernel: Context['kernel'], tx: Tx, report_id: string): Promise<Verification> {
   const report = assertFound(await findStoredReport(tx, report_id))
-  if (report.manifest === null || report.state === 'deleted' || report.state === 'erased') return fail('erased')
-  const { bytes, snapshot } = await readSnapshot(kernel, tx, report)
+  const { manifest } = report
+  if (manifest === null || report.state === 'deleted' || report.state === 'erased') return fail('erased')
+  const snapshot_text = (await readIntact(kernel, tx, report, 'snapshot'))?.toString('utf8')
   const stored = new Map<ReportFormatName, string>()
   for (const { format } of report.files) {
-    const content = await readPart(kernel, tx, report, format)
+    const content = await readIntact(kernel, tx, report, format)
     if (content) stored.set(format, hashText(content))
   }
-  return { report, stored, input: { snapshot, manifest: report.manifest, snapshot_text: bytes.toString('utf8') } }
+  if (snapshot_text === undefined) return { report, manifest, stored, input: null, is_as_requested: true }
+  const input = { snapshot: JSON.parse(snapshot_text) as Snapshot, manifest, snapshot_text }
+  return { report, manifest, stored, input, is_as_requested: isAsRequested(report, input) }
 }
 
 /** A difference that the installation does not explain means that stored bytes were altered, or that the same input gave other bytes. */
 function reportResult(
   { kernel, tenant_id }: Context,
   { report_id }: StoredReport,
-  files: readonly VerifiedFile[],
+  { is_identical, is_as_requested, files }: { is_identical: boolean; is_as_requested: boolean; files: VerifiedFile[] },
 ): void {
-  const is_identical = files.every((file) => file.is_identical)
   kernel.metrics.increment(reportVerifications, { result: is_identical ? 'identical' : 'different' })
   const altered = files.filter(({ differs }) =>
-    ['snapshot', 'content', 'unexplained'].some((one) => differs.includes(one as Difference)),
+    ['snapshot', 'request', 'content', 'unexplained'].some((one) => differs.includes(one as Difference)),
   )
-  if (altered.length > 0)
+  if (altered.length > 0 || !is_as_requested)
     kernel.raiseAlarm(
       'report_altered',
       { tenant_id, report_id, formats: altered.map(({ format }) => format) },

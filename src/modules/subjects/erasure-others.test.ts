@@ -1,4 +1,5 @@
 /** What an erasure leaves alone: rows of other subjects, what is held, words that only look like the subject, and what is restricted. */
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyStatement } from '#kernel/audit/chain.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
@@ -6,6 +7,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { JobRunner } from '#kernel/job/runner.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 
@@ -317,6 +319,112 @@ describe('what nobody who decides can see', () => {
     const counts = { class: 'restrictions', count: 0, left_for_review: 0, kept_by_hold: 1 }
     expect(annexes.map((one: { erased: object[] }) => one.erased)).toEqual([[counts]])
     expect((await make(at.other, `GET /erasures/${erasure_id}/certificate`)).annexes).toEqual([])
+  })
+})
+
+describe('what is held, and what is investigated', () => {
+  /** Requested by the officer, who sees everything. */
+  const insertRequested = (at: Bank, subject_id: string) =>
+    write(async (tx) => {
+      const erasure_id = uuidv7()
+      await tx.run(
+        `insert into app.erasure (tenant_id, erasure_id, subject_id, reason, requested_by) values ($1, $2, $3, 'x', $4)`,
+        [tx.tenant_id, erasure_id, subject_id, at.officer.principal],
+      )
+      return erasure_id
+    }, at)
+  const updateExecuting = (at: Bank, erasure_id: string) =>
+    write(
+      (tx) =>
+        tx.run(
+          `update app.erasure set state = 'executing', confirmed_at = now(), confirmed_by = 'user:b', decision = '{}' where erasure_id = $1`,
+          [erasure_id],
+        ),
+      at,
+    )
+  /** Past the triggers that would refuse it. */
+  async function alter(text: string, values: readonly unknown[]): Promise<void> {
+    const superuser = new pg.Client(w.clone.postgres)
+    await superuser.connect()
+    await superuser.query('set session_replication_role = replica')
+    await superuser.query(text, [...values])
+    await superuser.end()
+  }
+  const answersOf = async (who: Someone, subject_id: string) => {
+    const seen = await make(who, `POST /subjects/${subject_id}/erasure-preview`)
+    const refused = await w.call(`POST /subjects/${subject_id}/erase`, {
+      token: who.token,
+      body: { reason: 'Request' },
+    })
+    return [seen.can_erase, refused.status, refused.json.code]
+  }
+
+  test('a hold that the caller may not see, on something of the subject, refuses everybody before anything is changed', async () => {
+    const at = await makeBank()
+    const subject_id = await newSubject('Hanna Heldt', null, at)
+    const alert_id = await newAlert('Unusual payments', subject_id, at)
+    const body = { purpose: 'Case 11', is_in_force: true }
+    const { restriction_id } = await make(at.officer, 'POST /restrictions', body)
+    const object_id = await newDocument(at.officer, 'Statement', { subject_id, restriction_id })
+    const hold = { object_kind: 'document', object_id, reason: 'Court order' }
+    const { hold_id } = await make(at.officer, 'POST /holds', hold)
+    for (const who of [at.officer, at.other, at.editor])
+      expect(await answersOf(who, subject_id)).toEqual([false, 409, 'legal_hold'])
+    const hidden = await make(at.other, `POST /subjects/${subject_id}/erasure-preview`)
+    expect(new Set(hidden.classes.map((one: ClassPreview) => one['rule']))).toEqual(new Set(['hold']))
+    const erasure_id = await insertRequested(at, subject_id)
+    await expect(updateExecuting(at, erasure_id)).rejects.toMatchObject({ code: 'legal_hold' })
+
+    // Confirmed all the same: it returns to a state in which it can be withdrawn, and nothing is changed.
+    const force = () =>
+      alter(
+        `update app.erasure set state = 'executing', confirmed_at = now(), confirmed_by = $2, decision = '{}' where erasure_id = $1`,
+        [erasure_id, at.other.principal],
+      )
+    await force()
+    const job_id = await w.enqueue(at.tenant_id, 'subject-erasure', { erasure_id })
+    expect(await w.ended(at.tenant_id, job_id)).toMatchObject({ state: 'failed', problem: { code: 'legal_hold' } })
+    expect(await make(at.officer, `GET /erasures/${erasure_id}`)).toMatchObject({ state: 'requested', job_id: null })
+    expect(ledger.some((entry) => entry.erasure_id === erasure_id)).toBe(false)
+    expect((await make(at.officer, `GET /alerts/${alert_id}`)).title).toBe('Unusual payments')
+
+    // One that has begun waits, and goes on when the hold is released.
+    await force()
+    const { requested_by, confirmed_by, confirmed_at } = await make(at.officer, `GET /erasures/${erasure_id}`)
+    const { key_id, signStatement } = w.kernel.auditKeys
+    await createMemoryLedger(ledger).append(
+      { erasure_id, tenant_id: at.tenant_id, subject_id, requested_by, confirmed_by, confirmed_at },
+      { key_id, sign: (hash) => signStatement('erasure-ledger', hash) },
+    )
+    const waiting = await w.enqueue(at.tenant_id, 'subject-erasure', { erasure_id })
+    await expect
+      .poll(() => w.look(at.tenant_id, waiting))
+      .toMatchObject({ state: 'queued', problem: { code: 'legal_hold' } })
+    const released = `state = 'released', released_at = now(), released_by = 'user:b', release_reason = 'Order lifted'`
+    await write((tx) => tx.run(`update app.hold set ${released} where hold_id = $1`, [hold_id]), at)
+    await alter('update app.job set run_at = now() where job_id = $1', [waiting])
+    expect(await w.ended(at.tenant_id, waiting)).toMatchObject({ state: 'succeeded' })
+    expect((await make(at.officer, `GET /alerts/${alert_id}`)).title).toBe('erased')
+  })
+
+  test('nothing of a subject is held after the confirmation', async () => {
+    const subject_id = await newSubject('Late Holder')
+    const object_id = await newDocument(bank.officer, 'Letter', { subject_id })
+    await updateExecuting(bank, await insertRequested(bank, subject_id))
+    const hold = { object_kind: 'document', object_id, reason: 'Court order' }
+    const late = await w.call('POST /holds', { token: bank.officer.token, body: hold })
+    expect([late.status, late.json.code]).toEqual([410, 'erased'])
+  })
+
+  test('an investigation that is not ended keeps its subject', async () => {
+    const subject_id = await newSubject('Ines Investigated')
+    await make(bank.officer, 'POST /investigations', { subject_id, playbook_key: 'edd-person' })
+    expect(await answersOf(bank.other, subject_id)).toEqual([false, 409, 'legal_hold'])
+    expect(await preview(subject_id)).toMatchObject({
+      ...{ investigations: { outcome: 'keep', rule: 'hold' }, alerts: { outcome: 'erase' } },
+    })
+    const erasure_id = await insertRequested(bank, subject_id)
+    await expect(updateExecuting(bank, erasure_id)).rejects.toMatchObject({ code: 'legal_hold' })
   })
 })
 

@@ -23,6 +23,7 @@ const differenceTexts: Readonly<Record<string, string>> = {
   fonts: 'other fonts',
   template: 'another layout',
   snapshot: 'the stored snapshot was altered',
+  request: 'what is stored about the request was altered',
   content: 'the stored file was altered',
   missing: 'it cannot be made here',
   unexplained: 'no difference of the installation explains it',

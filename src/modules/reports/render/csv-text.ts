@@ -1,12 +1,14 @@
 /** The facts and tables of a report as CSV (RFC 4180), section after section. */
 import type { ReportBlock, ReportDocument } from '#kernel/report-template.ts'
 
-/** Spreadsheets run such cells as formulas: an apostrophe in front makes them text. */
-const FORMULA = /^[=+\-@\t\r]/
+/** Spreadsheets run such cells as formulas: an apostrophe in front makes them text. Some read full width signs as ordinary ones. */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
+/** Some take a semicolon or a tab as the end of a cell, where their language writes a comma in numbers. */
+const QUOTED = /[",;\t\r\n']/
 
 export function toCell(value: string): string {
   const safe = FORMULA.test(value) ? `'${value}` : value
-  return /[",\r\n']/.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe
+  return QUOTED.test(safe) || safe !== safe.trim() ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 function toRows(block: ReportBlock): string[][] {

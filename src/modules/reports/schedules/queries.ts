@@ -1,5 +1,6 @@
 /** SQL of schedules of reports. The row in job_schedule, which wakes a worker, is always changed together with a schedule. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { ReportFormatName } from '../model.ts'
 
@@ -115,6 +116,38 @@ export const updateScheduleAfterRun = (
       where tenant_id = $1 and schedule_id = $2`,
     [tx.tenant_id, schedule_id, run.next_run_at, run.last_report_id, run.last_skipped],
   )
+
+/** Until somebody resumes it. */
+export const updateSchedulePaused = (tx: Tx, schedule_id: string, reason: string) =>
+  tx.run(
+    `update app.report_schedule set paused = true, next_run_at = null, last_skipped = $3, revision = revision + 1
+      where tenant_id = $1 and schedule_id = $2`,
+    [tx.tenant_id, schedule_id, reason],
+  )
+
+export const isDeactivated = async (tx: Tx, principal: string): Promise<boolean> =>
+  (await tx.find(
+    `select 1 as found from app.user_account where tenant_id = $1 and 'user:' || user_id = $2 and state = 'inactive'`,
+    [tx.tenant_id, principal],
+  )) !== undefined
+
+const without = (column: string, erase: 'erase_text' | 'erase_texts'): string =>
+  `app.${erase}(r.${column}, m.subject_id, m.own, m.marks)`
+
+/** One about the subject is paused. Of others that mention it, the words are overwritten; without its parameters a schedule is paused too. */
+export const scheduleErasure = createErasureClass('report-schedules', 'Names and parameters of schedules of reports', [
+  {
+    table: 'report_schedule',
+    id: 'r.schedule_id',
+    owner: `case when r.parameters ->> 'subject_id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (r.parameters ->> 'subject_id')::uuid end`,
+    text: `concat_ws(E'\\n', r.name, r.last_skipped, app.json_texts(r.parameters))`,
+    set: `name = 'erased ' || r.schedule_id, paused = true, next_run_at = null, last_skipped = 'Its subject was erased.', revision = r.revision + 1`,
+    by_mark: `name = case when ${without('name', 'erase_text')} = r.name then r.name else 'erased ' || r.schedule_id end,
+        parameters = ${without('parameters', 'erase_texts')}, last_skipped = ${without('last_skipped', 'erase_text')},
+        paused = r.paused or ${without('parameters', 'erase_texts')} <> r.parameters,
+        next_run_at = case when ${without('parameters', 'erase_texts')} = r.parameters then r.next_run_at end, revision = r.revision + 1`,
+  },
+])
 
 export const removeSchedule = (tx: Tx, schedule_id: string) =>
   tx.run('delete from app.report_schedule where tenant_id = $1 and schedule_id = $2', [tx.tenant_id, schedule_id])

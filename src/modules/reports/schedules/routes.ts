@@ -1,4 +1,5 @@
 /** Schedules of recurring reports. */
+import type { AuditNotes } from '#kernel/audit/record.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
@@ -8,9 +9,18 @@ import { Schedule, ScheduleChange, SchedulePage, ScheduleParams, ScheduleQuery, 
 
 const readers = ['analyst', 'compliance_officer', 'auditor'] as const
 
-const toAuditSettings = ({ name, template_key, parameters, formats, cron, time_zone, paused }: ScheduleRow) => ({
+const toSettings = ({ name, template_key, parameters, formats, cron, time_zone, paused }: ScheduleRow) => ({
   ...{ name, template_key, parameters, formats, cron, time_zone, paused },
 })
+
+/** The name and parameters may name a person: the record has a hash of them. */
+function recordSettings(audit: AuditNotes, before: ScheduleRow | null, after: ScheduleRow | null): void {
+  const [old, now] = [before && toSettings(before), after ? toSettings(after) : {}]
+  const withoutTexts = (settings: object): object =>
+    Object.fromEntries(Object.entries(settings).filter(([member]) => member !== 'name' && member !== 'parameters'))
+  audit.recordDiff(old && withoutTexts(old), withoutTexts(now))
+  audit.recordHashes(old, now)
+}
 
 export const scheduleRoutes = [
   tenantRoute('GET /reports/schedules', {
@@ -31,7 +41,7 @@ export const scheduleRoutes = [
     id: 'createReportSchedule',
     summary: 'Make a report on a schedule',
     description:
-      'Each due time requests one report without anything restricted. Times that nobody could serve are made up for once. A run is skipped, and says why, where the report could not be requested.',
+      'Each due time requests one report without anything restricted. Times that nobody could serve are made up for once. A run is skipped, and says why, where the report could not be requested. It is paused when what it is about was erased, or when the person who set it was deactivated; another person resumes it.',
     roles: ['compliance_officer'],
     tx: 'write',
     uses: ['jobs', 'modules', 'printing'],
@@ -46,7 +56,7 @@ export const scheduleRoutes = [
     problems: ['schedule_invalid', 'report_invalid', 'format_unavailable', 'erased', 'duplicate', 'conflict'],
   }).handle(async ({ tx, body, kernel, actor, audit }) => {
     const schedule = await createSchedule(kernel, tx, body, actor)
-    audit.recordDiff(null, toAuditSettings(schedule))
+    recordSettings(audit, null, schedule)
     return schedule
   }),
 
@@ -79,7 +89,7 @@ export const scheduleRoutes = [
   }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
     const change = { body, request, roles: actor.roles }
     const { before, after } = await changeSchedule(kernel, tx, params.schedule_id, change)
-    audit.recordDiff(toAuditSettings(before), toAuditSettings(after))
+    recordSettings(audit, before, after)
     return after
   }),
 
@@ -92,7 +102,7 @@ export const scheduleRoutes = [
     reply: [204, null],
     problems: ['not_found'],
   }).handle(async ({ tx, params, audit }) => {
-    audit.recordDiff(toAuditSettings(await deleteSchedule(tx, params.schedule_id)), {})
+    recordSettings(audit, await deleteSchedule(tx, params.schedule_id), null)
     return undefined
   }),
 ]

@@ -22,11 +22,13 @@ import {
   countSchedules,
   findSchedule,
   insertSchedule,
+  isDeactivated,
   lockSchedule,
   removeSchedule,
   type ScheduleRow,
   updateSchedule,
   updateScheduleAfterRun,
+  updateSchedulePaused,
 } from './queries.ts'
 import type { ScheduleChange, ScheduleRequest } from './schema.ts'
 
@@ -102,22 +104,40 @@ async function tryRequest(kernel: CreateCapabilities, tx: Tx, schedule: Schedule
   try {
     const request = { template, parameters, locale, time_zone }
     const { report_id } = await createReport(kernel, tx, request, { roles: null, formats, schedule_id })
-    return { last_report_id: report_id, last_skipped: null }
+    return { last_report_id: report_id, last_skipped: null, is_over: false }
   } catch (error) {
     // The job retries transient failures.
     if (!(error instanceof Problem) || 'retryable' in problems[error.code]) throw error
     const last_skipped = error.extra.detail ?? problems[error.code].advice
-    return { last_report_id: schedule.last_report_id, last_skipped }
+    return { last_report_id: schedule.last_report_id, last_skipped, is_over: error.code === 'erased' }
   }
 }
+
+const LEFT = 'The person who set it was deactivated. Somebody else resumes it.'
 
 /** All missed due times together get one report; the next due time is the first one in the future. */
 export async function runIfDue(kernel: CreateCapabilities, tx: Tx, schedule_id: string) {
   const schedule = await lockSchedule(tx, schedule_id)
-  if (!schedule?.is_due) return null
-  const run = await tryRequest(kernel, tx, schedule)
-  const next_run_at = scheduleTimes.getNextRun(schedule, schedule.now)
-  await updateScheduleAfterRun(tx, schedule_id, { ...run, next_run_at })
-  await scheduleWakeUp(tx, schedule_id, next_run_at)
+  if (!schedule?.is_due) {
+    // An erasure pauses a schedule without its wake-up.
+    if (schedule?.paused) await scheduleWakeUp(tx, schedule_id, null)
+    return null
+  }
+  if (await isDeactivated(tx, schedule.updated_by)) {
+    await pause(tx, schedule_id, LEFT)
+    return { schedule_id, last_report_id: schedule.last_report_id, last_skipped: LEFT }
+  }
+  const { is_over, ...run } = await tryRequest(kernel, tx, schedule)
+  if (is_over) await pause(tx, schedule_id, run.last_skipped ?? 'Erased.')
+  else {
+    const next_run_at = scheduleTimes.getNextRun(schedule, schedule.now)
+    await updateScheduleAfterRun(tx, schedule_id, { ...run, next_run_at })
+    await scheduleWakeUp(tx, schedule_id, next_run_at)
+  }
   return { schedule_id, ...run }
+}
+
+async function pause(tx: Tx, schedule_id: string, reason: string): Promise<void> {
+  await updateSchedulePaused(tx, schedule_id, reason)
+  await scheduleWakeUp(tx, schedule_id, null)
 }

@@ -1,9 +1,14 @@
 /** The job that carries out a confirmed erasure. */
 import { defineJob } from '#kernel/job/define-job.ts'
+import { Problem } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
+import { findErasure } from './queries.ts'
 import { runErasure } from './run-erasure.ts'
 
 export const SUBJECT_ERASURE = 'subject-erasure'
+
+/** How often it looks whether a hold that keeps a part was released. */
+const HELD_PAUSE_MS = 300_000
 
 export const subjectErasureJob = defineJob({
   kind: SUBJECT_ERASURE,
@@ -18,14 +23,22 @@ export const subjectErasureJob = defineJob({
   // What belongs to a restriction is erased too.
   sees: 'all',
   uses: ['modules', 'encryption', 'auditKeys', 'erasureLedger', 'backup_days'],
-  run: async ({ payload, tenant_id, read, step, kernel }) => {
+  run: async ({ payload, tenant_id, read, step, defer, kernel }) => {
     const { erasure_id } = payload
     const write: Parameters<typeof runErasure>[1]['write'] = (body) =>
       step(async (tx) => {
         await body(tx)
         return { audit: { erasure_id } }
       })
-    await runErasure(kernel, { read, write }, { tenant_id, erasure_id })
+    try {
+      await runErasure(kernel, { read, write }, { tenant_id, erasure_id })
+    } catch (error) {
+      // It has begun, and goes on when the hold is released.
+      const isHeld = error instanceof Problem && error.code === 'legal_hold'
+      if (isHeld && (await read((tx) => findErasure(tx, erasure_id)))?.state === 'executing')
+        defer(new Date(Date.now() + HELD_PAUSE_MS), error)
+      throw error
+    }
     return { erasure_id }
   },
 })

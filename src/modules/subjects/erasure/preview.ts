@@ -6,7 +6,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import { findSubject, type SubjectRow } from '../records/queries.ts'
 import { collectMarks } from './marks.ts'
-import { countSubjectCopies, findJurisdictions, isHeld } from './queries.ts'
+import { countSubjectCopies, findJurisdictions, isHeld, isSubjectHeld } from './queries.ts'
 import { listErasureClasses } from './run-erasure.ts'
 import { type ErasurePreviewView, MAX_REVIEW } from './schema.ts'
 
@@ -149,6 +149,9 @@ export async function previewErasure(
       ...decide(one.record, is_held || found.is_held),
     })
   }
+  // What is held and hidden is in no class: all of them are kept, as by a hold on the subject.
+  if (!classes.some(({ rule }) => rule === 'hold') && (await isSubjectHeld(tx, subject_id)))
+    for (const one of classes) Object.assign(one, held)
   const can_erase = classes.every(({ outcome }) => outcome === 'erase')
   return { subject_id, can_erase, classes, retention_clocks: version }
 }

@@ -76,6 +76,14 @@ export const updateConfirmed = (tx: Tx, erasure_id: string, job_id: string, deci
     [tx.tenant_id, erasure_id, tx.actor, job_id, JSON.stringify(decision)],
   )
 
+/** Nothing was changed yet: it waits to be confirmed again, or is withdrawn. */
+export const updateUnconfirmed = (tx: Tx, erasure_id: string) =>
+  tx.run(
+    `update app.erasure set state = 'requested', confirmed_at = null, confirmed_by = null, decision = null, job_id = null
+      where tenant_id = $1 and erasure_id = $2 and state = 'executing'`,
+    [tx.tenant_id, erasure_id],
+  )
+
 export const updateWithdrawn = (tx: Tx, erasure_id: string) =>
   tx.find<ErasureRow>(
     `update app.erasure set state = 'withdrawn' where tenant_id = $1 and erasure_id = $2 returning ${columns}`,
@@ -223,6 +231,10 @@ export const hasOtherExternalId = async (tx: Tx, subject_id: string, external_id
 
 export const isHeld = async (tx: Tx, object_id: string): Promise<boolean> =>
   (await tx.find<{ held: boolean }>('select app.is_held($1) as held', [object_id]))?.held ?? false
+
+/** Whether a hold names the subject or something that belongs to it, seen by the caller or not. */
+export const isSubjectHeld = async (tx: Tx, subject_id: string): Promise<boolean> =>
+  (await tx.find<{ held: boolean }>('select app.is_subject_held($1) as held', [subject_id]))?.held ?? false
 
 export const findJurisdictions = async (tx: Tx): Promise<readonly string[]> =>
   (

@@ -72,7 +72,7 @@ export const erasureRoutes = [
     id: 'createErasure',
     summary: 'Request the erasure of a subject',
     description:
-      'Has no effect until another person confirms it. Refused while a hold or a retention period keeps something.',
+      'Has no effect until another person confirms it. Refused while a hold, an investigation that is not ended or a retention period keeps something.',
     roles: deciders,
     tx: 'write',
     uses: ['caches', 'modules', 'encryption', 'erasureLedger'],

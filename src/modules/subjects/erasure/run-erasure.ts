@@ -17,12 +17,14 @@ import {
   type ErasureRow,
   eraseSubjectRows,
   findErasure,
+  isSubjectHeld,
   listAnnexCounts,
   listSteps,
   type StepCounts,
   updateAnnexSigned,
   updateDone,
   updateStepCounts,
+  updateUnconfirmed,
 } from './queries.ts'
 
 export type ErasureKernel = Capabilities<'modules' | 'encryption' | 'auditKeys' | 'erasureLedger' | 'backup_days'>
@@ -60,6 +62,7 @@ export async function runErasure(
   const erasure = await read((tx) => findErasure(tx, erasure_id))
   if (erasure?.state !== 'executing') return
   const subject = await read((tx) => collectMarks(kernel, tx, erasure.subject_id, erasure.also))
+  await returnIfKept(kernel, transactions, { erasure, subject })
   const entry = await appendEntry(kernel, tenant_id, erasure)
   for (const one of listErasureClasses(kernel)) {
     await write(async (tx) => {
@@ -76,6 +79,31 @@ export async function runErasure(
     await updateDone(tx, erasure_id, { ledger_hash: entry.hash, certificate })
     await emit(tx, subjectErased, { object_id: erasure.subject_id, restriction_id: null, data: { erasure_id } })
   })
+}
+
+/**
+ * The confirmation has asked for holds: this is for one that came by another way, while nothing is destroyed and the ledger does not name the
+ * erasure. It can then be withdrawn, or confirmed again when the hold is released. Fails with `legal_hold`.
+ */
+async function returnIfKept(
+  kernel: ErasureKernel,
+  { read, write }: ErasureTransactions,
+  { erasure, subject }: { readonly erasure: ErasureRow; readonly subject: ErasedSubject },
+): Promise<void> {
+  const { erasure_id, subject_id, origin } = erasure
+  if (origin === 'ledger' || (await expectLedger(kernel).read()).some((entry) => entry.erasure_id === erasure_id))
+    return
+  const is_kept = await read(async (tx) => {
+    if (await isSubjectHeld(tx, subject_id)) return true
+    for (const one of listErasureClasses(kernel))
+      if ((await one.find(tx, subject)).some(({ held_by_id }) => held_by_id > 0)) return true
+    return false
+  })
+  if (!is_kept) return
+  await write(async (tx) => {
+    await updateUnconfirmed(tx, erasure_id)
+  })
+  fail('legal_hold')
 }
 
 /** Rows with a restriction are counted apart, in force or not: it may be imposed later. */

@@ -49,7 +49,8 @@ const ErasureClass = closed(
     review: listOf(text(300), MAX_REVIEW, { description: 'Ids of rows left for review, or of what they belong to.' }),
     outcome: oneOf(['erase', 'keep']),
     rule: oneOf(['hold', 'retention', 'request'], {
-      description: 'What decides: a legal hold before a retention period, and that before the request.',
+      description:
+        'What decides: a legal hold or an investigation that is not ended before a retention period, and that before the request.',
     }),
     keep_until: nullable(
       Timestamp({ description: 'null: it is erased, or it is not known yet when the period ends.' }),
