@@ -580,6 +580,15 @@ begin
   return found_one;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_test_call(tenant uuid, call uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return exists (select 1 from app.provider_call c where c.tenant_id = tenant and c.call_id = call and c.mode <> 'live');
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_word_character(symbol text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1116,6 +1125,21 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_investigation_event()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_trigger_depth() < 2 and not app.restoring() and new.kind in (
+       'opened', 'proposed', 'closed', 'reopened', 'withdrawn', 'returned', 'merged', 'waiting', 'resumed', 'changed', 'gathering', 'restricted',
+       'step_added', 'step_pending', 'step_running', 'step_waiting', 'step_succeeded', 'step_failed', 'step_indeterminate', 'step_skipped', 'step_waived',
+       'noted', 'task_added', 'task_changed', 'information_requested', 'information_ended', 'narrative_written', 'subject_added', 'alert_linked',
+       'evidence_attached', 'evidence_detached', 'other_case_requested') then
+    raise exception 'events of the kind % are written by the database itself', new.kind using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_investigation_request()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1128,6 +1152,36 @@ begin
         (old.tenant_id, old.request_id, old.investigation_id, old.addressee, old.question, old.asked_at, old.asked_by, old.restriction_id)
      or new.revision <> old.revision + 1 then
     raise exception 'a request for information is answered or withdrawn once, never changed' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_investigation_rules()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.joins and not new.joins and not exists (
+       select 1 from app.restriction r where r.tenant_id = new.tenant_id and r.restriction_id = new.restriction_id and r.is_in_force) then
+    raise exception 'only an investigation whose restriction is in force is apart' using errcode = 'PB002';
+  end if;
+  if old.state in ('proposed', 'closed') and new.state = 'open' and app.actor() not like 'user:_%' then
+    raise exception 'a person opens an investigation again' using errcode = 'PB002';
+  end if;
+  if old.state in ('closed', 'merged') and new.state = old.state
+     and (new.gathering_problem, new.gathering_job_id) is distinct from (old.gathering_problem, old.gathering_job_id) then
+    raise exception 'nothing of an investigation that is % changes', old.state using errcode = 'PB002';
+  end if;
+  if new.state = 'merged' and old.state = 'open' then
+    if new.merged_by is distinct from app.actor() then
+      raise exception 'whoever merges is the actor' using errcode = 'PB002';
+    end if;
+    if new.gathering = 'running' or exists (
+         select 1 from app.investigation_step s
+          where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id and s.state = 'running') then
+      raise exception 'an investigation is merged when nothing of it is running' using errcode = 'PB002';
+    end if;
   end if;
   return new;
 end $function$
@@ -1358,6 +1412,30 @@ begin
     raise exception 'the content of a report never changes' using errcode = 'PB002';
   end if;
   return coalesce(new, old);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_report_source()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and exists (
+       select 1 from app.report r where r.tenant_id = new.tenant_id and r.report_id = new.report_id
+          and r.manifest is not null) then
+    raise exception 'a report has the sources that it was made from' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_report_verdict()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and app.actor() not like 'job:_%' then
+    raise exception 'a job says whether a report is identical' using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_risk()
@@ -1639,6 +1717,39 @@ CREATE OR REPLACE FUNCTION app.lock_provider_call(tenant uuid, call uuid)
 BEGIN ATOMIC
  SELECT pg_advisory_xact_lock(hashtextextended(((('provider_call:'::text || tenant) || ':'::text) || call), (0)::bigint)) AS pg_advisory_xact_lock;
 END
+;
+CREATE OR REPLACE FUNCTION app.mark_test_evidence()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'UPDATE' then
+    new.is_test := old.is_test;
+  elsif new.kind = 'provider_call' then
+    new.is_test := app.is_test_call(new.tenant_id, new.object_id);
+  else
+    new.is_test := new.kind = 'evaluation' and exists (
+      select 1 from app.admission_evidence c
+        join app.payload_admission m on m.tenant_id = c.tenant_id and m.admission_id = c.admission_id
+        join app.provider_answer a on a.tenant_id = m.tenant_id and a.payload_id = m.payload_id
+       where c.tenant_id = new.tenant_id and c.consumer_kind = 'evaluation' and c.consumer_id = new.object_id
+         and app.is_test_call(a.tenant_id, a.call_id));
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.mark_test_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  new.is_test := new.call_id is not null and app.is_test_call(new.tenant_id, new.call_id)
+    or new.evidence_id is not null and exists (
+         select 1 from app.evidence_item e where e.tenant_id = new.tenant_id and e.evidence_id = new.evidence_id and e.is_test);
+  return new;
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.match_erasure(owner uuid, content text, described jsonb, subject uuid, sure text[], own text[], marks text[])
  RETURNS text
@@ -4085,6 +4196,7 @@ create table app.evidence_item (
   detached_by text,
   detach_reason text,
   erased_at timestamp with time zone,
+  is_test boolean default false not null,
   constraint evidence_item_pkey PRIMARY KEY (tenant_id, evidence_id),
   constraint evidence_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint evidence_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
@@ -4116,6 +4228,7 @@ CREATE TRIGGER evidence_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evid
 CREATE TRIGGER evidence_item_erase_own BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.owner_kind = 'subject'::text))) EXECUTE FUNCTION app.refuse_erasure_of_others('owner_id');
 CREATE TRIGGER evidence_item_hold BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.keep_evidence_item();
+CREATE TRIGGER evidence_item_test BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.mark_test_evidence();
 CREATE TRIGGER investigation_evidence_added AFTER INSERT ON app.evidence_item FOR EACH ROW WHEN ((new.owner_kind = 'investigation'::text)) EXECUTE FUNCTION app.record_investigation_row('evidence_attached', 'evidence_id', 'kind', 'object_id');
 CREATE TRIGGER investigation_evidence_detached AFTER UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (new.detached_at IS NOT NULL) AND (old.detached_at IS NULL))) EXECUTE FUNCTION app.record_investigation_row('evidence_detached', 'evidence_id');
 CREATE TRIGGER investigation_evidence_open BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (app.erasing() IS NULL))) EXECUTE FUNCTION app.require_investigation('owner_id', 'open', 'proposed');
@@ -4355,6 +4468,7 @@ CREATE TRIGGER investigation_keep BEFORE INSERT ON app.investigation FOR EACH RO
 CREATE TRIGGER investigation_record AFTER UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_record_insert AFTER INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_refuse BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
+CREATE TRIGGER investigation_rules BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_rules();
 grant insert, select, update on app.investigation to app;
 grant select (tenant_id, state, gathering, waiting_until, created_at) on app.investigation to worker;
 
@@ -4408,6 +4522,7 @@ create policy wall on app.investigation_event as restrictive for all using ((ten
 CREATE TRIGGER investigation_event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_event_append BEFORE DELETE OR UPDATE ON app.investigation_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER investigation_event_joined AFTER INSERT ON app.investigation_event FOR EACH ROW WHEN ((new.kind = 'joined'::text)) EXECUTE FUNCTION app.record_joined_case();
+CREATE TRIGGER investigation_event_keep BEFORE INSERT ON app.investigation_event FOR EACH ROW EXECUTE FUNCTION app.keep_investigation_event();
 CREATE TRIGGER investigation_event_restriction BEFORE INSERT ON app.investigation_event FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 grant insert, select on app.investigation_event to app;
 
@@ -4460,6 +4575,7 @@ create policy sight on app.investigation_note as restrictive for all using (((re
 create policy wall on app.investigation_note as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER investigation_note_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_note FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_note_append BEFORE DELETE OR UPDATE ON app.investigation_note FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER investigation_note_open BEFORE INSERT ON app.investigation_note FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
 CREATE TRIGGER investigation_note_record AFTER INSERT ON app.investigation_note FOR EACH ROW WHEN ((new.revision IS NULL)) EXECUTE FUNCTION app.record_investigation_row('noted', 'note_id');
 CREATE TRIGGER investigation_note_restriction BEFORE INSERT ON app.investigation_note FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 grant insert, select on app.investigation_note to app;
@@ -4519,6 +4635,7 @@ create table app.investigation_seal (
   sealed_at timestamp with time zone default now() not null,
   sealed_by text not null,
   restriction_id uuid,
+  content bytea,
   constraint investigation_seal_pkey PRIMARY KEY (tenant_id, investigation_id, seal_no),
   constraint investigation_seal_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
   constraint investigation_seal_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
@@ -4571,6 +4688,7 @@ create table app.investigation_step (
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
   restriction_id uuid,
+  is_test boolean default false not null,
   constraint investigation_step_position_key UNIQUE (tenant_id, investigation_id, "position"),
   constraint investigation_step_pkey PRIMARY KEY (tenant_id, investigation_id, step_key),
   constraint investigation_step_investigation_fkey FOREIGN KEY (tenant_id, investigation_id) REFERENCES app.investigation(tenant_id, investigation_id),
@@ -4611,6 +4729,7 @@ CREATE TRIGGER investigation_step_open BEFORE INSERT OR UPDATE ON app.investigat
 CREATE TRIGGER investigation_step_person BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN (((new.state <> old.state) AND (old.state = ANY (ARRAY['failed'::text, 'indeterminate'::text, 'skipped'::text])) AND (app.erasing() IS NULL))) EXECUTE FUNCTION app.require_person_for_step();
 CREATE TRIGGER investigation_step_record AFTER UPDATE ON app.investigation_step FOR EACH ROW WHEN ((new.state <> old.state)) EXECUTE FUNCTION app.record_investigation_step();
 CREATE TRIGGER investigation_step_restriction BEFORE INSERT ON app.investigation_step FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
+CREATE TRIGGER investigation_step_test BEFORE INSERT OR UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.mark_test_step();
 grant insert, select, update on app.investigation_step to app;
 grant select (tenant_id, kind, state, started_at) on app.investigation_step to worker;
 
@@ -5666,6 +5785,7 @@ CREATE TRIGGER report_erase BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((app
 CREATE TRIGGER report_hold BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('report_id', 'subject_id');
 CREATE TRIGGER report_keep BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((app.erasing() IS NULL) OR (old.state <> 'deleted'::text))) EXECUTE FUNCTION app.keep_report();
 CREATE TRIGGER report_refuse BEFORE INSERT ON app.report FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
+CREATE TRIGGER report_verdict BEFORE UPDATE ON app.report FOR EACH ROW WHEN (((app.erasing() IS NULL) AND ((new.verified_at IS DISTINCT FROM old.verified_at) OR (new.is_identical IS DISTINCT FROM old.is_identical)))) EXECUTE FUNCTION app.keep_report_verdict();
 grant insert, select, update on app.report to app;
 
 -- report_format: append
@@ -5769,6 +5889,7 @@ create policy sight on app.report_source as restrictive for all using (((restric
 create policy wall on app.report_source as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER report_source_actor BEFORE INSERT OR DELETE OR UPDATE ON app.report_source FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER report_source_append BEFORE DELETE OR UPDATE ON app.report_source FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER report_source_keep BEFORE INSERT ON app.report_source FOR EACH ROW EXECUTE FUNCTION app.keep_report_source();
 grant insert, select on app.report_source to app;
 
 -- resolution_receipt: append
