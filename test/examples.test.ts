@@ -278,6 +278,7 @@ describe('examples', () => {
       `${programs}; src/app/backup/backup.test.ts restores`,
       'docs/operations.md: it needs a database that was restored; src/app/erasures/replay.test.ts does it',
       'docs/operations.md: the people are yours',
+      'docs/operations.md: the people are yours',
       'docs/operations.md: it waits for a minute; src/app/tenant-deletion/delete-tenant.test.ts deletes one',
       'docs/proofs.md: it needs Python',
     ])
