@@ -102,7 +102,7 @@ export const fixtures: Fixtures = {
     params: await newCase(t),
     body: { priority: 'critical', note: 'The amounts are large' },
   }),
-  assignInvestigation: async (t) => ({ params: await newCase(t), body: { user_id: await t.newUser() } }),
+  assignInvestigation: async (t) => ({ params: await newCase(t), body: { user_id: await t.newUser(['analyst']) } }),
   waitInvestigation: async (t) => ({
     params: await newCase(t),
     body: { waiting_for: 'information', until: inDays(3), note: 'The branch was asked for the contract' },
