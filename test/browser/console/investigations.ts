@@ -194,6 +194,22 @@ describe('an investigation', () => {
     expect(seen).toEqual(noProblems)
     await close()
 
+    // The officer is led to it; the proposer is not.
+    const waiting = await at(clara, '/')
+    const asked = waiting.page.getByRole('region', { name: 'Waits for you as second person' })
+    await asked.getByRole('link', { name: /^Close: INV-/ }).waitFor()
+    await waiting.page.goto(new URL('/inbox?view=second-person', waiting.page.url()).href)
+    const cases = waiting.page.getByRole('region', { name: 'Investigations' })
+    await cases.getByRole('link', { name: /^INV-/ }).waitFor()
+    await expectFits(waiting.page, 'console-inbox-proposed')
+    await waiting.close()
+    const own = await at(anton, '/inbox?view=mine')
+    await own.page.getByRole('region', { name: 'Investigations' }).getByRole('link', { name: /^INV-/ }).waitFor()
+    await own.page.getByRole('button', { name: /^Second person/ }).click()
+    await own.page.getByText('Nothing matches these filters').waitFor()
+    expect(await own.page.getByRole('region', { name: 'Investigations' }).count()).toBe(0)
+    await own.close()
+
     const officer = await at(clara, `${address}?tab=timeline`, { viewport: WIDE })
     await officer.page.getByRole('list', { name: 'Timeline, newest first' }).getByText('Proposed').first().waitFor()
     await expectFits(officer.page, 'console-case-proposed')
