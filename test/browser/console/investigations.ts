@@ -90,7 +90,7 @@ describe('an investigation', () => {
     await escalate.getByRole('combobox', { name: 'Playbook' }).click()
     await page.getByRole('option', { name: 'Short look' }).click()
     await escalate.getByRole('button', { name: 'Escalate' }).click()
-    await page.getByRole('link', { name: 'Open its investigation' }).click()
+    await page.getByRole('alert').getByRole('link', { name: 'Open the case' }).click()
     await pageHeading(page, /^INV-/).waitFor()
     const address = new URL(page.url()).pathname
 
@@ -116,6 +116,10 @@ describe('an investigation', () => {
     expect(await page.getByRole('button', { name: 'Propose an outcome' }).isDisabled()).toBe(true)
     await page.getByRole('checkbox', { name: 'Payslip seen' }).check()
     await page.getByRole('button', { name: 'Done', exact: true }).click()
+    const ending = page.getByRole('dialog', { name: 'End the task' })
+    await ending.getByLabel('What was found').fill('The employer confirms the salary')
+    await ending.getByRole('button', { name: 'Done', exact: true }).click()
+    await page.getByText('The employer confirms the salary').waitFor()
     await page.getByRole('list').getByText('done', { exact: true }).first().waitFor()
 
     // Keys open what they name.
@@ -182,12 +186,35 @@ describe('an investigation', () => {
     await page.getByRole('region', { name: 'Subjects' }).getByText('Maria Example').waitFor()
     await expectFits(page, 'console-case-related')
 
+    // The file of an answer becomes evidence.
+    await page.getByRole('tab', { name: 'Requests' }).click()
+    await page.getByRole('button', { name: 'Ask for information' }).click()
+    const asking = page.getByRole('dialog', { name: 'Ask for information' })
+    await asking.getByLabel('Who is asked').fill('The employer')
+    await asking.getByLabel('Question').fill('Since when is he employed?')
+    await asking.getByRole('button', { name: 'Record the request' }).click()
+    await page.getByRole('button', { name: 'Record the answer' }).click()
+    const answering = page.getByRole('dialog', { name: 'Record the answer' })
+    await answering.locator('input[type=file]').setInputFiles({
+      name: 'contract.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('Employed since 2019'),
+    })
+    await answering.getByText('SHA-256').or(answering.getByText('19 B')).first().waitFor()
+    await takeScreenshot(page, 'console-case-answer')
+    await answering.getByRole('button', { name: 'Store the answer' }).click()
+    await page
+      .getByRole('list', { name: 'Information requests' })
+      .getByText(/evidence E2/)
+      .waitFor()
+
     await page.getByRole('button', { name: 'Take it' }).click()
     await page.getByText('Assigned to').waitFor()
     await page.getByRole('button', { name: 'Propose an outcome' }).click()
     const propose = page.getByRole('dialog', { name: 'Propose an outcome' })
     await propose.getByRole('combobox', { name: 'Outcome' }).click()
     await page.getByRole('option').first().click()
+    await propose.getByLabel('Note for whoever closes it').fill('The payslip answers the question')
     await takeScreenshot(page, 'console-case-propose')
     await propose.getByRole('button', { name: 'Propose', exact: true }).click()
     await page.getByRole('button', { name: 'Withdraw the proposal' }).waitFor()
@@ -224,6 +251,7 @@ describe('an investigation', () => {
     await expectFits(officer.page, 'console-case-restricted')
     await officer.page.getByRole('button', { name: 'Close the case' }).click()
     const closing = officer.page.getByRole('dialog', { name: 'Close the case' })
+    await closing.getByText('The payslip answers the question').waitFor()
     await closing.getByRole('button', { name: 'Close the case' }).click()
     await officer.page.getByText('closed', { exact: true }).first().waitFor()
     const [pack] = await Promise.all([
