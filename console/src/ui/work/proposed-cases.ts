@@ -3,6 +3,7 @@ import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
+import { keepOthersProposals } from './second-person.ts'
 import { REFETCH_MS } from './work-queries.ts'
 
 type InvestigationSummary = Schemas['InvestigationSummary']
@@ -20,6 +21,5 @@ export function useProposedCases(isWanted = true): readonly InvestigationSummary
     refetchInterval: REFETCH_MS,
     throwOnError: false,
   })
-  // Nobody closes a case with the outcome that they proposed themselves.
-  return (data?.items ?? []).filter(({ proposal }) => proposal !== null && proposal.proposed_by !== principal)
+  return keepOthersProposals(data?.items ?? [], principal)
 }
