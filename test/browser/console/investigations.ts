@@ -119,6 +119,7 @@ describe('an investigation', () => {
     const ending = page.getByRole('dialog', { name: 'End the task' })
     await ending.getByLabel('What was found').fill('The employer confirms the salary')
     await ending.getByRole('button', { name: 'Done', exact: true }).click()
+    await ending.waitFor({ state: 'hidden' })
     await page.getByText('The employer confirms the salary').waitFor()
     await page.getByRole('list').getByText('done', { exact: true }).first().waitFor()
 
