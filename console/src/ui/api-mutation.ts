@@ -6,7 +6,9 @@
 import { notifications } from '@mantine/notifications'
 import { isChangeRequest, isProblem, type ProbityProblem, type Schemas } from '@probity/client'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useRef } from 'react'
+import { type ReactNode, useRef } from 'react'
+
+const LINK_MS = 12_000
 
 interface ApiMutationOptions<Output> {
   /** First parts of the query keys to invalidate. */
@@ -14,7 +16,7 @@ interface ApiMutationOptions<Output> {
   /** The call decides on a change request, so a change request in the response does not mean that it needs approval. */
   readonly decidesRequest?: boolean
   /** The notification after success. */
-  readonly successMessage?: string | ((output: Output) => string)
+  readonly successMessage?: string | ((output: Output) => ReactNode)
   readonly onDone?: (output: Output) => void
 }
 
@@ -49,7 +51,9 @@ export function useApiMutation<Input, Output>(
       if (isWaiting(output)) return
       const made = output as Exclude<Output, Schemas['ChangeRequest']>
       if (done !== undefined) {
-        notifications.show({ message: typeof done === 'string' ? done : done(made), color: 'teal' })
+        const message = typeof done === 'string' ? done : done(made)
+        // A link takes longer to read and to reach.
+        notifications.show({ message, color: 'teal', ...(typeof message !== 'string' && { autoClose: LINK_MS }) })
       }
       onDone?.(made)
     },

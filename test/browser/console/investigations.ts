@@ -90,7 +90,7 @@ describe('an investigation', () => {
     await escalate.getByRole('combobox', { name: 'Playbook' }).click()
     await page.getByRole('option', { name: 'Short look' }).click()
     await escalate.getByRole('button', { name: 'Escalate' }).click()
-    await page.getByRole('link', { name: 'Open its investigation' }).click()
+    await page.getByRole('alert').getByRole('link', { name: 'Open the case' }).click()
     await pageHeading(page, /^INV-/).waitFor()
     const address = new URL(page.url()).pathname
 
@@ -116,6 +116,11 @@ describe('an investigation', () => {
     expect(await page.getByRole('button', { name: 'Propose an outcome' }).isDisabled()).toBe(true)
     await page.getByRole('checkbox', { name: 'Payslip seen' }).check()
     await page.getByRole('button', { name: 'Done', exact: true }).click()
+    const ending = page.getByRole('dialog', { name: 'End the task' })
+    await ending.getByLabel('What was found').fill('The employer confirms the salary')
+    await ending.getByRole('button', { name: 'Done', exact: true }).click()
+    await ending.waitFor({ state: 'hidden' })
+    await page.getByText('The employer confirms the salary').waitFor()
     await page.getByRole('list').getByText('done', { exact: true }).first().waitFor()
 
     // Keys open what they name.
@@ -182,17 +187,56 @@ describe('an investigation', () => {
     await page.getByRole('region', { name: 'Subjects' }).getByText('Maria Example').waitFor()
     await expectFits(page, 'console-case-related')
 
+    // The file of an answer becomes evidence.
+    await page.getByRole('tab', { name: 'Requests' }).click()
+    await page.getByRole('button', { name: 'Ask for information' }).click()
+    const asking = page.getByRole('dialog', { name: 'Ask for information' })
+    await asking.getByLabel('Who is asked').fill('The employer')
+    await asking.getByLabel('Question').fill('Since when is he employed?')
+    await asking.getByRole('button', { name: 'Record the request' }).click()
+    await page.getByRole('button', { name: 'Record the answer' }).click()
+    const answering = page.getByRole('dialog', { name: 'Record the answer' })
+    await answering.locator('input[type=file]').setInputFiles({
+      name: 'contract.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from('Employed since 2019'),
+    })
+    await answering.getByText('SHA-256').or(answering.getByText('19 B')).first().waitFor()
+    await takeScreenshot(page, 'console-case-answer')
+    await answering.getByRole('button', { name: 'Store the answer' }).click()
+    await page
+      .getByRole('list', { name: 'Information requests' })
+      .getByText(/evidence E2/)
+      .waitFor()
+
     await page.getByRole('button', { name: 'Take it' }).click()
     await page.getByText('Assigned to').waitFor()
     await page.getByRole('button', { name: 'Propose an outcome' }).click()
     const propose = page.getByRole('dialog', { name: 'Propose an outcome' })
     await propose.getByRole('combobox', { name: 'Outcome' }).click()
     await page.getByRole('option').first().click()
+    await propose.getByLabel('Note for whoever closes it').fill('The payslip answers the question')
     await takeScreenshot(page, 'console-case-propose')
     await propose.getByRole('button', { name: 'Propose', exact: true }).click()
     await page.getByRole('button', { name: 'Withdraw the proposal' }).waitFor()
     expect(seen).toEqual(noProblems)
     await close()
+
+    // The officer is led to it; the proposer is not.
+    const waiting = await at(clara, '/')
+    const asked = waiting.page.getByRole('region', { name: 'Waits for you as second person' })
+    await asked.getByRole('link', { name: /^Close: INV-/ }).waitFor()
+    await waiting.page.goto(new URL('/inbox?view=second-person', waiting.page.url()).href)
+    const cases = waiting.page.getByRole('region', { name: 'Investigations' })
+    await cases.getByRole('link', { name: /^INV-/ }).waitFor()
+    await expectFits(waiting.page, 'console-inbox-proposed')
+    await waiting.close()
+    const own = await at(anton, '/inbox?view=mine')
+    await own.page.getByRole('region', { name: 'Investigations' }).getByRole('link', { name: /^INV-/ }).waitFor()
+    await own.page.getByRole('button', { name: /^Second person/ }).click()
+    await own.page.getByText('Nothing matches these filters').waitFor()
+    expect(await own.page.getByRole('region', { name: 'Investigations' }).count()).toBe(0)
+    await own.close()
 
     const officer = await at(clara, `${address}?tab=timeline`, { viewport: WIDE })
     await officer.page.getByRole('list', { name: 'Timeline, newest first' }).getByText('Proposed').first().waitFor()
@@ -208,6 +252,7 @@ describe('an investigation', () => {
     await expectFits(officer.page, 'console-case-restricted')
     await officer.page.getByRole('button', { name: 'Close the case' }).click()
     const closing = officer.page.getByRole('dialog', { name: 'Close the case' })
+    await closing.getByText('The payslip answers the question').waitFor()
     await closing.getByRole('button', { name: 'Close the case' }).click()
     await officer.page.getByText('closed', { exact: true }).first().waitFor()
     const [pack] = await Promise.all([

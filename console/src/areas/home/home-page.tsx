@@ -73,7 +73,7 @@ function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
   return (
     <Stack gap="md">
       {may('listOwnWork') && <InboxSection />}
-      {may('confirmAlertDismissal') && <SecondPersonSection />}
+      {(may('confirmAlertDismissal') || may('closeInvestigation')) && <SecondPersonSection />}
       {approvals && <ApprovalInbox of={approvals} />}
       {may('approveToolCall') && <WaitingToolCalls />}
       {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}

@@ -11,8 +11,13 @@ import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import { queuesQuery, REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { MAX_WAITING, RowList } from './row-list.tsx'
 
-const toPath = (kind: string, id: string): string =>
-  kind === 'alert' ? `/inbox/alerts/${id}` : kind === 'second_look' ? '/inbox/second-looks' : '/inbox'
+const paths: Readonly<Record<string, (id: string) => string>> = {
+  alert: (id) => `/inbox/alerts/${id}`,
+  second_look: () => '/inbox/second-looks',
+  investigation: (id) => `/investigations/${id}`,
+}
+
+const toPath = (kind: string, id: string): string => paths[kind]?.(id) ?? '/inbox'
 
 export function InboxSection() {
   const { data: queues } = useQuery({ ...queuesQuery, throwOnError: false })

@@ -1,8 +1,9 @@
-/** What waits for somebody else than its proposer: dismissals, suppressions, erasures and second looks. */
+/** What waits for somebody else than its proposer: dismissals, outcomes of investigations, suppressions, erasures and second looks. */
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -10,6 +11,7 @@ import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
+import { useProposedCases } from '#console/ui/work/proposed-cases.ts'
 import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { MAX_WAITING, RowList } from './row-list.tsx'
 
@@ -42,6 +44,7 @@ export function SecondPersonSection() {
   const looks = useWaiting('looks', may('decideAlertSecondLook'), (signal) =>
     probity.GET('/api/alerts/second-looks', { params: { query: { state: 'waiting', limit } }, signal }),
   ).filter(({ dismissed_by }) => dismissed_by !== principal)
+  const cases = useProposedCases().slice(0, MAX_WAITING)
   const rows = [
     ...dismissals.map((alert) => ({
       key: alert.alert_id,
@@ -60,6 +63,24 @@ export function SecondPersonSection() {
         </>
       ),
       mark: <PriorityBadge priority={alert.priority} />,
+    })),
+    ...cases.map(({ investigation_id, reference, proposal, is_restricted, restriction_id, priority }) => ({
+      key: investigation_id,
+      link: (
+        <>
+          <PageLink to={`/investigations/${investigation_id}`} size="sm" fw={500}>
+            Close: {reference}
+          </PageLink>
+          <RestrictionMark restriction_id={is_restricted ? restriction_id : null} />
+        </>
+      ),
+      detail: proposal !== null && (
+        <>
+          <ReasonCodes of={[proposal.outcome]} />, proposed by <Principal of={proposal.proposed_by} />{' '}
+          <RelativeTime at={proposal.proposed_at} />
+        </>
+      ),
+      mark: <PriorityBadge priority={priority} />,
     })),
     ...erasures.map((erasure) => ({
       key: erasure.erasure_id,

@@ -8,6 +8,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 import { REASON_CODES } from '#console/ui/decision/reason-codes.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
+import { PageLink } from '#console/ui/link.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { subjectQuery } from '#console/ui/subject-queries.ts'
 import { usePlaybooks } from '#console/ui/work/open-case.tsx'
@@ -103,7 +104,16 @@ export function EscalateDialog({ alert, onClose }: DialogProps) {
     {
       invalidates: [...touched, 'investigations'],
       successMessage: ({ investigation_id }) =>
-        investigation_id === null ? 'Escalated' : 'Escalated: it belongs to an investigation now',
+        investigation_id === null ? (
+          'Escalated'
+        ) : (
+          <>
+            Escalated: it belongs to an investigation now.{' '}
+            <PageLink to={`/investigations/${investigation_id}`} inherit underline="always">
+              Open the case
+            </PageLink>
+          </>
+        ),
       onDone: onClose,
     },
   )

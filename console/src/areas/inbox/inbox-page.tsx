@@ -19,6 +19,7 @@ import { AlertPanel } from './alert-panel.tsx'
 import { type Alert, alertQuery, getAlertHeading, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
 import { AlertTable } from './alert-table.tsx'
 import { BulkBar } from './bulk-bar.tsx'
+import { InboxCases, useInboxCases } from './inbox-cases.tsx'
 import { InboxFrame } from './inbox-frame.tsx'
 import { type InboxKey, inboxKeys } from './inbox-keys.ts'
 import { QueueRail } from './queue-rail.tsx'
@@ -78,6 +79,9 @@ export default function InboxPage() {
   const navigate = useNavigate()
   const isBeside = useMediaQuery(BESIDE, true)
   const { list, alerts, view, queue } = useAlerts()
+  const found = useInboxCases(queue, view)
+  // With investigations above it, an empty table would say that nothing is here.
+  const hasOnlyCases = found.cases.length > 0 && list.data !== undefined && alerts.length === 0
   const [opened_id, setOpened] = useState<string | null>(null)
   const [act, setAct] = useState<AlertAct | null>(null)
   const [isHelping, setHelping] = useState(false)
@@ -142,19 +146,22 @@ export default function InboxPage() {
               onDone={() => setChosen(new Set())}
             />
           )}
-          <AlertTable
-            list={list}
-            current_id={current_id}
-            onOpen={({ alert_id }) => (isBeside ? setOpened(alert_id) : openPage(alert_id))}
-            chosen={canAct ? chosen : null}
-            onChoose={choose}
-            empty={{
-              title: 'Nothing waits here',
-              about:
-                'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
-              filters: ['queue', 'view'],
-            }}
-          />
+          <InboxCases of={found} />
+          {!hasOnlyCases && (
+            <AlertTable
+              list={list}
+              current_id={current_id}
+              onOpen={({ alert_id }) => (isBeside ? setOpened(alert_id) : openPage(alert_id))}
+              chosen={canAct ? chosen : null}
+              onChoose={choose}
+              empty={{
+                title: 'Nothing waits here',
+                about:
+                  'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
+                filters: ['queue', 'view'],
+              }}
+            />
+          )}
         </div>
         {alert && isBeside && (
           <Card component="section" aria-label="Chosen alert" className="inbox-panel" withBorder padding="md">

@@ -23,6 +23,7 @@ export function QueueRail({ queue, view }: QueueRailProps) {
     <nav aria-label="Queues" className="queue-rail">
       <QueueButton
         title="All open"
+        detail="alerts"
         isOpen={queue === undefined && view === undefined}
         onClick={() => set({ queue: undefined, view: undefined })}
       />
@@ -34,7 +35,7 @@ export function QueueRail({ queue, view }: QueueRailProps) {
       />
       <QueueButton
         title="Second person"
-        detail="proposed dismissals"
+        detail={may('closeInvestigation') ? 'dismissals, outcomes' : 'proposed dismissals'}
         isOpen={view === 'second-person'}
         onClick={() => set({ queue: undefined, view: 'second-person' })}
       />

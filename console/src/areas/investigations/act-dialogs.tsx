@@ -97,6 +97,21 @@ function ProposeDialog(props: DialogProps) {
   )
 }
 
+/** What the proposer wrote for whoever closes the case. */
+function ProposerNote({ investigation_id }: Pick<Investigation, 'investigation_id'>) {
+  const { data } = useQuery({
+    queryKey: ['investigations', 'proposer-note', investigation_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/investigations/{investigation_id}/timeline', {
+        params: { path: { investigation_id }, query: { category: 'person', limit: 50 } },
+        signal,
+      }),
+    throwOnError: false,
+  })
+  const note = data?.items.find(({ kind }) => kind === 'proposed')?.note ?? null
+  return note === null ? null : <div className="case-note">{note}</div>
+}
+
 function CloseDialog(props: DialogProps) {
   const { investigation, onClose } = props
   const { proposal } = investigation
@@ -129,6 +144,7 @@ function CloseDialog(props: DialogProps) {
           , proposed by <Principal of={proposal.proposed_by} isAlwaysNamed />.
         </Text>
       )}
+      <ProposerNote investigation_id={investigation.investigation_id} />
       <Text size="sm">
         Narrative, evidence, steps and tasks are sealed with a signature, so that everybody can check them later.
       </Text>

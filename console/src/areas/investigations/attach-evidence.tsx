@@ -26,7 +26,11 @@ const ways = [
 ]
 
 /** Stored as a document about the subject, with the restriction of the case. A large one is stored by a job. */
-async function storeDocument(investigation: Investigation, { upload_id, sha256 }: Schemas['Upload'], title: string) {
+export async function storeDocument(
+  investigation: Investigation,
+  { upload_id, sha256 }: Schemas['Upload'],
+  title: string,
+) {
   const { subject, is_restricted, restriction_id } = investigation
   const document = await probity.POST('/api/documents', {
     body: {

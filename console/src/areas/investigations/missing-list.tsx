@@ -50,7 +50,7 @@ export function MissingList({
       </ul>
       {missing.length > MAX_SHOWN && (
         <Anchor component="button" type="button" inherit aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? 'Show fewer' : `and ${formatCount(missing.length - MAX_SHOWN, 'more', 'more')}`}
+          {isWhole ? 'Show fewer' : `Show ${formatCount(missing.length - MAX_SHOWN, 'more', 'more')}`}
         </Anchor>
       )}
     </Text>

@@ -16,3 +16,16 @@ test('a step is called by its title', () => {
 test('a step that waits for a task is not named beside the task', () => {
   expect(simplifyMissing([ofStep, ofTask], [step])).toEqual([ofTask])
 })
+
+test('what a person can do now comes before the narrative and before steps that have not begun', () => {
+  const later = { step_key: 'risk', title: 'Risk rating', state: 'pending', task_id: null } as const
+  const ofLater = { code: 'step_open', pointer: '#/steps/risk', detail: 'The required step risk is pending.' }
+  const ofRequest = { code: 'information_open', pointer: '#/information_requests', detail: 'A request is open.' }
+  const ordered = simplifyMissing([ofLater, ofStep, ofNarrative, ofTask, ofRequest], [step, later])
+  expect(ordered.map(({ pointer }) => pointer)).toEqual([
+    '#/tasks/t1',
+    '#/information_requests',
+    '#/narrative',
+    '#/steps/risk',
+  ])
+})

@@ -9,11 +9,13 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { ConfirmDialog, FormDialog } from '#console/ui/dialog.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
+import { FileDrop } from '#console/ui/file-drop.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { toInstant } from '#console/ui/local-time.ts'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { TextField, TimeField } from '#console/ui/text-field.tsx'
+import { storeDocument } from './attach-evidence.tsx'
 import { PlainState } from './case-badges.tsx'
 import { hasEnded, type Investigation, isOpen, touchedByEvidence, useEvidence } from './investigation-queries.ts'
 
@@ -59,7 +61,7 @@ export function RequestsTab({ investigation }: { readonly investigation: Investi
       <ol className="case-timeline" aria-label="Information requests">
         {data?.items.map((request) => (
           <li key={request.request_id}>
-            <RequestItem request={request} investigation_id={investigation_id} canAnswer={canAnswer} />
+            <RequestItem request={request} investigation={investigation} canAnswer={canAnswer} />
           </li>
         ))}
       </ol>
@@ -70,13 +72,13 @@ export function RequestsTab({ investigation }: { readonly investigation: Investi
 
 interface RequestItemProps {
   readonly request: InformationRequest
-  readonly investigation_id: string
+  readonly investigation: Investigation
   readonly canAnswer: boolean
 }
 
-function RequestItem({ request, investigation_id, canAnswer }: RequestItemProps) {
+function RequestItem({ request, investigation, canAnswer }: RequestItemProps) {
   const [act, setAct] = useState<'answer' | 'withdraw' | null>(null)
-  const evidence = useEvidence(investigation_id)
+  const evidence = useEvidence(investigation.investigation_id)
   const { state, addressee, question, due_at, answer, evidence_id, ended_at, ended_by } = request
   const close = () => setAct(null)
   return (
@@ -116,41 +118,78 @@ function RequestItem({ request, investigation_id, canAnswer }: RequestItemProps)
           </Button>
         </Group>
       )}
-      {act === 'answer' && <AnswerDialog {...{ request, investigation_id }} onClose={close} />}
-      {act === 'withdraw' && <WithdrawDialog {...{ request, investigation_id }} onClose={close} />}
+      {act === 'answer' && <AnswerDialog {...{ request, investigation }} onClose={close} />}
+      {act === 'withdraw' && <WithdrawDialog {...{ request, investigation }} onClose={close} />}
     </Stack>
   )
 }
 
 interface EndDialogProps {
   readonly request: InformationRequest
-  readonly investigation_id: string
+  readonly investigation: Investigation
   readonly onClose: () => void
 }
 
-const sendEnd = ({ request: { request_id, revision }, investigation_id }: EndDialogProps, answer?: string) =>
+interface Answer {
+  readonly answer?: string
+  readonly document_id?: string
+}
+
+const sendEnd = (
+  { request: { request_id, revision }, investigation: { investigation_id } }: EndDialogProps,
+  answer: Answer = {},
+) =>
   probity.POST('/api/investigations/{investigation_id}/information-requests/{request_id}/fulfil', {
     params: { path: { investigation_id, request_id } },
-    body: { ...(answer !== undefined && { answer }), expected_revision: revision },
+    body: { ...answer, expected_revision: revision },
   })
 
 function AnswerDialog(props: EndDialogProps) {
+  const may = usePermission()
+  const { investigation } = props
   const [answer, setAnswer] = useState('')
-  const fulfil = useApiMutation(() => sendEnd(props, answer), {
-    invalidates: touchedByEvidence,
-    successMessage: 'Answer stored',
-    onDone: props.onClose,
-  })
+  const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
+  const [name, setName] = useState('')
+  // Evidence of a proposed case stays as it was proposed.
+  const canAttach = isOpen(investigation) && may('createDocument')
+  const fulfil = useApiMutation(
+    async () => {
+      const text = answer.trim() === '' ? {} : { answer }
+      if (upload === null) return await sendEnd(props, text)
+      return await sendEnd(props, { ...text, document_id: await storeDocument(investigation, upload, name) })
+    },
+    {
+      invalidates: touchedByEvidence,
+      successMessage: ({ evidence_id }) =>
+        evidence_id === null ? 'Answer stored' : 'Answer stored, its file is evidence now',
+      onDone: props.onClose,
+    },
+  )
   return (
     <FormDialog
       title="Record the answer"
       isOpen
       onClose={props.onClose}
-      onSubmit={() => fulfil.run(undefined)}
+      // With neither the request would be withdrawn.
+      onSubmit={() => (answer.trim() !== '' || upload !== null) && fulfil.run(undefined)}
       submit="Store the answer"
       change={fulfil}
     >
-      <ReasonField label="Answer" isFirst value={answer} onChange={setAnswer} />
+      <ReasonField label="Answer" isFirst isRequired={upload === null} value={answer} onChange={setAnswer} />
+      {canAttach && (
+        <>
+          <FileDrop
+            label="File of the answer"
+            upload={upload}
+            extensions={[]}
+            onFile={(file) => setName(file.name.slice(0, 300))}
+            onUploaded={setUpload}
+          />
+          <Text size="sm" c="dimmed">
+            The file becomes evidence of the case, which the narrative can cite. Further files: Attach, in the evidence.
+          </Text>
+        </>
+      )}
     </FormDialog>
   )
 }

@@ -12,6 +12,7 @@ import { toWords } from '#console/ui/format.ts'
 import { toInstant } from '#console/ui/local-time.ts'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { ReasonField } from '#console/ui/reason-field.tsx'
 import { TextField, TimeField } from '#console/ui/text-field.tsx'
 import { PlainState } from './case-badges.tsx'
 import { toTaskElement } from './case-pointers.ts'
@@ -87,12 +88,12 @@ function useChecklist(stored: readonly boolean[], change: ApiMutation<TaskChange
 }
 
 interface TaskChange {
-  readonly state?: 'open' | 'done'
-  readonly checklist?: boolean[]
+  readonly checklist: boolean[]
 }
 
 function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
   const { roles } = useMe()
+  const [isEnding, setEnding] = useState(false)
   const { task_id, checklist, state, role, revision } = task
   const change = useApiMutation(
     (body: TaskChange) =>
@@ -153,12 +154,44 @@ function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
           disabled={!isReady}
           loading={change.isRunning}
           title={isReady ? 'The task is done' : 'Confirm every item first'}
-          onClick={() => change.run({ state: 'done' })}
+          onClick={() => setEnding(true)}
         >
           Done
         </Button>
       )}
+      {isEnding && <EndTask task={task} investigation_id={investigation_id} onClose={() => setEnding(false)} />}
     </li>
+  )
+}
+
+interface EndTaskProps {
+  readonly task: Task
+  readonly investigation_id: string
+  readonly onClose: () => void
+}
+
+function EndTask({ task: { task_id, title, revision }, investigation_id, onClose }: EndTaskProps) {
+  const [result, setResult] = useState('')
+  const end = useApiMutation(
+    () =>
+      probity.PATCH('/api/investigations/{investigation_id}/tasks/{task_id}', {
+        params: { path: { investigation_id, task_id } },
+        body: { state: 'done', result: result.trim() === '' ? null : result, expected_revision: revision },
+      }),
+    { invalidates: touched, successMessage: 'Task done', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title="End the task"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => end.run(undefined)}
+      submit="Done"
+      change={end}
+    >
+      <Text size="sm">{title}</Text>
+      <ReasonField label="What was found" isRequired={false} isFirst value={result} onChange={setResult} />
+    </FormDialog>
   )
 }
 
