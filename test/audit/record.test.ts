@@ -82,7 +82,7 @@ const textsInEvents: readonly string[] = [
   ...['createPluginVersion', 'disablePlugin', 'enablePlugin', 'updatePluginConfiguration', 'updatePluginGrants'],
   ...['updateDatasetVersion', 'updateOverlay', 'updateProviderMode', 'createApiKey', 'activateCredentialVersion'],
   ...['disableProviderCredential', 'enableProviderCredential', 'createToolServer', 'updateToolServer'],
-  ...['pinServerTool', 'updateToolPolicy', 'createReportSchedule'],
+  ...['pinServerTool', 'updateToolPolicy'],
 ].toSorted()
 
 async function callRoute(route: Route) {

@@ -113,6 +113,7 @@ const accepted: readonly Exception[] = [
         'investigation_task',
         'mcp_approval',
         'quarantine_item',
+        'report_schedule',
         'restriction',
         'restriction_access',
       ],
