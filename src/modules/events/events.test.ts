@@ -203,12 +203,15 @@ describe('events of modules', () => {
     ])
   })
 
-  test('of an unknown type, or far beyond the end, are refused with the place', async () => {
+  test('of an unknown type, or far beyond the end, are refused', async () => {
     const t = await ExampleTenant.create(w)
     const token = await t.token()
     const refuse = async (query: string) => (await w.call(`GET /events?${query}`, { token })).json
-    expect(await refuse('type=subject.vanished')).toMatchObject({ status: 422, errors: [{ pointer: '#/type' }] })
-    expect(await refuse('after=99999999')).toMatchObject({ status: 422, errors: [{ pointer: '#/after' }] })
+    expect(await refuse('type=subject.vanished')).toMatchObject({
+      status: 409,
+      detail: expect.stringContaining('`type`'),
+    })
+    expect(await refuse('after=99999999')).toMatchObject({ status: 409, detail: expect.stringContaining('`after`') })
     // As precise an answer would tell where the last event is, also a hidden one.
     expect(await t.make('GET /events?after=5000')).toEqual({ items: [], last: 5000, has_more: false })
   })

@@ -20,9 +20,6 @@ const toEnvelope = (tenant_id: string, event: EventRow) => ({
 /** So coarse that what is refused says nothing about single events: the last of them may be hidden. */
 const END_STEP = 1_000_000
 
-const refuseAt = (pointer: string, detail: string): never =>
-  fail('validation_failed', { errors: [{ in: 'query', pointer, detail }] })
-
 export const eventRoutes = [
   tenantRoute('GET /events', {
     id: 'listEvents',
@@ -36,18 +33,19 @@ export const eventRoutes = [
     uses: ['modules'],
     query: EventQuery,
     reply: [200, EventList],
+    problems: ['conflict'],
   }).handle(async ({ tx, query, kernel }) => {
     const { after = 0, limit = 50 } = query
     const isKnown = kernel.modules.some(({ events = [] }) => events.some(({ type }) => type === query.type))
     if (query.type !== undefined && !isKnown)
-      refuseAt('#/type', 'is not a type of events; GET /api/events/types lists them')
+      fail('conflict', '`type` is not a type of events; GET /api/events/types lists them.')
     const rows = await listEvents(tx, {
       after,
       types: query.type === undefined ? null : [query.type],
       count: limit + 1,
     })
     if (rows.length === 0 && after > 0 && after > Math.ceil(((await findLastNumber(tx)) + 1) / END_STEP) * END_STEP)
-      refuseAt('#/after', 'is far beyond the last event; send `last` of an answer, or 0 to begin again')
+      fail('conflict', '`after` is far beyond the last event; send `last` of an answer, or 0 to begin again.')
     const shown = rows.slice(0, limit)
     return {
       items: shown.map((row) => toEnvelope(tx.tenant_id, row)),
