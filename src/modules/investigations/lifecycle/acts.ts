@@ -179,7 +179,7 @@ export const reopen: Act<{ note: string }> = async (context, row, { note }) => {
 
 const MAX_CLOCK_KEY = 100
 
-/** Clocks of each opening have keys of their own. A key that is too long is cut, and told from others by its place. */
+/** Clocks of each opening have keys of their own. A key that is too long is cut, and differs from others by its place. */
 export function toReopenedKey(key: string, at: number, openings: number): string {
   const whole = `${key}-${openings}`
   if (whole.length <= MAX_CLOCK_KEY) return whole
