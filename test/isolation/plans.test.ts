@@ -134,11 +134,6 @@ const accepted: readonly Exception[] = [
   },
   { tables: ['user_account'], text: 'as is_away from app.user_account', reason: 'a tenant has thousands of people' },
   {
-    tables: ['user_account', 'api_key'],
-    text: `select 'user:' || user_id as actor`,
-    reason: 'a tenant has thousands of people and dozens of keys',
-  },
-  {
     tables: ['subject_bulk', 'upload', 'upload_chunk'],
     text: 'exists (select 1 from app.subject_bulk b where',
     reason: 'an erasure looks for a person in uploaded files: people upload them, thousands',

@@ -1,5 +1,6 @@
 /** What every process reads of a tenant to authenticate a request, in that tenant's transaction; and the keys of the issuer. */
 import type { Tx } from '../database/tx.ts'
+import { isUuid } from '../uuid.ts'
 import type { ToolRule } from './tool-policy.ts'
 
 /** What a tenant can have a limit of its own for. */
@@ -74,12 +75,16 @@ export interface ActorName {
 }
 
 /** People and machine keys by their names; the others keep what they are called in the record. */
-export const listActorNames = (tx: Tx, actors: readonly string[]) =>
-  tx.query<ActorName>(
+export const listActorNames = (tx: Tx, actors: readonly string[]) => {
+  const idsOf = (kind: string): string[] =>
+    actors.flatMap((actor) =>
+      actor.startsWith(kind) && isUuid(actor.slice(kind.length)) ? [actor.slice(kind.length)] : [],
+    )
+  return tx.query<ActorName>(
     `select 'user:' || user_id as actor, coalesce(name, email) as name from app.user_account
-      where tenant_id = $1 and user_id = any (select substr(a, 6)::uuid from unnest($2::text[]) a where a ~ '^user:[0-9a-f-]{36}$')
+      where tenant_id = $1 and user_id = any ($2::uuid[])
      union all
-     select 'key:' || key_id, name from app.api_key
-      where tenant_id = $1 and key_id = any (select substr(a, 5)::uuid from unnest($2::text[]) a where a ~ '^key:[0-9a-f-]{36}$')`,
-    [tx.tenant_id, actors],
+     select 'key:' || key_id, name from app.api_key where tenant_id = $1 and key_id = any ($3::uuid[])`,
+    [tx.tenant_id, idsOf('user:'), idsOf('key:')],
   )
+}
