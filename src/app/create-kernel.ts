@@ -45,12 +45,16 @@ export interface KernelParts {
   readonly readinessChecks: Readonly<Record<string, CheckFunction>>
 }
 
+function createThreads({ heavy_threads, scripts_dir }: RuntimeOptions): WorkerThreads {
+  const admission = new ThreadAdmission({ threads: heavy_threads ?? defaultThreads() })
+  return new WorkerThreads(admission, scripts_dir ?? import.meta.dirname)
+}
+
 export function createKernel(options: RuntimeOptions, parts: KernelParts): Kernel {
   const { modules, database, integrity, metrics } = parts
   const { log, build, public_url, upload_max_bytes } = options
   const caches = new CacheSlots()
   addCacheMetrics(metrics, caches)
-  const admission = new ThreadAdmission({ threads: options.heavy_threads ?? defaultThreads() })
   const issuer = createBuiltInIssuer(database, options.keyring)
   const raiseAlarm = createAlarmReporter(log, metrics)
   const tenantKeys = new TenantKeys({
@@ -59,7 +63,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     cache: caches.get(tenantKeyCache),
     raiseAlarm,
   })
-  const threads = new WorkerThreads(admission, options.scripts_dir ?? import.meta.dirname)
+  const threads = options.threads ?? createThreads(options)
   const routes = modules.flatMap((module) => module.routes)
   const routesById = indexById(routes)
   let document: Promise<Record<string, unknown>> | undefined
@@ -90,7 +94,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     scanner: options.scanner ? createMalwareScanner(options.scanner) : null,
     printing: createPrinting(
       { assets_dir: path.join(readProject().root, 'assets'), ...options.printing },
-      { script: threads.scriptPath('compile-process'), admission },
+      { script: threads.scriptPath('compile-process'), admission: threads.admission },
     ),
     log,
     metrics: new ModuleMetrics(

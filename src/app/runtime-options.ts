@@ -14,6 +14,7 @@ import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import type { Module } from '#kernel/module.ts'
 import type { PluginPolicy } from '#kernel/plugin-policy.ts'
 import type { PrintingSettings } from '#kernel/typesetting/printing.ts'
+import type { WorkerThreads } from '#kernel/worker-threads.ts'
 import type { ConfiguredIssuer } from './issuers.ts'
 
 export interface RuntimeOptions {
@@ -59,4 +60,6 @@ export interface RuntimeOptions {
   readonly assets?: (app: FastifyInstance) => Promise<NotFoundFallback>
   /** Directory of the scripts of worker threads; by default that of the bundle. */
   readonly scripts_dir?: string
+  /** Threads that other runtimes of the process use too; whoever made them closes them. By default its own. */
+  readonly threads?: WorkerThreads
 }

@@ -194,7 +194,8 @@ export class Runtime {
 
   async close(): Promise<void> {
     clearInterval(this.#flushTimer)
-    await Promise.all([this.kernel.threads.close(), this.kernel.printing.pdf.close(), this.kernel.egress.close()])
+    const { threads, printing, egress } = this.kernel
+    await Promise.all([this.#options.threads ? undefined : threads.close(), printing.pdf.close(), egress.close()])
     await this.flushUsage().catch(() => {})
     await Promise.all([this.database.end(), this.#queue?.end(), this.#counting?.end()])
   }

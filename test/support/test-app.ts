@@ -22,7 +22,9 @@ import { createSilentLog, type Log } from '#kernel/log.ts'
 import type { ScannerAddress } from '#kernel/malware-scanner.ts'
 import type { Module } from '#kernel/module.ts'
 import type { PluginPolicy } from '#kernel/plugin-policy.ts'
+import { ThreadAdmission } from '#kernel/thread-admission.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { WorkerThreads } from '#kernel/worker-threads.ts'
 import { insertUser } from '#modules/access/index.ts'
 import { updateApprovalRules } from './approval-rules.ts'
 import { createCaller } from './caller.ts'
@@ -84,6 +86,19 @@ const localDemoSignIn = findDemoSignIn(
 /** Read once per worker: the migrations do not change during a run. */
 const schema_version = latestVersion(readMigrations(path.join(projectRoot, 'db/migrations')))
 
+/** The same number on every machine: what waits for a thread must not depend on its cores. */
+const HEAVY_THREADS = 4
+
+let sharedThreads: WorkerThreads | undefined
+
+/** Starting a thread compiles its script, so the apps of a worker process share them, one app after the other. */
+function chooseThreads({ heavy_threads, scripts_dir }: TestAppOptions) {
+  if (heavy_threads !== undefined || scripts_dir !== undefined)
+    return { heavy_threads: heavy_threads ?? HEAVY_THREADS, scripts_dir: scripts_dir ?? threadsDir }
+  sharedThreads ??= new WorkerThreads(new ThreadAdmission({ threads: HEAVY_THREADS }), threadsDir)
+  return { threads: sharedThreads }
+}
+
 /** Clones the template; connections for every role. */
 export async function cloneDatabase(): Promise<Record<RoleName, pg.ClientConfig> & { drop(): Promise<void> }> {
   const template = inject('connections')
@@ -98,7 +113,7 @@ export async function cloneDatabase(): Promise<Record<RoleName, pg.ClientConfig>
     }
   }
   countResource('database')
-  await admin(`create database ${database} template ${TEMPLATE} owner app_owner`)
+  await admin(`create database ${database} template ${TEMPLATE} strategy file_copy owner app_owner`)
   await admin(`grant connect on database ${database} to app, worker, steward, migrator`)
   const configs = Object.fromEntries(Object.entries(template).map(([role, config]) => [role, { ...config, database }]))
   return {
@@ -131,13 +146,11 @@ export async function startTestApp(options: TestAppOptions = {}) {
     upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
     erasureLedger: options.erasureLedger === undefined ? createMemoryLedger() : options.erasureLedger,
     ...(options.backup_days !== undefined && { backup_days: options.backup_days }),
-    // The same on every machine: what waits for a thread must not depend on its cores.
-    heavy_threads: options.heavy_threads ?? 4,
+    ...chooseThreads(options),
     ...(options.preview_max_rows !== undefined && { preview_max_rows: options.preview_max_rows }),
     ...(options.preview_time_limit_ms !== undefined && { preview_time_limit_ms: options.preview_time_limit_ms }),
     strict: true,
     assets: (app) => installAssets(app, projectRoot),
-    scripts_dir: options.scripts_dir ?? threadsDir,
     ...(options.modules && { modules: options.modules }),
     ...(options.jobs && { extra_jobs: options.jobs }),
   })
