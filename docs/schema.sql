@@ -1324,11 +1324,7 @@ begin
             and n.revision = new.revision) then
       raise exception 'an outcome without a step that it needs is proposed with a reason' using errcode = 'PB002';
     end if;
-  elsif new.state in ('open', 'ended') then
-    if new.proposed_without <> '{}' then
-      raise exception 'only a proposed outcome does without steps' using errcode = 'PB002';
-    end if;
-  elsif new.proposed_without <> old.proposed_without then
+  elsif new.state <> 'open' and new.proposed_without <> old.proposed_without then
     raise exception 'what was proposed is what is closed' using errcode = 'PB002';
   end if;
   if old.state = 'proposed' and new.state = 'closed' and exists (
@@ -4506,7 +4502,8 @@ create table app.investigation (
   constraint investigation_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'proposed'::text, 'closed'::text, 'merged'::text, 'ended'::text]))),
   constraint investigation_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
   constraint investigation_waiting_ck CHECK ((((waiting_for IS NULL) = (waiting_since IS NULL)) AND ((waiting_for IS NOT NULL) OR (waiting_until IS NULL)) AND ((waiting_for IS NULL) OR (state = 'open'::text)))),
-  constraint investigation_waiting_for_ck CHECK ((waiting_for = ANY (ARRAY['information'::text, 'authority'::text, 'other'::text])))
+  constraint investigation_waiting_for_ck CHECK ((waiting_for = ANY (ARRAY['information'::text, 'authority'::text, 'other'::text]))),
+  constraint investigation_without_ck CHECK (((proposed_without = '{}'::text[]) OR (state = ANY (ARRAY['proposed'::text, 'closed'::text]))))
 );
 CREATE INDEX investigation_gathering_idx ON app.investigation USING btree (tenant_id, gathering) WHERE (gathering = ANY (ARRAY['running'::text, 'blocked'::text]));
 CREATE UNIQUE INDEX investigation_joined_key ON app.investigation USING btree (tenant_id, subject_id, playbook_key) WHERE ((state = ANY (ARRAY['open'::text, 'proposed'::text])) AND joins);
@@ -4528,6 +4525,7 @@ CREATE TRIGGER investigation_keep BEFORE INSERT ON app.investigation FOR EACH RO
 CREATE TRIGGER investigation_record AFTER UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_record_insert AFTER INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_refuse BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
+CREATE TRIGGER investigation_reopen_refuse BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN (((app.erasing() IS NULL) AND (old.state = 'closed'::text) AND (new.state = 'open'::text))) EXECUTE FUNCTION app.refuse_erased_rating();
 CREATE TRIGGER investigation_rules BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_rules();
 CREATE TRIGGER investigation_without BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_proposed_without();
 grant insert, select, update on app.investigation to app;
