@@ -266,6 +266,26 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.end_investigation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  changed constant text[] := array['state', 'gathering', 'waiting_for', 'waiting_since', 'waiting_until', 'proposed_outcome', 'proposed_by', 'proposed_at',
+                                   'proposal_hash', 'proposed_without', 'revision', 'updated_at', 'updated_by'];
+begin
+  if app.restoring() then return new; end if;
+  if new.state <> 'ended' or old.state not in ('open', 'proposed') or new.gathering = 'running' or new.revision <> old.revision + 1
+     or new.subject_id <> app.erasing() or app.actor() not like 'operator:_%'
+     or to_jsonb(new) - changed is distinct from to_jsonb(old) - changed
+     or not exists (select 1 from app.erasure e where e.tenant_id = new.tenant_id and e.subject_id = new.subject_id
+                       and e.state = 'executing' and e.origin = 'ledger') then
+    raise exception 'only a replayed erasure ends an investigation without an outcome' using errcode = 'PB002';
+  end if;
+  perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'ended', new.revision, jsonb_build_object('reason', 'subject_erased'));
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.end_set_up()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1131,7 +1151,7 @@ CREATE OR REPLACE FUNCTION app.keep_investigation_event()
 AS $function$
 begin
   if pg_trigger_depth() < 2 and not app.restoring() and new.kind in (
-       'opened', 'proposed', 'closed', 'reopened', 'withdrawn', 'returned', 'merged', 'waiting', 'resumed', 'changed', 'gathering', 'restricted',
+       'opened', 'proposed', 'closed', 'reopened', 'withdrawn', 'returned', 'merged', 'ended', 'waiting', 'resumed', 'changed', 'gathering', 'restricted',
        'step_added', 'step_pending', 'step_running', 'step_waiting', 'step_succeeded', 'step_failed', 'step_indeterminate', 'step_skipped', 'step_waived',
        'noted', 'task_added', 'task_changed', 'information_requested', 'information_ended', 'narrative_written', 'subject_added', 'alert_linked',
        'evidence_attached', 'evidence_detached', 'other_case_requested') then
@@ -1282,6 +1302,36 @@ begin
      or old.state = 'destroyed'
      or (old.state = 'lost' and new.state = 'active') then
     raise exception 'an owner key is wrapped again, lost or destroyed, and nothing else of it changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_proposed_without()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if old.state = 'open' and new.state = 'proposed' then
+    if exists (select 1 from unnest(new.proposed_without) as n (step_key) where not exists (
+                 select 1 from app.investigation_step s where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id
+                    and s.step_key = n.step_key and s.state in ('waived', 'skipped'))) then
+      raise exception 'an outcome does without steps that were waived or left out, and without no other' using errcode = 'PB002';
+    end if;
+    -- The reason is the note of this act.
+    if cardinality(new.proposed_without) > 0 and not exists (
+         select 1 from app.investigation_note n where n.tenant_id = new.tenant_id and n.investigation_id = new.investigation_id
+            and n.revision = new.revision) then
+      raise exception 'an outcome without a step that it needs is proposed with a reason' using errcode = 'PB002';
+    end if;
+  elsif new.state <> 'open' and new.proposed_without <> old.proposed_without then
+    raise exception 'what was proposed is what is closed' using errcode = 'PB002';
+  end if;
+  if old.state = 'proposed' and new.state = 'closed' and exists (
+       select 1 from app.investigation_step s where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id
+          and s.step_key = any (new.proposed_without) and s.waived_by = new.closed_by) then
+    raise exception 'whoever waived a step that the outcome needs does not close the investigation'
+      using errcode = 'PB002', constraint = 'investigation_waiver_four_eyes';
   end if;
   return new;
 end $function$
@@ -2243,6 +2293,9 @@ begin
     raise exception 'the row that a row of % belongs to does not exist', tg_table_name using errcode = 'PB004';
   end if;
   if not current_state = any (tg_argv[1:]) then
+    if current_state = 'proposed' then
+      raise exception 'an outcome is proposed; return it first' using errcode = 'PB010';
+    end if;
     raise exception 'the investigation is %', current_state using errcode = 'PB010';
   end if;
   return new;
@@ -4231,7 +4284,7 @@ CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH RO
 CREATE TRIGGER evidence_item_test BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.mark_test_evidence();
 CREATE TRIGGER investigation_evidence_added AFTER INSERT ON app.evidence_item FOR EACH ROW WHEN ((new.owner_kind = 'investigation'::text)) EXECUTE FUNCTION app.record_investigation_row('evidence_attached', 'evidence_id', 'kind', 'object_id');
 CREATE TRIGGER investigation_evidence_detached AFTER UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (new.detached_at IS NOT NULL) AND (old.detached_at IS NULL))) EXECUTE FUNCTION app.record_investigation_row('evidence_detached', 'evidence_id');
-CREATE TRIGGER investigation_evidence_open BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (app.erasing() IS NULL))) EXECUTE FUNCTION app.require_investigation('owner_id', 'open', 'proposed');
+CREATE TRIGGER investigation_evidence_open BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (app.erasing() IS NULL))) EXECUTE FUNCTION app.require_investigation('owner_id', 'open');
 grant insert, select, update on app.evidence_item to app;
 
 -- hold: tenant
@@ -4419,6 +4472,7 @@ create table app.investigation (
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
+  proposed_without text[] default '{}'::text[] not null,
   constraint investigation_reference_key UNIQUE (tenant_id, reference),
   constraint investigation_pkey PRIMARY KEY (tenant_id, investigation_id),
   constraint investigation_merged_fkey FOREIGN KEY (tenant_id, merged_into) REFERENCES app.investigation(tenant_id, investigation_id),
@@ -4445,13 +4499,15 @@ create table app.investigation (
   constraint investigation_reference_ck CHECK ((reference ~ '^INV-[0-9A-HJKMNP-TV-Z]{4}-[0-9A-HJKMNP-TV-Z]{4}$'::text)),
   constraint investigation_revision_ck CHECK ((revision > 0)),
   constraint investigation_seal_no_ck CHECK ((seal_no >= 0)),
-  constraint investigation_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'proposed'::text, 'closed'::text, 'merged'::text]))),
+  constraint investigation_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'proposed'::text, 'closed'::text, 'merged'::text, 'ended'::text]))),
   constraint investigation_title_ck CHECK (((length(title) >= 1) AND (length(title) <= 300))),
   constraint investigation_waiting_ck CHECK ((((waiting_for IS NULL) = (waiting_since IS NULL)) AND ((waiting_for IS NOT NULL) OR (waiting_until IS NULL)) AND ((waiting_for IS NULL) OR (state = 'open'::text)))),
-  constraint investigation_waiting_for_ck CHECK ((waiting_for = ANY (ARRAY['information'::text, 'authority'::text, 'other'::text])))
+  constraint investigation_waiting_for_ck CHECK ((waiting_for = ANY (ARRAY['information'::text, 'authority'::text, 'other'::text]))),
+  constraint investigation_without_ck CHECK (((proposed_without = '{}'::text[]) OR (state = ANY (ARRAY['proposed'::text, 'closed'::text]))))
 );
 CREATE INDEX investigation_gathering_idx ON app.investigation USING btree (tenant_id, gathering) WHERE (gathering = ANY (ARRAY['running'::text, 'blocked'::text]));
 CREATE UNIQUE INDEX investigation_joined_key ON app.investigation USING btree (tenant_id, subject_id, playbook_key) WHERE ((state = ANY (ARRAY['open'::text, 'proposed'::text])) AND joins);
+CREATE INDEX investigation_open_idx ON app.investigation USING btree (state, created_at) INCLUDE (tenant_id, investigation_id, restriction_id) WHERE (state = ANY (ARRAY['open'::text, 'proposed'::text]));
 CREATE INDEX investigation_playbook_idx ON app.investigation USING btree (tenant_id, playbook_key, investigation_id) INCLUDE (restriction_id);
 CREATE INDEX investigation_restriction_idx ON app.investigation USING btree (tenant_id, restriction_id);
 CREATE INDEX investigation_state_idx ON app.investigation USING btree (tenant_id, state, investigation_id) INCLUDE (restriction_id);
@@ -4462,15 +4518,18 @@ create policy sight on app.investigation as restrictive for all using (((restric
 create policy wall on app.investigation as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER investigation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_change BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation();
-CREATE TRIGGER investigation_erase BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'origin_reference', 'gathering_problem');
+CREATE TRIGGER investigation_end BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (new.state <> old.state))) EXECUTE FUNCTION app.end_investigation();
+CREATE TRIGGER investigation_erase BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (new.state = old.state))) EXECUTE FUNCTION app.erase_only('title', 'origin_reference', 'gathering_problem');
 CREATE TRIGGER investigation_hold BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('investigation_id');
 CREATE TRIGGER investigation_keep BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.keep_investigation();
 CREATE TRIGGER investigation_record AFTER UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_record_insert AFTER INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_refuse BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
+CREATE TRIGGER investigation_reopen_refuse BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN (((app.erasing() IS NULL) AND (old.state = 'closed'::text) AND (new.state = 'open'::text))) EXECUTE FUNCTION app.refuse_erased_rating();
 CREATE TRIGGER investigation_rules BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_rules();
+CREATE TRIGGER investigation_without BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_proposed_without();
 grant insert, select, update on app.investigation to app;
-grant select (tenant_id, state, gathering, waiting_until, created_at) on app.investigation to worker;
+grant select (tenant_id, investigation_id, state, gathering, waiting_until, created_at) on app.investigation to worker;
 
 -- investigation_alert: append
 create table app.investigation_alert (
@@ -4718,6 +4777,7 @@ create table app.investigation_step (
 );
 CREATE INDEX investigation_step_call_idx ON app.investigation_step USING btree (tenant_id, call_id) WHERE (call_id IS NOT NULL);
 CREATE INDEX investigation_step_unended_idx ON app.investigation_step USING btree (tenant_id, state) WHERE (state = ANY (ARRAY['running'::text, 'waiting'::text, 'indeterminate'::text]));
+CREATE INDEX investigation_step_unsettled_idx ON app.investigation_step USING btree (state, started_at) INCLUDE (tenant_id, investigation_id, restriction_id) WHERE (state = ANY (ARRAY['running'::text, 'waiting'::text, 'indeterminate'::text]));
 create policy open on app.investigation_step as permissive for all using (true) with check (true);
 create policy sight on app.investigation_step as restrictive for all using (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id)))) with check (((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])) OR (restriction_id <> ALL (( SELECT app.officer_exclusions(app.sight()) AS officer_exclusions)::uuid[])) OR (NOT app.is_in_force(restriction_id))));
 create policy wall on app.investigation_step as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
@@ -4731,7 +4791,7 @@ CREATE TRIGGER investigation_step_record AFTER UPDATE ON app.investigation_step 
 CREATE TRIGGER investigation_step_restriction BEFORE INSERT ON app.investigation_step FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 CREATE TRIGGER investigation_step_test BEFORE INSERT OR UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.mark_test_step();
 grant insert, select, update on app.investigation_step to app;
-grant select (tenant_id, kind, state, started_at) on app.investigation_step to worker;
+grant select (tenant_id, investigation_id, kind, state, started_at) on app.investigation_step to worker;
 
 -- investigation_subject: append
 create table app.investigation_subject (

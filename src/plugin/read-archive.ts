@@ -53,6 +53,7 @@ async function readFiles(zip: ZipFile, max_bytes: number): Promise<ReadonlyMap<s
       throw new UnsafeArchive(`The file ${entry.fileName} is compressed more than ${MAX_RATIO} times.`)
     }
     if (total > max_bytes) throw new LargeArchive(`A package has at most ${max_bytes / 1024} KiB, also unpacked.`)
+    await checkLocalName(zip, entry)
     const content = await readEntryBytes(zip, entry)
     if (ARCHIVE_SIGNATURES.some((signature) => content.subarray(0, 4).toString('latin1').startsWith(signature))) {
       throw new UnsafeArchive(`The file ${entry.fileName} is an archive itself.`)
@@ -71,6 +72,15 @@ function checkEntry(entry: Entry): void {
     throw new UnsafeArchive(`The file ${fileName} is a symbolic link.`)
   }
   if (entry.isEncrypted()) throw new UnsafeArchive(`The file ${fileName} is encrypted.`)
+}
+
+/** Programs that read an archive from its beginning show the name of the local header, and some do not know the field of another name. */
+async function checkLocalName(zip: ZipFile, entry: Entry): Promise<void> {
+  const { fileName: local } = await zip.readLocalFileHeaderPromise(entry)
+  const name = entry.fileNameRaw.toString('latin1').replaceAll('\\', '/')
+  const isPlain = /^[\x20-\x7e]*$/.test(name)
+  if (!entry.fileNameRaw.equals(local) || (isPlain && name !== entry.fileName))
+    throw new UnsafeArchive(`The archive names the file ${entry.fileName} differently in two places.`)
 }
 
 async function readEntryBytes(zip: ZipFile, entry: Entry): Promise<Buffer> {

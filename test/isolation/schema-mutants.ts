@@ -100,6 +100,49 @@ export const schemaMutants: readonly SchemaMutant[] = [
     break: () => ['alter table app.restriction_person drop constraint restriction_person_access_fkey'],
   },
   {
+    name: 'the operator gives access to any restriction',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => ['alter table app.restriction_access disable trigger restriction_access_operator'],
+  },
+  {
+    name: 'the operator is refused only when access is changed',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => [
+      'drop trigger restriction_access_operator on app.restriction_access',
+      `create trigger restriction_access_operator before update on app.restriction_access
+         for each row when (new.granted_by like 'operator:%') execute function app.refuse_operator_access()`,
+    ],
+  },
+  {
+    name: 'every restriction counts as one that nobody can see',
+    rule: 'a function of sight is missing or is not as written',
+    break: () => [
+      `create or replace function app.is_reachable(tenant uuid, restriction uuid) returns boolean language plpgsql stable
+         as 'begin return false; end'`,
+    ],
+  },
+  {
+    name: 'what nobody who decided can see is erased',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => ['alter table app.erasure disable trigger erasure_refuse'],
+  },
+  {
+    name: 'a held or investigated subject is erased',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => [
+      'drop trigger erasure_refuse_kept on app.erasure',
+      `create trigger erasure_refuse_kept before update on app.erasure
+         for each row when (new.state = 'done') execute function app.refuse_kept_erasure()`,
+    ],
+  },
+  {
+    name: 'a hidden hold keeps nothing',
+    rule: 'a function of sight is missing or is not as written',
+    break: () => [
+      `create or replace function app.is_subject_held(subject uuid) returns boolean language plpgsql as 'begin return false; end'`,
+    ],
+  },
+  {
     name: 'append-only rows can be removed',
     rule: 'a function that keeps history is missing or is not as written',
     break: () => [

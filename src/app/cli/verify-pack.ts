@@ -109,7 +109,8 @@ export async function examinePack(bytes: Buffer, key?: string): Promise<PackRepo
   const files: ReadonlyMap<string, Buffer> = 'files' in read ? read.files : new Map()
   const seal = readJson<Seal>(files, 'seal.json')
   const manifest = readJson<PackManifest>(files, 'manifest.json')
-  const faults = seal && manifest ? findPackFaults(files, seal, manifest, key) : ['It holds no seal or no manifest.']
+  const missing = 'message' in read ? read.message : 'It holds no seal or no manifest.'
+  const faults = seal && manifest ? findPackFaults(files, seal, manifest, key) : [missing]
   return {
     faults,
     changed: manifest ? listChanged(files, manifest) : [],

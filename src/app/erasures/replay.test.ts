@@ -12,6 +12,8 @@ import { createSilentLog } from '#kernel/log.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { newUpload } from '#modules/documents/fixtures.ts'
+import { openInvestigation } from '#modules/investigations/opening/open-investigation.ts'
+import { loadPlaybook } from '#modules/playbooks/index.ts'
 import { chainAllEvents } from '#test/support/audit-chain.ts'
 import { dumpTables, keyring, restoreInto } from '#test/support/backup-fixture.ts'
 import { TEST_MASTER_KEY } from '#test/support/database.ts'
@@ -219,6 +221,25 @@ const readName = async (target: EmptyDatabase): Promise<string> => {
   return rows[0].name
 }
 
+/** As it was when the backup was made. */
+async function insertOpenCase({ database, kernel }: Runtime) {
+  const scope = fullScope(t.tenant_id, 'user:a')
+  const playbook = await database.read(scope, (tx) => loadPlaybook(kernel, tx, 'edd-person'))
+  const text = { title: `Payments of ${NAME}`, priority: 'medium', origin: 'request', origin_reference: null } as const
+  const request = { subject: { subject_id }, playbook, ...text }
+  const { investigation_id } = await database.write(scope, (tx) => openInvestigation(kernel, tx, request))
+  const read = () =>
+    database.read(scope, (tx) =>
+      tx.query(
+        `select i.state, i.title, e.kind, e.data, w.state as work from app.investigation i
+           join app.investigation_event e on e.investigation_id = i.investigation_id and e.revision = i.revision
+           join app.work_item w on w.object_id = i.investigation_id where i.investigation_id = $1`,
+        [investigation_id],
+      ),
+    )
+  return { read }
+}
+
 describe('after an erasure', () => {
   test('no clear text is left in any table', async () => {
     // There was something to find.
@@ -301,12 +322,17 @@ describe('an older state that is restored', () => {
           [t.tenant_id, uuidv7(), subject_id],
         ),
       )
+      // A case that was ended between them is ended again, without an outcome: nobody could.
+      const cases = await insertOpenCase(runtime)
       // One that cannot be carried out does not stop those behind it.
       const worse = await replayErasures(runtime, await createWorseLedger())
       const failed = [{ tenant_id: t.tenant_id, erasure_id: expect.any(String), reason: expect.any(String) }]
       expect(worse).toEqual({ entries: 2, replayed: 0, absent: 1, waiting: 0, failed })
       const none = { absent: 0, waiting: 0, failed: [] }
       expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 1, ...none })
+      expect(await cases.read()).toEqual([
+        { state: 'ended', title: 'erased', kind: 'ended', data: { reason: 'subject_erased' }, work: 'done' },
+      ])
       await expect.poll(check).toMatchObject({ status: 'ok', entries: 1 })
       expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 0, ...none })
     } finally {

@@ -80,6 +80,8 @@ export function declareConstraints(problems: ConstraintProblems): void {
   for (const [name, problem] of Object.entries(problems)) constraints.set(name, problem)
 }
 
+const toUpper = (letter: string): string => letter.toUpperCase()
+
 export function translateDatabaseError(error: unknown): unknown {
   if (error instanceof Problem || !(error instanceof Error)) return error
   const { code, constraint } = error as DatabaseFailure
@@ -88,7 +90,9 @@ export function translateDatabaseError(error: unknown): unknown {
   const declared = constraint === undefined ? undefined : constraints.get(constraint)
   if (declared) return toProblem(new Problem(declared[0], declared[1]))
   if (code === ERASED) return toProblem(new Problem('erased'))
-  if (code === NOT_ALLOWED_NOW) return toProblem(new Problem('transition_not_allowed'))
+  // Its message is written for people and contains nothing but a state.
+  if (code === NOT_ALLOWED_NOW)
+    return toProblem(new Problem('transition_not_allowed', `${error.message.replace(/^./, toUpper)}.`))
   if (code === LEGAL_HOLD) return toProblem(new Problem('legal_hold'))
   if (code === '23505') return toProblem(new Problem('duplicate'))
   // Cancelled by statement or lock timeout, or still in conflict after all retries.

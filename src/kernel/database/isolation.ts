@@ -59,6 +59,17 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
   ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
   ['keep_sight', 'b00f8f8ef7ea5a8d83bdc2e7d89ebbfe'],
+  // Who sees what is asked for somebody else, and access that the operator gives.
+  ['may_see', '7b596facfa790064452d5bdbb856d9ae'],
+  ['is_reachable', 'ecb5a9dc93b636799c60f121012c4ac7'],
+  ['refuse_operator_access', 'ad55aa21e6ddc2799c85bd3cbb045ff9'],
+  // These read with full sight, and return nothing of what they read.
+  ['refuse_hidden_erasure', 'ff404992d258c646a8923e65ef675837'],
+  ['is_closed_to_erasure', 'e245e56066742fd4225e67d23aed03ac'],
+  ['is_subject_held', '13e375137b84f3cc72a0095b99ce5fdf'],
+  ['is_subject_investigated', 'f3989ec48fcb0b34893292eb4cb3247a'],
+  ['refuse_kept_erasure', '2614c13f89d7f0f543b4b53abbc8063b'],
+  ['tell_restricted_cases', '8d60d89693a1f14ab94e0fdc3e3479b3'],
 ]
 
 /** The one change that a copy allows, with a digest of its body. */
@@ -73,7 +84,8 @@ const historyFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['keep_tenant', '830df33356dba1d7e5db7f6ec09f8f40'],
 ]
 
-/** Rows that belong to another row take its restriction; two tables copy what decides about sight. */
+/** Rows that belong to another row take its restriction; two tables copy what decides about sight; nobody erases what they cannot see. */
+const CONFIRMED = `((new.state = 'executing'::text) AND (old.state = 'requested'::text) AND (new.origin = 'request'::text))`
 const sightTriggers: readonly (readonly [table: string, trigger_function: string, condition: string])[] = [
   ['restriction', 'copy_restriction', ''],
   ['restriction_access', 'copy_restriction_access', ''],
@@ -104,6 +116,9 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['report_part', 'inherit_restriction', ''],
   // An occurrence that was suppressed belongs to no alert.
   ['alert_occurrence', 'inherit_restriction', '(new.alert_id IS NOT NULL)'],
+  ['restriction_access', 'refuse_operator_access', `(new.granted_by ~~ 'operator:%'::text)`],
+  ['erasure', 'refuse_hidden_erasure', CONFIRMED],
+  ['erasure', 'refuse_kept_erasure', CONFIRMED],
 ]
 
 const literal = (value: string | null): string => (value === null ? 'null' : `$q$${value}$q$`)
@@ -269,7 +284,8 @@ const schemaRules: readonly string[] = [
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgattr = ''
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
-      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'keep_sight' then 31 else 21 end)`,
+      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'keep_sight' then 31 when 'refuse_operator_access' then 23
+                       when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,
   // The rows that decide about sight go with the access that they copy.
   `select 'a revoked access would remain in sight', 'restriction_person' where not exists (
      select 1 from pg_constraint k where k.conrelid = to_regclass('app.restriction_person') and k.contype = 'f'

@@ -33,6 +33,8 @@ export interface Tx extends Scope {
   defer(text: string, values: readonly unknown[]): void
   /** COPY into a temporary table of this transaction (row-level security refuses others); returns the number of rows. */
   copy(text: string, source: AsyncIterable<Uint8Array>): Promise<number>
+  /** Called once the transaction is committed, and not where it is rolled back or repeated. For counters: whoever needs more stores a job. */
+  onCommit(act: () => void): void
   /** For long work: statements of this transaction have no timeout from now on. */
   disableTimeout(): Promise<void>
 }
@@ -245,6 +247,7 @@ export class Database {
     // BEGIN and the tenant setting are sent with the first query.
     let pending: Statement[] = [{ text: begin, values: [] }, this.#contextStatement(scope, CONTEXT)]
     const deferred: Statement[] = []
+    const committed: (() => void)[] = []
     let open = true
     let hasNoTimeout = false
     let tail: Promise<unknown> = Promise.resolve()
@@ -275,14 +278,16 @@ export class Database {
       if (!open) throw new Error(ENDED)
       deferred.push(statement)
     }
+    const onCommit = (act: () => void): void => void committed.push(act)
     try {
-      const result = await body(createTxHandle(scope, send, defer, { copy, disableTimeout }))
+      const result = await body(createTxHandle(scope, send, defer, { copy, disableTimeout, onCommit }))
       open = false
       await tail
       if (pending.length > 0 && deferred.length === 0) return result
       const last = [...pending, ...deferred, COMMIT]
       pending = []
       await commit(client, last, prepared, timeout_ms)
+      for (const act of committed) act()
       return result
     } catch (cause) {
       open = false
@@ -323,15 +328,20 @@ async function commit(
 const getLastResult = (results: readonly StatementResult[]): StatementResult =>
   results[results.length - 1] as StatementResult
 
+const rejectCommit = (): never => {
+  throw new Error('only a transaction of its own has a commit')
+}
 const rejectLongWork = (): Promise<never> => Promise.reject(new Error('long work needs a transaction of its own'))
 
 function createTxHandle(
   scope: Scope,
   send: (...statements: Statement[]) => Promise<StatementResult[]>,
-  defer: (statement: Statement) => void = () => {
-    throw new Error('only a write transaction has a commit to send things with')
+  defer: (statement: Statement) => void = rejectCommit,
+  ofTransaction: Pick<Tx, 'copy' | 'disableTimeout' | 'onCommit'> = {
+    copy: rejectLongWork,
+    disableTimeout: rejectLongWork,
+    onCommit: rejectCommit,
   },
-  longOperations: Pick<Tx, 'copy' | 'disableTimeout'> = { copy: rejectLongWork, disableTimeout: rejectLongWork },
 ): Tx {
   return {
     tenant_id: scope.tenant_id,
@@ -345,6 +355,6 @@ function createTxHandle(
     find: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).rows[0] as never),
     run: (text, values = []) => send({ text, values }).then((results) => getLastResult(results).count),
     defer: (text, values) => defer({ text, values }),
-    ...longOperations,
+    ...ofTransaction,
   }
 }

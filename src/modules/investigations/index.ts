@@ -9,6 +9,7 @@ import { gatherJob } from './gathering/gather-job.ts'
 import { casesClosed, openingsRefused, stepsEnded, stepsReleased } from './gathering/metrics.ts'
 import { stepRoutes } from './gathering/routes.ts'
 import { investigationSource } from './investigation-source.ts'
+import { investigationErasure } from './lifecycle/end-erased.ts'
 import { resumeScan } from './lifecycle/resume-scan.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { narrativeRoutes } from './narrative/routes.ts'
@@ -18,7 +19,6 @@ import { escalates } from './opening/triggers.ts'
 import { evidenceOwner, holdableInvestigation } from './owners.ts'
 import { accessRoutes } from './people/access-routes.ts'
 import { peopleRoutes } from './people/routes.ts'
-import { investigationErasure } from './queries.ts'
 import { investigationReport } from './report/investigation-report.ts'
 import { investigationRoutes } from './routes.ts'
 import { openDueJob } from './schedule/open-due-job.ts'
@@ -58,6 +58,10 @@ export const investigations: Module = {
   work: workKinds,
   constraints: {
     investigation_four_eyes_ck: ['approval_own_request', 'Another person closes the investigation.'],
+    investigation_waiver_four_eyes: [
+      'approval_own_request',
+      'Whoever waived a step that the outcome needs does not close the investigation.',
+    ],
     investigation_subject_pkey: ['duplicate', 'The investigation is about this subject already.'],
     investigation_joined_key: ['conflict', 'Another investigation of this subject and playbook is open.'],
   },

@@ -380,17 +380,21 @@ describe('the way to an outcome', () => {
       send(who, `POST ${at}/close`, { proposal_hash: hash, note: 'Agreed' })
     expect((await close(officer)).json.code).toBe('approval_own_request')
     expect((await close(analyst)).json.code).toBe('role_required')
-    expect((await close(second, 'f'.repeat(64))).json.code).toBe('conflict')
+    expect((await close(second, 'f'.repeat(64))).json).toMatchObject({
+      code: 'conflict',
+      detail: expect.stringContaining('Return it so that it can be proposed again'),
+    })
     expect((await send(second, `POST ${at}/withdraw-proposal`, {})).json.code).toBe('transition_not_allowed')
     expect((await read(investigation_id, second)).main_action).toBe('close')
-    const added = await send(analyst, 'POST /evidence', {
-      owner_kind: 'investigation',
-      owner_id: investigation_id,
-      ...reference,
-      title: 'New',
-    })
-    expect((await close(second)).json.code).toBe('conflict')
-    await send(analyst, `POST /evidence/${added.json.evidence_id}/detach`, { reason: 'Not needed' })
+    // Nothing comes or goes under what was proposed.
+    const attached = { owner_kind: 'investigation', owner_id: investigation_id, ...reference }
+    for (const [act, body] of [
+      ['POST /evidence', { ...attached, title: 'New' }],
+      [`POST /evidence/${again.json.evidence_id}/detach`, { reason: 'Not needed' }],
+    ] as const) {
+      const { status, json } = await send(analyst, act, body)
+      expect([act, status, json.detail]).toEqual([act, 409, 'An outcome is proposed; return it first.'])
+    }
     const closed = await close(second)
     expect([closed.status, closed.json.state, closed.json.seals]).toEqual([200, 'closed', 1])
     expect(
@@ -415,6 +419,10 @@ describe('the way to an outcome', () => {
     for (const name of [...content.map((each) => `${each}.json`), 'seal.json', 'narrative.json', 'manifest.json'])
       expect((await examinePack(await alterFile(pack.bytes, name), key)).faults).not.toEqual([])
     expect((await examinePack(pack.bytes, 'A'.repeat(43))).faults).toHaveLength(2)
+    // The first place of a name is the local header of the file, which some programs show.
+    const renamed = Buffer.from(pack.bytes)
+    renamed.write('tosks.json', renamed.indexOf('tasks.json'))
+    expect((await examinePack(renamed, key)).faults).toEqual([expect.stringContaining('tasks.json')])
     const seal = (await send(officer, `GET ${at}/seal`)).json
     expect(seal).toMatchObject({ seal_no: 1, earlier: [], outcome: 'INV_NO_SUSPICION' })
 
@@ -489,6 +497,106 @@ describe('the way to an outcome', () => {
       'fulfilled',
       false,
     ])
+  })
+})
+
+describe('an own playbook', () => {
+  const task = (key: string, more: object = {}) => ({
+    ...{ key, kind: 'task', with: { title: 'Look at it', role: 'analyst' } },
+    ...more,
+  })
+  /** In force, with another version each time. */
+  async function publish(t: ExampleTenant, parts: object, version = 1): Promise<void> {
+    const definition = { title: 'Own', subject_types: ['person'], facts: [], ...parts }
+    if (version === 1) await t.make('POST /playbooks', { body: { playbook_key: 'own', title: 'Own', definition } })
+    else {
+      await t.make('POST /playbooks/own/versions', { body: {} })
+      await t.make('PUT /playbooks/own/versions/draft', { body: { definition } })
+    }
+    await t.make('POST /playbooks/own/versions/draft/publish', { body: {} })
+    await t.make('POST /playbooks/own/activations', { body: { version, reason: 'Reviewed' } })
+  }
+  /** As the job leaves steps; `states`: those that one goes through. */
+  const setSteps = (t: ExampleTenant, id: string, steps: Readonly<Record<string, readonly string[]>>) =>
+    t.write(async (tx) => {
+      for (const [key, sets] of Object.entries(steps))
+        for (const set of sets)
+          await tx.run(
+            `update app.investigation_step set ${set}, revision = revision + 1 where tenant_id = $1 and investigation_id = $2 and step_key = $3`,
+            [tx.tenant_id, id, key],
+          )
+      await tx.run(
+        `update app.investigation set gathering = 'partial' where tenant_id = $1 and investigation_id = $2`,
+        [tx.tenant_id, id],
+      )
+    })
+  const RUN = `state = 'running', started_at = now()`
+  const readWaiting = async (): Promise<number> => {
+    const text = await w.runtime.metrics.registry.metrics()
+    return Number(/^probity_investigation_steps\{state="waiting"\} (\d+)$/m.exec(text)?.[1])
+  }
+
+  test('a step that failed for good and that every outcome needs is waived by one person, and the case closed by others', async () => {
+    const { t, analyst, officer, second, send, newSubject } = await createTeam()
+    const outcomes = ['INV_NO_SUSPICION', 'INV_SUSPICION'].map((code) => ({ code, needs: ['ask'] }))
+    await publish(t, { steps: [task('ask', { required: true }), task('more')], outcomes })
+    const opened = await send(analyst, 'POST /investigations', { subject_id: await newSubject(), playbook_key: 'own' })
+    const { investigation_id } = opened.json
+    const at = `/investigations/${investigation_id}`
+    const waive = () => send(officer, `POST ${at}/steps/ask/waive`, { reason: 'The provider is gone' })
+    await setSteps(t, investigation_id, { more: [`state = 'waiting', started_at = now()`] })
+    // What can still be done is not done without.
+    expect((await waive()).json.detail).toContain('Every outcome that is left')
+    const failed = `state = 'failed', ended_at = now(), problem = '{"code":"dependency_unavailable"}'`
+    await setSteps(t, investigation_id, { ask: [RUN, failed] })
+    expect((await waive()).json.state).toBe('waived')
+    await setSteps(t, investigation_id, {})
+    await send(analyst, `PUT ${at}/narrative`, ASSESSMENT)
+    const propose = (more: object = {}) =>
+      send(analyst, `POST ${at}/propose-outcome`, { outcome: 'INV_NO_SUSPICION', ...more })
+    const bare = await propose()
+    expect([codesOf(bare), bare.json.errors[0].pointer]).toEqual([['reason_required'], '#/note'])
+    const { proposal } = (await propose({ note: 'The register is public and was read on paper' })).json
+    expect(proposal.without).toEqual(['ask'])
+    const close = (who: Someone) => send(who, `POST ${at}/close`, { proposal_hash: proposal.proposal_hash })
+    expect((await close(officer)).json).toMatchObject({
+      code: 'approval_own_request',
+      detail: expect.stringContaining('You waived'),
+    })
+    const waiting = await readWaiting()
+    expect((await close(second)).json.state).toBe('closed')
+    // What nobody waits for any more is not counted.
+    expect(await readWaiting()).toBe(waiting - 1)
+    expect((await send(officer, `GET ${at}/seal`)).json.manifest).toMatchObject({ without: ['ask'] })
+  })
+
+  test('a step that was left out and applies when somebody closes keeps the case, and the pinned version says which outcomes it has', async () => {
+    const { t, analyst, officer, send, newSubject } = await createTeam()
+    const code = 'INV_X_LOCAL'
+    const value = { code, area: 'investigation', title: 'Local', text: 'A local outcome.', outcome: 'lower' }
+    const entries = [{ op: 'put', key: code, value }]
+    const reasonCodes = '/reference-data/datasets/reason-codes/overlay'
+    await t.make(`PUT ${reasonCodes}`, { body: { entries, reason: 'House view' } })
+    const vip = { required: true, when: { segment: '"vip"' } }
+    const content = { steps: [task('pep', vip), task('more')], outcomes: [code] }
+    await publish(t, content)
+    const subject_id = await newSubject()
+    const setSegment = (segment: string) => send(analyst, `PATCH /subjects/${subject_id}`, { segment })
+    await setSegment('retail')
+    const opened = await send(analyst, 'POST /investigations', { subject_id, playbook_key: 'own' })
+    const at = `/investigations/${opened.json.investigation_id}`
+    // A later version has another outcome, and the list loses the code of the first.
+    await publish(t, { ...content, outcomes: ['INV_NO_SUSPICION'] }, 2)
+    await t.make(`DELETE ${reasonCodes}?reason=House%20view`)
+    await setSteps(t, opened.json.investigation_id, { pep: [`state = 'skipped', ended_at = now()`] })
+    await send(analyst, `PUT ${at}/narrative`, ASSESSMENT)
+    expect((await send(analyst, `GET ${at}`)).json.outcomes).toEqual([code])
+    const { proposal } = (await send(analyst, `POST ${at}/propose-outcome`, { outcome: code })).json
+    const close = () => send(officer, `POST ${at}/close`, { proposal_hash: proposal.proposal_hash })
+    await setSegment('vip')
+    expect(codesOf(await close())).toEqual(['step_applies'])
+    await setSegment('retail')
+    expect((await close()).json).toMatchObject({ state: 'closed', outcome: code })
   })
 })
 
@@ -653,7 +761,14 @@ describe('access', () => {
     expect((await mergeInto(free, two)).json.code).toBe('conflict')
     expect((await read(free.investigation_id)).state).toBe('open')
     const grant = { user_id: second.user_id, reason: 'Works on the first' }
-    expect((await send(officer, `POST /investigations/${two.investigation_id}/access/grants`, grant)).status).toBe(201)
+    const grants = `POST /investigations/${two.investigation_id}/access/grants`
+    const viewer = await w.person(t.tenant_id, ['viewer'])
+    for (const useless of [
+      await send(officer, grants, { ...grant, user_id: viewer.user_id }),
+      await restrict(two.investigation_id, officer, [analyst.user_id, viewer.user_id]),
+    ])
+      expect([useless.status, useless.json.detail]).toEqual([409, expect.stringContaining('the role viewer')])
+    expect((await send(officer, grants, grant)).status).toBe(201)
     const merged = await mergeInto(one, two)
     expect([merged.status, merged.json.state, merged.json.merged_into]).toEqual([200, 'merged', two.investigation_id])
     // The analyst could not see the first one.
@@ -727,7 +842,7 @@ describe('access', () => {
   })
 
   test('a restricted case changes no answer to anybody else, and its people learn who asked', async () => {
-    const { t, officer, send, newSubject, open, read } = await createTeam()
+    const { t, officer, second, send, newSubject, open, read } = await createTeam()
     const everyRole = ['analyst', 'compliance_officer', 'auditor', 'policy_editor', 'tenant_admin'] as const
     const outsider = await w.person(t.tenant_id, everyRole)
     const subject_id = await newSubject()
@@ -801,5 +916,10 @@ describe('access', () => {
     ])
     const theirs = (await send(outsider, `GET /investigations/${opened.json.investigation_id}/timeline`)).text
     expect(theirs).not.toContain(hidden.investigation_id)
+    // The other case is restricted to somebody else: its id is gone from this one.
+    const narrow = { is_restricted: true, people: [], reason: 'Suspicion' }
+    expect((await send(second, `PUT /investigations/${opened.json.investigation_id}/access`, narrow)).status).toBe(200)
+    const later = await send(officer, `GET /investigations/${hidden.investigation_id}/timeline?limit=100`)
+    expect([later.status, later.text.includes(opened.json.investigation_id)]).toEqual([200, false])
   })
 })

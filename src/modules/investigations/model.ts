@@ -4,7 +4,7 @@ import type { Role } from '#kernel/auth/roles.ts'
 
 export const INVESTIGATION = 'investigation'
 
-export const investigationStates = ['open', 'proposed', 'closed', 'merged'] as const
+export const investigationStates = ['open', 'proposed', 'closed', 'merged', 'ended'] as const
 export type InvestigationState = (typeof investigationStates)[number]
 export const gatheringStates = ['none', 'running', 'blocked', 'done', 'partial'] as const
 export type GatheringState = (typeof gatheringStates)[number]
@@ -32,6 +32,8 @@ export type EventCategory = (typeof eventCategories)[number]
 
 /** Roles whose people work on cases. */
 export const caseWorkers: readonly Role[] = ['analyst', 'compliance_officer']
+/** Roles whose people read cases. */
+export const caseReaders: readonly Role[] = [...caseWorkers, 'auditor']
 export const toWorkItem = (investigation_id: string) => ({ object_kind: INVESTIGATION, object_id: investigation_id })
 
 /** Without letters that are read as digits. */

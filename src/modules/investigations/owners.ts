@@ -8,8 +8,8 @@ export const evidenceOwner: EvidenceOwner = {
   kind: INVESTIGATION,
   find: async (tx, investigation_id) => {
     const found = await findRestrictionOfCase(tx, investigation_id)
-    if (found && (found.state === 'closed' || found.state === 'merged'))
-      fail('conflict', `The investigation is ${found.state}.`)
+    if (found?.state === 'proposed') fail('conflict', 'An outcome is proposed; return it first.')
+    if (found && found.state !== 'open') fail('conflict', `The investigation is ${found.state}.`)
     return found
   },
 }

@@ -32,6 +32,8 @@ export interface InvestigationRow {
   readonly proposed_by: string | null
   readonly proposed_at: string | null
   readonly proposal_hash: string | null
+  /** Steps that the proposed outcome needs and that nobody will do. */
+  readonly proposed_without: readonly string[]
   readonly outcome: string | null
   readonly closed_by: string | null
   readonly closed_at: string | null
@@ -56,7 +58,7 @@ export interface InvestigationRow {
 const columns = `i.investigation_id, i.reference, i.subject_id, s.name as subject_name, s.subject_type, i.playbook_key, i.playbook_origin,
   i.playbook_version, i.playbook_hash, i.title, i.priority, i.origin, i.origin_reference, i.state, i.gathering, i.gathering_job_id,
   i.gathering_problem, i.waiting_for, i.waiting_since, i.waiting_until, i.proposed_outcome, i.proposed_by, i.proposed_at, i.proposal_hash,
-  i.outcome, i.closed_by, i.closed_at, i.seal_no, m.investigation_id as merged_into, i.merged_by, i.merged_at, w.queue_key, w.assignee,
+  i.proposed_without, i.outcome, i.closed_by, i.closed_at, i.seal_no, m.investigation_id as merged_into, i.merged_by, i.merged_at, w.queue_key, w.assignee,
   i.restriction_id, app.is_in_force(i.restriction_id) as is_in_force,
   exists (select 1 from app.evidence_item t where t.tenant_id = i.tenant_id and t.owner_id = i.investigation_id and t.owner_kind = 'investigation'
             and t.detached_at is null and t.is_test) as is_test, i.created_at, i.created_by, i.updated_at, i.updated_by, i.revision`
@@ -376,36 +378,38 @@ const ofCase = {
 }
 
 /** Notes and narratives are copies, which become unreadable with the key of the subject; evidence belongs to the class of documents. */
-const texts = createErasureClass('investigations', 'Titles, tasks, requests and problems of investigations', [
-  {
-    ...ofCase,
-    table: 'investigation_task',
-    text: `concat_ws(E'\\n', r.title, r.detail, r.checklist::text, r.result)`,
-    set: `title = 'erased', detail = null, checklist = '[]', result = null`,
-  },
-  {
-    ...ofCase,
-    table: 'investigation_request',
-    text: `concat_ws(E'\\n', r.addressee, r.question, r.answer)`,
-    set: `addressee = 'erased', question = 'erased', answer = case when r.answer is not null then 'erased' end`,
-  },
-  {
-    ...ofCase,
-    table: 'investigation_step',
-    text: `concat_ws(E'\\n', r.definition::text, r.problem::text, r.waive_reason, r.contract_result::text)`,
-    set: `definition = case when r.origin = 'person' then '{}' else r.definition end,
+export const caseTexts = createErasureClass(
+  'investigations',
+  'Titles, tasks, requests and problems of investigations',
+  [
+    {
+      ...ofCase,
+      table: 'investigation_task',
+      text: `concat_ws(E'\\n', r.title, r.detail, r.checklist::text, r.result)`,
+      set: `title = 'erased', detail = null, checklist = '[]', result = null`,
+    },
+    {
+      ...ofCase,
+      table: 'investigation_request',
+      text: `concat_ws(E'\\n', r.addressee, r.question, r.answer)`,
+      set: `addressee = 'erased', question = 'erased', answer = case when r.answer is not null then 'erased' end`,
+    },
+    {
+      ...ofCase,
+      table: 'investigation_step',
+      text: `concat_ws(E'\\n', r.definition::text, r.problem::text, r.waive_reason, r.contract_result::text)`,
+      set: `definition = case when r.origin = 'person' then '{}' else r.definition end,
           problem = case when r.problem is not null then jsonb_build_object('code', r.problem ->> 'code') end,
           waive_reason = case when r.waive_reason is not null then 'erased' end, contract_result = null`,
-  },
-  {
-    ...ofCase,
-    table: 'investigation',
-    owner: 'r.subject_id',
-    text: `concat_ws(E'\\n', r.title, r.origin_reference, r.gathering_problem::text)`,
-    // Otherwise nobody could end it.
-    kept: `r.state in ('open', 'proposed')`,
-    set: `title = 'erased', origin_reference = null, gathering_problem = null`,
-  },
-])
-
-export const investigationErasure = { ...texts, record: 'due-diligence' }
+    },
+    {
+      ...ofCase,
+      table: 'investigation',
+      owner: 'r.subject_id',
+      text: `concat_ws(E'\\n', r.title, r.origin_reference, r.gathering_problem::text)`,
+      // Otherwise nobody could end it.
+      kept: `r.state in ('open', 'proposed')`,
+      set: `title = 'erased', origin_reference = null, gathering_problem = null`,
+    },
+  ],
+)

@@ -90,8 +90,8 @@ const toClosing = (by: string) =>
   `state = 'closed', closed_by = '${by}', closed_at = now(), outcome = proposed_outcome, seal_no = seal_no + 1, ${NEXT}`
 const NO_PROPOSAL = 'proposed_by = null, proposed_at = null, proposed_outcome = null, proposal_hash = null'
 
-const setStep = (investigation_id: string, set: string) =>
-  asPerson(ANNA, (tx) =>
+const setStep = (investigation_id: string, set: string, actor: string = ANNA) =>
+  asPerson(actor, (tx) =>
     tx.run(
       `update app.investigation_step set ${set}, revision = revision + 1 where tenant_id = $1 and investigation_id = $2 and step_key = 'funds'`,
       [tx.tenant_id, investigation_id],
@@ -122,10 +122,10 @@ const seal = (investigation_id: string, seal_no: number) =>
       content: null,
     }),
   )
-const addNote = (tx: Tx, investigation_id: string) =>
+const addNote = (tx: Tx, investigation_id: string, revision: number | null = null) =>
   tx.run(
-    `insert into app.investigation_note (tenant_id, note_id, investigation_id, content, created_by) values ($1, $2, $3, 'x', 'user:x')`,
-    [tx.tenant_id, uuidv7(), investigation_id],
+    `insert into app.investigation_note (tenant_id, note_id, investigation_id, revision, content, created_by) values ($1, $2, $3, $4, 'x', 'user:x')`,
+    [tx.tenant_id, uuidv7(), investigation_id, revision],
   )
 const proposed = async () => {
   const investigation_id = await newCase()
@@ -364,6 +364,23 @@ describe('joining', () => {
   })
 })
 
+test('what waits for the end of a transaction happens once it is committed, and not before', async () => {
+  const seen: string[] = []
+  const write = (name: string, end: (tx: Tx) => Promise<unknown>) =>
+    asPerson(ANNA, async (tx) => {
+      tx.onCommit(() => seen.push(name))
+      await tx.query('select 1')
+      expect(seen).not.toContain(name)
+      await end(tx)
+    }).catch(() => {})
+  await write('thrown', () => Promise.reject(new Error('no')))
+  await write('refused', async (tx) =>
+    tx.defer(`insert into app.investigation (tenant_id) values ($1)`, [tx.tenant_id]),
+  )
+  await write('kept', async () => {})
+  expect(seen).toEqual(['kept'])
+})
+
 test('clocks of a case that is opened again have keys within the limit, each its own', () => {
   const long = 'c'.repeat(100)
   const keys = ['first-action', long, long].map((key, at) => toReopenedKey(key, at, 12))
@@ -427,6 +444,21 @@ describe('each guard is the one that refuses', () => {
     const sealed = await proposed()
     await seal(sealed, 1)
     const [unsealed, fresh, closed] = [await proposed(), await newCase(), await proposed()]
+    const [settled, given, waived] = [await newCase(), await newCase(), await newCase()]
+    await settle(settled)
+    for (const id of [given, waived]) {
+      const by = `state = 'waived', waived_by = '${BEN}', waived_at = now(), waive_reason = 'Gone', ended_at = now()`
+      await setStep(id, by, BEN)
+      await change(id, `gathering = 'done'`)
+    }
+    await asPerson(ANNA, async (tx) => {
+      await addNote(tx, waived, 2)
+      await tx.run(
+        `update app.investigation set ${toProposal(ANNA)}, proposed_without = '{funds}' where tenant_id = $1 and investigation_id = $2`,
+        [tx.tenant_id, waived],
+      )
+    })
+    await seal(waived, 1)
     await seal(closed, 1)
     await change(closed, toClosing(BEN), BEN)
     const copied = `insert into app.investigation (tenant_id, investigation_id, reference, subject_id, playbook_key, playbook_origin, playbook_version,
@@ -482,6 +514,40 @@ describe('each guard is the one that refuses', () => {
         ANNA,
         `insert into app.investigation_event (tenant_id, event_id, investigation_id, kind, category, recorded_by)
           values ('${t.tenant_id}', gen_random_uuid(), '${fresh}', 'closed', 'person', '${ANNA}')`,
+      ],
+      [
+        'drop trigger investigation_evidence_open on app.evidence_item',
+        'PB010',
+        ANNA,
+        `insert into app.evidence_item (tenant_id, evidence_id, restriction_id, owner_kind, owner_id, kind, title, reference, source, content_hash, obtained_at, added_by)
+          select tenant_id, gen_random_uuid(), restriction_id, 'investigation', investigation_id, 'external_reference', 'x', 'x', 'x', repeat('a', 64), now(), '${ANNA}'
+            from app.investigation where investigation_id = '${unsealed}'`,
+      ],
+      // Without a step that nobody waived, without a reason, and closed by whoever waived it.
+      [
+        'drop trigger investigation_without on app.investigation',
+        'PB002',
+        ANNA,
+        update('investigation', settled, `${toProposal(ANNA)}, proposed_without = '{funds}'`),
+      ],
+      [
+        'drop trigger investigation_without on app.investigation',
+        'PB002',
+        ANNA,
+        update('investigation', given, `${toProposal(ANNA)}, proposed_without = '{funds}'`),
+      ],
+      [
+        'drop trigger investigation_without on app.investigation',
+        'investigation_waiver_four_eyes',
+        BEN,
+        update('investigation', waived, toClosing(BEN)),
+      ],
+      // Only a replayed erasure ends a case without an outcome.
+      [
+        'drop trigger investigation_change on app.investigation',
+        'PB002',
+        ANNA,
+        update('investigation', fresh, `state = 'ended', ${NEXT}`),
       ],
       [
         // Neither the privilege nor the trigger alone: both have to be gone.

@@ -51,7 +51,17 @@ const members = {
   assignee: nullable(Principal),
   proposal: nullable(
     closed(
-      { outcome: text(60), proposed_by: Principal, proposed_at: Timestamp(), proposal_hash: text(64) },
+      {
+        outcome: text(60),
+        proposed_by: Principal,
+        proposed_at: Timestamp(),
+        proposal_hash: text(64),
+        without: Type.Array(text(100), {
+          maxItems: 100,
+          description:
+            'Steps that the outcome needs and that nobody will do. Whoever waived one does not close the investigation.',
+        }),
+      },
       { title: 'ProposedOutcome' },
     ),
   ),

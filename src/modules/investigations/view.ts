@@ -39,9 +39,9 @@ export const toSummary = (row: InvestigationRow) => ({
   revision: row.revision,
 })
 
-function toProposal({ proposed_outcome, proposed_by, proposed_at, proposal_hash }: InvestigationRow) {
+function toProposal({ proposed_outcome, proposed_by, proposed_at, proposal_hash, proposed_without }: InvestigationRow) {
   if (proposed_outcome === null || proposed_by === null || proposed_at === null || proposal_hash === null) return null
-  return { outcome: proposed_outcome, proposed_by, proposed_at, proposal_hash }
+  return { outcome: proposed_outcome, proposed_by, proposed_at, proposal_hash, without: proposed_without }
 }
 
 export const toStep = (row: StepRow) => ({

@@ -14,25 +14,12 @@ import { formatMinor } from './call-view.ts'
 import { getBudgetCurrency, getLimits } from './capability.ts'
 import { expectExecutable, listRefusals } from './expect-executable.ts'
 import { findLastAnswerTime, findLastFault, findProviderState } from './limits/queries.ts'
-import { decideSend, getBreakerState, type SendState } from './limits/send-gate.ts'
+import { getBreakerState } from './limits/send-gate.ts'
+import { EMPTY_STATE, readVisibleState } from './limits/visible-state.ts'
 import { countInFlight, findLastCallTime } from './queries.ts'
 import { ModeChange, ProviderModeView, ProviderParams, ProviderStatus, TestReply, TestRequest } from './schema.ts'
 import { getReadyProvider } from './settle-call.ts'
 import { getTestRequest, runTestCall, type TestResult } from './test-call.ts'
-
-const EMPTY_STATE: SendState = {
-  rate_tokens: null,
-  rate_at_ms: null,
-  failures: 0,
-  failing_since_ms: null,
-  open_until_ms: null,
-  probe_token: null,
-  probe_until_ms: null,
-  day_ms: null,
-  calls_of_day: 0,
-  month_ms: null,
-  spend_of_month_minor: 0,
-}
 
 const assertProvider = async (tx: Tx, provider_key: string) =>
   assertFound(await documentStore.findDefinition(tx, PROVIDER_FAMILY, provider_key))
@@ -56,6 +43,8 @@ export const statusRoutes: readonly Route[] = [
   tenantRoute('GET /providers/:provider_key/status', {
     id: 'getProviderStatus',
     summary: 'State of a provider: breaker, rate, budget, credential and last fault',
+    description:
+      'Counts calls that I may see. Those of a restricted case use up the same limits and show only to its people.',
     roles: everyone,
     tx: 'read',
     uses: ['caches', 'forced_provider_mode', 'plugin_policy', 'threads'],
@@ -71,11 +60,7 @@ export const statusRoutes: readonly Route[] = [
     const state = await findProviderState(tx, provider_key)
     const last_fault = await findLastFault(tx, provider_key)
     const now_ms = state?.now_ms ?? Date.now()
-    // What the next request would find: periods begun, tokens refilled.
-    const idle = { ...limits, calls_per_day: null, spend_per_month_minor: null, concurrent: null }
-    const base = { ...(state ?? EMPTY_STATE), failures: 0, open_until_ms: null }
-    const next = decideSend(base, idle, { now_ms, token: '', deadline_ms: now_ms, in_flight: 0, cost_minor: 0 })
-    const counted = next.kind === 'send' ? next.state : { ...base, calls_of_day: 1, rate_tokens: -1 }
+    const seen = await readVisibleState(kernel, tx, provider_key, { state, limits, now_ms })
     return {
       provider_key,
       version: provider.version,
@@ -85,14 +70,13 @@ export const statusRoutes: readonly Route[] = [
       credential_members: listCredentialMembers(provider.manifest),
       gap: readiness.gap?.reason ?? null,
       refused: await listRefusals(kernel, tx, provider),
-      breaker: getBreakerState(state ?? EMPTY_STATE, limits, now_ms),
-      open_until:
-        state?.open_until_ms && state.open_until_ms > now_ms ? new Date(state.open_until_ms).toISOString() : null,
+      breaker: getBreakerState({ ...EMPTY_STATE, ...seen }, limits, now_ms),
+      open_until: seen.open_until_ms && seen.open_until_ms > now_ms ? new Date(seen.open_until_ms).toISOString() : null,
       in_flight: await countInFlight(tx, provider_key),
-      rate_available: limits.rate ? Math.max(0, Math.floor((counted.rate_tokens ?? 0) + 1)) : null,
-      calls_today: counted.calls_of_day - 1,
+      rate_available: seen.rate_tokens === null ? null : Math.max(0, Math.floor(seen.rate_tokens)),
+      calls_today: seen.calls_of_day,
       calls_per_day: limits.calls_per_day,
-      spend_this_month: formatMinor(counted.spend_of_month_minor),
+      spend_this_month: formatMinor(seen.spend_of_month_minor),
       spend_per_month: limits.spend_per_month_minor === null ? null : formatMinor(limits.spend_per_month_minor),
       currency: getBudgetCurrency(provider.manifest),
       last_call_at: await findLastCallTime(tx, provider_key),

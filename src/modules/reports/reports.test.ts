@@ -227,6 +227,26 @@ describe('a subject dossier', () => {
         inTenant((tx) => tx.run(change, [report_id])),
         change,
       ).rejects.toThrow()
+    // These two by triggers of their own: nothing else refuses them.
+    const own: readonly [trigger: string, change: string][] = [
+      [
+        'report_source_keep on app.report_source',
+        `insert into app.report_source (tenant_id, report_id, restriction_id)
+         select r.tenant_id, $1, r.restriction_id from app.restriction r where r.tenant_id = app.tenant_id() limit 1`,
+      ],
+      [
+        'report_verdict on app.report',
+        `update app.report set is_identical = not coalesce(is_identical, false), verified_at = now() where report_id = $1`,
+      ],
+    ]
+    for (const [trigger, change] of own) {
+      const act = () =>
+        inTenant((tx) => tx.run(change, [report_id])).then(
+          () => 'done',
+          (error: { code?: string }) => error.code,
+        )
+      expect([trigger, await act()]).toEqual([trigger, 'PB002'])
+    }
   })
 
   test('is hidden from people who may not see something it was made from', async () => {

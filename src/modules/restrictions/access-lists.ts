@@ -14,4 +14,5 @@ export {
   upsertAccess,
   upsertBreakGlass,
 } from './queries.ts'
+export { assertReader } from './readers.ts'
 export { AccessLogPage, RestrictionAccess, RestrictionAccessPage } from './schema.ts'

@@ -110,6 +110,11 @@ describe('access', () => {
   test('ends in the future, and only a grant ends', async () => {
     const restriction_id = await create()
     const put = (body: object) => call(owner, `PUT /restrictions/${restriction_id}/access/${officer.user_id}`, body)
+    const useless = await w.person(tenant_id, ['viewer', 'tenant_admin'])
+    const refused = await call(owner, `PUT /restrictions/${restriction_id}/access/${useless.user_id}`, {
+      effect: 'grant',
+    })
+    expect([refused.status, refused.json.detail]).toEqual([409, expect.stringContaining('viewer, tenant_admin')])
     const until = (from_now_ms: number) => new Date(Date.now() + from_now_ms).toISOString()
     const past = await put({ effect: 'grant', until: until(-60_000) })
     expect([past.status, past.json.code, past.json.detail]).toEqual([

@@ -23,6 +23,7 @@ import {
   upsertAccess,
   upsertBreakGlass,
 } from './queries.ts'
+import { assertReader } from './readers.ts'
 import {
   AccessLogPage,
   AccessParams,
@@ -203,6 +204,7 @@ export const restrictionRoutes = [
     const { effect, until = null, reason = null } = body
     if (`user:${person.user_id}` === actor.principal)
       fail('transition_not_allowed', 'Nobody changes their own access; another person with access does.')
+    if (effect === 'grant') assertReader(person)
     if (until !== null && effect === 'exclude') fail('transition_not_allowed', 'Only a grant can end by itself.')
     if (until !== null && Date.parse(until) <= Date.now()) fail('transition_not_allowed', 'The end is in the past.')
     const access = assertFound(

@@ -407,6 +407,28 @@ describe('what is held, and what is investigated', () => {
     expect((await make(at.officer, `GET /alerts/${alert_id}`)).title).toBe('erased')
   })
 
+  test('a hold on a case or a report that the caller may not see keeps its subject too', async () => {
+    const at = await makeBank()
+    const subject_id = await newSubject('Rosa Restricted', null, at)
+    const hidden = { subject_id, playbook_key: 'edd-person', is_restricted: true }
+    const { investigation_id } = await make(at.officer, 'POST /investigations', hidden)
+    const { restriction_id } = await make(at.officer, `GET /investigations/${investigation_id}`)
+    const request = { template: 'subject-dossier', parameters: { subject_id }, formats: ['json'], restriction_id }
+    const { resource } = await make(at.officer, 'POST /reports', request)
+    const report_id = resource.split('/').at(-1)
+    // The open case is hidden, and is told of only at the confirmation.
+    for (const [object_kind, object_id] of [
+      ['investigation', investigation_id],
+      ['report', report_id],
+    ]) {
+      const { hold_id } = await make(at.officer, 'POST /holds', { object_kind, object_id, reason: 'Court order' })
+      expect([object_kind, await answersOf(at.other, subject_id)]).toEqual([object_kind, [false, 409, 'legal_hold']])
+      const released = `state = 'released', released_at = now(), released_by = 'user:b', release_reason = 'Order lifted'`
+      await write((tx) => tx.run(`update app.hold set ${released} where hold_id = $1`, [hold_id]), at)
+    }
+    expect((await answersOf(at.other, subject_id))[1]).toBe(201)
+  })
+
   test('nothing of a subject is held after the confirmation', async () => {
     const subject_id = await newSubject('Late Holder')
     const object_id = await newDocument(bank.officer, 'Letter', { subject_id })

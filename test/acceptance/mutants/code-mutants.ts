@@ -181,6 +181,20 @@ export const codeMutants: readonly CodeMutant[] = [
     killers: ['src/kernel/strict-json.test.ts'],
   },
   {
+    name: 'a step that was left out is not examined again at closing',
+    file: 'src/modules/investigations/lifecycle/guards.ts',
+    text: "if (action === 'propose_outcome' || action === 'close') found.push(...listApplyingGuards(content))",
+    replacement: "if (action === 'propose_outcome') found.push(...listApplyingGuards(content))",
+    killers: ['src/modules/investigations/investigations.test.ts'],
+  },
+  {
+    name: 'an outcome does without the steps that it needs and that were waived, without a reason',
+    file: 'src/modules/investigations/lifecycle/outcomes.ts',
+    text: 'if (without.length === 0 || has_reason) return missing',
+    replacement: 'if (without.length === 0 || !has_reason) return missing',
+    killers: ['src/modules/investigations/investigations.test.ts'],
+  },
+  {
     name: 'tools of investigations are on by default',
     file: 'src/kernel/auth/tool-policy.ts',
     text: "  if (named.length === 0 && optInTools.has(tool)) return 'forbid'\n",

@@ -9,6 +9,7 @@ const colors: Readonly<Record<string, string>> = {
   proposed: 'indigo',
   closed: 'teal',
   merged: 'gray',
+  ended: 'gray',
   running: 'cyan',
   waiting: 'yellow',
   succeeded: 'teal',

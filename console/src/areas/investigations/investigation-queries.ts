@@ -34,7 +34,7 @@ const GATHERING_MS = 2000
 
 /** Reads of a restricted case are recorded, so it is read again only while its steps run. */
 const getInterval = (shown: Investigation | undefined): number | false => {
-  if (shown === undefined || shown.state === 'closed' || shown.state === 'merged') return false
+  if (shown === undefined || hasEnded(shown)) return false
   if (shown.gathering === 'running') return GATHERING_MS
   return shown.is_restricted ? false : REFETCH_MS
 }
@@ -110,4 +110,4 @@ export const narrativeQuery = (investigation_id: string, version?: number) =>
 
 /** Its content can be changed: narrative, tasks, notes and evidence. */
 export const isOpen = ({ state }: Pick<Investigation, 'state'>): boolean => state === 'open'
-export const hasEnded = ({ state }: Pick<Investigation, 'state'>): boolean => state === 'closed' || state === 'merged'
+export const hasEnded = ({ state }: Pick<Investigation, 'state'>): boolean => state !== 'open' && state !== 'proposed'

@@ -21,7 +21,7 @@ import { REFETCH_MS, useWorkClocks } from '#console/ui/work/work-queries.ts'
 import { CaseState, GatheringState } from './case-badges.tsx'
 import { hasEnded, type InvestigationSummary } from './investigation-queries.ts'
 
-const states = ['open', 'proposed', 'closed', 'merged'] as const
+const states = ['open', 'proposed', 'closed', 'merged', 'ended'] as const
 const views = ['mine'] as const
 const waits = ['yes', 'no'] as const
 

@@ -311,11 +311,14 @@ describe('an answer that is young enough', () => {
     const subject_id = await newSubject()
     const again = () => publish([ask('registry', { reuse_days: 30 })])
     w.startRunner(2)
+    // Limits are shared with hidden calls; what everybody reads of them is not.
+    const viewer = await w.token({ tenant_id: t.tenant_id, roles: ['viewer'] })
+    const readStatus = () => w.call(`GET /providers/${calls.provider_key}/status`, { token: viewer })
+    const before = (await readStatus()).json
     const hidden = await gathered(await open(await again(), { subject_id, is_restricted: true }))
     expect(states(hidden.seen)).toEqual({ registry: 'succeeded' })
-    const viewer = await w.token({ tenant_id: t.tenant_id, roles: ['viewer'] })
-    const status = await w.call(`GET /providers/${calls.provider_key}/status`, { token: viewer })
-    expect(status.json).toMatchObject({ last_call_at: null, last_answer_at: null, last_fault_at: null })
+    const status = await readStatus()
+    expect(status.json).toEqual(before)
     const first = await gathered(await open(await again(), { subject_id }))
     expect(first.seen.steps[0].reused_from).toBeNull()
     expect(provider.requests).toHaveLength(2)
@@ -332,6 +335,45 @@ describe('an answer that is young enough', () => {
     const other = await gathered(await open(await again(), { subject_id: await newSubject() }))
     expect(other.seen.steps[0].reused_from).toBeNull()
     expect(provider.requests).toHaveLength(4)
+  })
+})
+
+describe('an answer that no live provider gave', () => {
+  test('is marked in its step, its evidence, the case and the seal, and so is a decision that rests on it', async () => {
+    const body = createRegistryPayload('00000006')
+    const fixture = { capability: 'company.lookup', when: { number: '00000006' }, status: 200, body }
+    await calls.connect({}, { fixtures: [fixture] })
+    const mode = { mode: 'fixtures', reason: 'Rehearsal' }
+    await t.make(`PUT /providers/${calls.provider_key}/mode`, { body: mode })
+    const opened = await open(await publish([ask('registry'), task('look')]))
+    w.startRunner(1)
+    const { seen } = await gathered(opened)
+    expect(states(seen)).toEqual({ registry: 'succeeded', look: 'waiting' })
+    expect(provider.requests).toHaveLength(0)
+    const [step] = seen.steps
+    const evidence = await t.make(`GET /evidence/${step.evidence_id}`)
+    expect([step.is_test, evidence.is_test, seen.is_test]).toEqual([true, true, true])
+    const at = `/investigations/${opened.investigation_id}`
+    const text = 'The register has the company.'
+    const paragraphs = [{ kind: 'fact', text, cites: [step.evidence_id] }]
+    await t.make(`PUT ${at}/narrative`, { body: { paragraphs } })
+    const { proposal } = await t.make(`POST ${at}/propose-outcome`, { body: { outcome: 'INV_NO_SUSPICION' } })
+    const officer = await w.person(t.tenant_id, ['compliance_officer'])
+    const { proposal_hash } = proposal
+    const closed = await w.call(`POST ${at}/close`, { token: officer.token, body: { proposal_hash } })
+    expect([closed.status, closed.json.is_test]).toEqual([200, true])
+    expect((await t.make(`GET ${at}/seal`)).manifest.is_test).toBe(true)
+    // The service cannot leave the mark out, and nobody attaches the call elsewhere without it.
+    const attached = { owner_kind: 'subject', owner_id: seen.subject.subject_id, kind: 'provider_call', title: 'Again' }
+    const again = await t.make('POST /evidence', { body: { ...attached, object_id: step.call_id } })
+    expect(again.is_test).toBe(true)
+    await t.write((tx) =>
+      tx.run(
+        `update app.evidence_item set is_test = false, detached_at = now(), detached_by = $2, detach_reason = 'x' where evidence_id = $1`,
+        [again.evidence_id, tx.actor],
+      ),
+    )
+    expect((await t.make(`GET /evidence/${again.evidence_id}`)).is_test).toBe(true)
   })
 })
 

@@ -170,7 +170,9 @@ export const updateStepWaived = (tx: Tx, investigation_id: string, step_key: str
 
 /** As the worker role. */
 export const listGatheringTenants = (tx: Tx) =>
-  tx.query<{ tenant_id: string }>(`select distinct tenant_id from app.investigation where gathering = 'running'`)
+  tx.query<{ tenant_id: string }>(
+    `select distinct tenant_id from app.investigation where state = 'open' and gathering = 'running'`,
+  )
 
 /** Steps that run for a job that no worker has. Their jobs are locked: nobody takes one over until the transaction ends. */
 export const lockDeadJobs = (tx: Tx, count: number) =>
@@ -233,12 +235,15 @@ export const countOpenCases = (tx: Tx) =>
        from app.investigation where state in ('open', 'proposed') group by state`,
   )
 
+/** As the worker, over all tenants. Steps of cases that have ended wait for nobody. */
 export const countGathering = async (tx: Tx): Promise<GatheringCounts> =>
   (await tx.find<GatheringCounts>(
-    `select count(*) filter (where state = 'running') as running, count(*) filter (where state = 'waiting') as waiting,
-            count(*) filter (where state = 'indeterminate') as indeterminate,
-            coalesce(extract(epoch from now() - min(started_at) filter (where state = 'running')), 0)::float8 as oldest_running_s,
+    `select count(*) filter (where s.state = 'running') as running, count(*) filter (where s.state = 'waiting') as waiting,
+            count(*) filter (where s.state = 'indeterminate') as indeterminate,
+            coalesce(extract(epoch from now() - min(s.started_at) filter (where s.state = 'running')), 0)::float8 as oldest_running_s,
             (select count(*) from app.investigation where gathering = 'running' and state = 'open') as gathering,
             (select count(*) from app.investigation where gathering = 'blocked' and state = 'open') as blocked
-       from app.investigation_step where state in ('running', 'waiting', 'indeterminate')`,
+       from app.investigation_step s
+       join app.investigation i on i.tenant_id = s.tenant_id and i.investigation_id = s.investigation_id and i.state in ('open', 'proposed')
+      where s.state in ('running', 'waiting', 'indeterminate')`,
   )) as GatheringCounts

@@ -113,7 +113,7 @@ export const stepRoutes: readonly Route[] = [
     id: 'waiveInvestigationStep',
     summary: 'Do without a step, with a reason',
     description:
-      'For people only. Steps that need it begin as if it were done. Nothing is waived while it runs, nor what every possible outcome needs.',
+      'For people only. Steps that need it begin as if it were done. Nothing is waived while it runs, nor what every possible outcome needs and was not tried.',
     roles: ['compliance_officer'],
     tx: 'write',
     uses: ['caches', 'jobs'],
@@ -127,7 +127,7 @@ export const stepRoutes: readonly Route[] = [
     const step = assertFound(await lockStep(tx, row.investigation_id, params.step_key))
     if (!['pending', 'waiting', 'failed', 'indeterminate'].includes(step.state))
       fail('transition_not_allowed', `The step is ${step.state}.`)
-    await assertOutcomeLeft(kernel, tx, row, step.step_key)
+    await assertOutcomeLeft(kernel, tx, row, step)
     await updateStepWaived(tx, row.investigation_id, step.step_key, body.reason)
     audit.recordDiff({ state: step.state }, { state: 'waived', step_key: step.step_key })
     audit.recordText('reason', body.reason)

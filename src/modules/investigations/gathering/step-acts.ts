@@ -67,13 +67,17 @@ export async function beginAgain(
   return { only: undefined, steps: steps.length }
 }
 
-/** What was waived is never done: an outcome that needs it is lost, and the last one must not be. */
+/**
+ * What was waived is never done: an outcome that needs it is lost. The last one is lost only with a step that was tried and found nothing: then
+ * it can be proposed with a reason, and closed by somebody else than whoever waived.
+ */
 export async function assertOutcomeLeft(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   investigation: InvestigationRow,
-  step_key: string,
+  { step_key, problem }: Pick<StepRow, 'step_key' | 'problem'>,
 ): Promise<void> {
+  if (problem !== null) return
   const {
     playbook_key,
     playbook_origin: origin,

@@ -13,7 +13,7 @@ import { type InvestigationRow, insertEvent } from '../queries.ts'
 import { hashManifest, readProposalContent, sealCase } from '../seal/manifest.ts'
 import { readContent } from './case-content.ts'
 import { type Action, type Caller, type Guard, listGuards } from './guards.ts'
-import { listOutcomeGuards, loadPinned } from './outcomes.ts'
+import { listGivenUp, listOutcomeGuards, loadPinned } from './outcomes.ts'
 import { type CaseChange, updateCase } from './queries.ts'
 
 export interface ActContext {
@@ -33,7 +33,8 @@ function assertPermitted(guards: readonly Guard[]): void {
   if (!first) return
   if (guards.some(({ code }) => code === 'person_required')) fail('person_required')
   if (guards.some(({ code }) => code === 'role_required')) fail('role_required')
-  if (guards.some(({ code }) => code === 'own_proposal')) fail('approval_own_request', first.detail)
+  const own = guards.find(({ code }) => code === 'own_proposal' || code === 'own_waiver')
+  if (own) fail('approval_own_request', own.detail)
   const errors = guards.map(
     ({ code, detail, pointer }): ProblemError => ({ in: 'body', pointer, detail, keyword: code }),
   )
@@ -127,16 +128,21 @@ export const resume: Act<Noted> = async (context, row, { note }) => {
 
 export const proposeOutcome: Act<{ outcome: string } & Noted> = async (context, row, { outcome, note }) => {
   const { tx, caller } = context
-  await expectPermitted(context, 'propose_outcome', row, await listOutcomeGuards(context, row, outcome))
-  const proposal_hash = hashManifest(await readProposalContent(tx, row, outcome))
+  const without = await listGivenUp(context, row, outcome)
+  const guards = await listOutcomeGuards(context, row, { outcome, without, has_reason: Boolean(note) })
+  await expectPermitted(context, 'propose_outcome', row, guards)
+  const proposal_hash = hashManifest(await readProposalContent(tx, row, { outcome, without }))
   await stopFirstAction(tx, row)
-  const proposal = { proposed_outcome: outcome, proposed_by: caller.principal, proposal_hash }
+  const proposal = {
+    ...{ proposed_outcome: outcome, proposed_by: caller.principal, proposal_hash },
+    proposed_without: without,
+  }
   await change(context, row, { state: 'proposed', ...proposal }, note)
   const { investigation_id: object_id, restriction_id } = row
   await emit(tx, investigationProposed, { object_id, restriction_id, data: { outcome } })
 }
 
-const NO_PROPOSAL = { proposed_outcome: null, proposed_by: null, proposal_hash: null }
+const NO_PROPOSAL = { proposed_outcome: null, proposed_by: null, proposal_hash: null, proposed_without: [] }
 
 export const withdrawProposal: Act<Noted> = async (context, row, { note }) => {
   await expectPermitted(context, 'withdraw_proposal', row)
@@ -153,9 +159,12 @@ export const close: Act<{ proposal_hash: string } & Noted> = async (context, row
   const { kernel, tx, caller } = context
   await expectPermitted(context, 'close', row)
   const outcome = row.proposed_outcome as string
-  const content = await readProposalContent(tx, row, outcome)
+  const content = await readProposalContent(tx, row, { outcome, without: row.proposed_without })
   if (row.proposal_hash !== proposal_hash || hashManifest(content) !== row.proposal_hash)
-    fail('conflict', 'The investigation has changed since the outcome was proposed, or another one was proposed.')
+    fail(
+      'conflict',
+      'The investigation has changed since the outcome was proposed, or another one was proposed. Return it so that it can be proposed again.',
+    )
   const seal_no = await sealCase(kernel, tx, row, { content, closed_by: caller.principal, note: note ?? null })
   await workItems.completeWork(tx, toWorkItem(row.investigation_id))
   await change(context, row, { state: 'closed', outcome, closed_by: caller.principal, seal_no }, note)

@@ -72,6 +72,7 @@ export function listGuards(
     ]
   if (action === 'propose_outcome') found.push(...listProposalGuards(investigation, content))
   if (action === 'propose_outcome' || action === 'close') found.push(...listApplyingGuards(content))
+  if (action === 'close') found.push(...listWaiverGuards(investigation, content, caller))
   // Nobody closes on what they cannot read.
   if (action === 'close') found.push(...content.narrative.filter(({ code }) => code === 'citation_unknown'))
   if (action === 'close' && content.is_hidden)
@@ -105,6 +106,20 @@ function* listCallerGuards(action: Action, { proposed_by }: InvestigationRow, ca
       detail: 'Nobody decides on their own proposal; another person must.',
     }
 }
+
+/** The decision to do without what the outcome needs is looked at by a second person too. */
+const listWaiverGuards = (
+  { proposed_without }: InvestigationRow,
+  { steps }: CaseContent,
+  { principal }: Caller,
+): Guard[] =>
+  steps
+    .filter(({ step_key, waived_by }) => waived_by === principal && proposed_without.includes(step_key))
+    .map(({ step_key }) => ({
+      code: 'own_waiver',
+      pointer: `#/steps/${step_key}`,
+      detail: `You waived the step ${step_key}, which the outcome needs; another person closes the investigation.`,
+    }))
 
 /** Otherwise a fact that is changed for the time of gathering would do without a step, which only an officer may. */
 const listApplyingGuards = ({ steps, applying }: CaseContent): Guard[] =>

@@ -4,6 +4,8 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { findApplicable, loadPlaybook } from '#modules/playbooks/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
+import { listApplying } from '../gathering/left-out-steps.ts'
+import type { StepState } from '../model.ts'
 import { type InvestigationRow, listSteps } from '../queries.ts'
 import type { Guard } from './guards.ts'
 
@@ -24,10 +26,32 @@ export async function listOutcomes(context: OutcomeContext, row: InvestigationRo
   return content.outcomes.map(({ code }) => code).filter((code) => outcomes.has(code))
 }
 
+/** Nobody will do them: an officer waived them, or their condition does not apply. */
+const givenUpStates: readonly StepState[] = ['waived', 'skipped']
+
+/**
+ * Steps that the outcome needs and does without. None, as long as another outcome can be reached with all that it needs: doing without is
+ * the last way to end a case.
+ */
+export async function listGivenUp(context: OutcomeContext, row: InvestigationRow, outcome: string): Promise<string[]> {
+  const { content } = await loadPinned(context, row)
+  const allowed = await listOutcomes(context, row)
+  const steps = await listSteps(context.tx, row.investigation_id)
+  const applying = await listApplying(context.kernel, context.tx, row, steps)
+  const given_up = steps.filter((step) => givenUpStates.includes(step.state) && !applying.includes(step))
+  const isGivenUp = (key: string) => given_up.some(({ step_key }) => step_key === key)
+  const isLeft = content.outcomes.some(({ code, needs }) => allowed.includes(code) && !needs.some(isGivenUp))
+  return isLeft ? [] : (content.outcomes.find(({ code }) => code === outcome)?.needs ?? []).filter(isGivenUp)
+}
+
 export async function listOutcomeGuards(
   context: OutcomeContext,
   row: InvestigationRow,
-  outcome: string,
+  {
+    outcome,
+    without,
+    has_reason,
+  }: { readonly outcome: string; readonly without: readonly string[]; readonly has_reason: boolean },
 ): Promise<Guard[]> {
   const { content } = await loadPinned(context, row)
   const declared = content.outcomes.find(({ code }) => code === outcome)
@@ -43,11 +67,14 @@ export async function listOutcomeGuards(
     return [{ code: 'outcome_not_allowed', pointer, detail }]
   }
   const steps = await listSteps(context.tx, row.investigation_id)
-  return declared.needs
-    .filter((key) => steps.find(({ step_key }) => step_key === key)?.state !== 'succeeded')
+  const missing = declared.needs
+    .filter((key) => !without.includes(key) && steps.find(({ step_key }) => step_key === key)?.state !== 'succeeded')
     .map((key) => ({
       code: 'outcome_needs_step',
       pointer: `#/steps/${key}`,
       detail: `The outcome ${outcome} needs the step ${key}, which is not done.`,
     }))
+  if (without.length === 0 || has_reason) return missing
+  const detail = `The outcome ${outcome} needs what nobody will do (${without.join(', ')}). Say in a note why it holds without it.`
+  return [...missing, { code: 'reason_required', pointer: '#/note', detail }]
 }

@@ -12,6 +12,7 @@ export type CaseChange = Pick<
   | 'proposed_outcome'
   | 'proposed_by'
   | 'proposal_hash'
+  | 'proposed_without'
   | 'outcome'
   | 'closed_by'
   | 'seal_no'
@@ -29,7 +30,7 @@ export const updateCase = (tx: Tx, investigation_id: string, row: CaseChange) =>
             outcome = $11, closed_by = $12, closed_at = case when $12::text is null then null else coalesce(closed_at, now()) end, seal_no = $13,
             merged_into = $14, merged_by = case when $14::uuid is null then null else $15::text end,
             merged_at = case when $14::uuid is null then null else now() end,
-            revision = revision + 1, updated_at = now(), updated_by = $15
+            proposed_without = $16, revision = revision + 1, updated_at = now(), updated_by = $15
       where tenant_id = $1 and investigation_id = $2`,
     [
       tx.tenant_id,
@@ -47,6 +48,7 @@ export const updateCase = (tx: Tx, investigation_id: string, row: CaseChange) =>
       row.seal_no,
       row.merged_into,
       tx.actor,
+      row.proposed_without,
     ],
   )
 
@@ -63,4 +65,17 @@ export const resumeWaiting = (tx: Tx, count: number) =>
                 for update skip locked) due
       where i.tenant_id = $1 and i.investigation_id = due.investigation_id returning i.investigation_id, i.restriction_id`,
     [tx.tenant_id, count, tx.actor],
+  )
+
+/** In a replayed erasure of the subject, and in no other. */
+export const endCasesOf = (tx: Tx, subject_id: string) =>
+  tx.query<{ investigation_id: string }>(
+    `update app.investigation
+        set state = 'ended', gathering = case when gathering = 'running' then 'partial' else gathering end, waiting_for = null, waiting_since = null,
+            waiting_until = null, proposed_outcome = null, proposed_by = null, proposed_at = null, proposal_hash = null, proposed_without = '{}',
+            revision = revision + 1, updated_at = now(), updated_by = $3
+      where tenant_id = $1 and subject_id = $2 and state in ('open', 'proposed') and exists (
+        select 1 from app.erasure e where e.tenant_id = $1 and e.subject_id = $2 and e.state = 'executing' and e.origin = 'ledger')
+     returning investigation_id`,
+    [tx.tenant_id, subject_id, tx.actor],
   )

@@ -68,6 +68,7 @@ const toRecorded = (row: InvestigationRow) => ({
   proposed_outcome: row.proposed_outcome,
   proposed_by: row.proposed_by,
   proposal_hash: row.proposal_hash,
+  proposed_without: row.proposed_without,
   outcome: row.outcome,
   closed_by: row.closed_by,
   seal_no: row.seal_no,
@@ -135,7 +136,8 @@ export const lifecycleRoutes = [
     summary: 'Propose how an investigation ends; another person closes it',
     description:
       'Refused with every guard that is missing: running or open required steps and tasks, findings of the narrative, evidence that ' +
-      'has changed. The proposal has a hash over all that it rests on.',
+      'has changed. The proposal has a hash over all that it rests on. Where no outcome is left whose steps can all be done, one may be ' +
+      'proposed without those that were waived or left out, with a note that says why.',
     roles: workers,
     body: ProposeRequest,
     problems: [...refusals, 'conflict', 'not_finished'],
@@ -170,7 +172,8 @@ export const lifecycleRoutes = [
     problems: [...refusals, 'approval_own_request', 'conflict'],
   }).handle(async (input) => {
     const closed = await perform(input, close, input.body)
-    input.kernel.metrics.increment(casesClosed, { outcome: toOutcomeLabel(closed.outcome as string) })
+    const outcome = toOutcomeLabel(closed.outcome as string)
+    input.tx.onCommit(() => input.kernel.metrics.increment(casesClosed, { outcome }))
     return closed
   }),
 

@@ -7,6 +7,7 @@ import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { accessLists } from '#modules/restrictions/index.ts'
 import { assertCase } from '../lifecycle/case-content.ts'
+import { caseReaders } from '../model.ts'
 import { findInvestigation, type InvestigationRow, lockInvestigation } from '../queries.ts'
 import { InvestigationParams } from '../schema.ts'
 import { AccessQuery, CaseAccess, CaseAccessRequest, GrantRequest } from './schema.ts'
@@ -82,7 +83,9 @@ export const accessRoutes = [
     expectPerson(actor.principal, NO_KEYS)
     const { restriction_id } = assertCase(await lockInvestigation(tx, params.investigation_id), audit)
     const { effect = 'grant', until = null, reason = null } = body
-    const { user_id } = assertReferenced(await accessLists.lockPerson(tx, body.user_id), 'active person with this id')
+    const person = assertReferenced(await accessLists.lockPerson(tx, body.user_id), 'active person with this id')
+    const { user_id } = person
+    if (effect === 'grant') accessLists.assertReader(person, caseReaders)
     if (`user:${user_id}` === actor.principal)
       fail('transition_not_allowed', 'Nobody changes their own access; another person with access does.')
     if (until !== null && (effect === 'exclude' || Date.parse(until) <= Date.now()))
@@ -133,6 +136,7 @@ async function replaceGrants(
   for (const person of people) {
     if (before.some((each) => each.user_id === person && each.effect === 'grant' && each.until === null)) continue
     const known = assertReferenced(await accessLists.lockPerson(tx, person), 'active person with this id')
+    accessLists.assertReader(known, caseReaders)
     if (known.user_id !== user_id) await grant(tx, restriction_id, known.user_id, reason)
   }
 }

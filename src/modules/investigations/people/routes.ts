@@ -108,7 +108,7 @@ export const peopleRoutes = [
     problems: ['not_found', 'erased', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
-    if (row.state === 'closed' || row.state === 'merged')
+    if (row.state !== 'open' && row.state !== 'proposed')
       fail('transition_not_allowed', `The investigation is ${row.state}.`)
     const note_id = await addNote(kernel, tx, row, { text: body.text })
     const { created_at, created_by } = assertFound(await findNoteTime(tx, note_id))

@@ -31,10 +31,14 @@ function describeState({ investigation, outcome, names }: CollectedCase, format:
     }
   if (state === 'proposed')
     return { kind: 'callout', tone: 'warning', title: `Proposed: ${title}`, text: `${proposed} Not closed yet.` }
-  const text =
-    state === 'merged' ? 'Another investigation goes on with it.' : 'The investigation is open; nothing is decided.'
-  return { kind: 'callout', tone: 'warning', title: toSentence(state), text }
+  return { kind: 'callout', tone: 'warning', title: toSentence(state), text: stateTexts[state] }
 }
+
+const stateTexts = {
+  open: 'The investigation is open; nothing is decided.',
+  merged: 'Another investigation goes on with it.',
+  ended: 'Its subject was erased; it has no outcome.',
+} as const
 
 const originTexts: Readonly<Record<CollectedCase['investigation']['origin'], string>> = {
   request: 'on request',

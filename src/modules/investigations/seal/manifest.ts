@@ -16,7 +16,11 @@ export const hashManifest = (manifest: object): string =>
   hash('sha256', canonicalJson(JSON.parse(JSON.stringify(manifest))), 'hex')
 
 /** Everything that an outcome rests on. Acts of the proposal itself are not part of it. */
-export async function readProposalContent(tx: Tx, row: InvestigationRow, outcome: string) {
+export async function readProposalContent(
+  tx: Tx,
+  row: InvestigationRow,
+  { outcome, without }: { readonly outcome: string; readonly without: readonly string[] },
+) {
   const parts = await readSealedParts(tx, row.investigation_id)
   return {
     investigation_id: row.investigation_id,
@@ -29,6 +33,8 @@ export async function readProposalContent(tx: Tx, row: InvestigationRow, outcome
       content_hash: row.playbook_hash,
     },
     outcome,
+    // Absent where there are none: proposals of earlier releases have the same hash.
+    ...(without.length > 0 && { without }),
     ...parts,
   }
 }

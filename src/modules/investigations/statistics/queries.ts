@@ -7,6 +7,7 @@ export interface CaseStatistics {
   readonly proposed: number
   readonly closed: number
   readonly merged: number
+  readonly ended: number
   readonly blocked: number
   readonly reopened: number
   readonly median_hours_to_close: number | null
@@ -17,6 +18,7 @@ export const countCases = async (tx: Tx, playbook_key: string, since: string | n
   (await tx.find<CaseStatistics>(
     `select count(*) as opened, count(*) filter (where state = 'open') as open, count(*) filter (where state = 'proposed') as proposed,
             count(*) filter (where state = 'closed') as closed, count(*) filter (where state = 'merged') as merged,
+            count(*) filter (where state = 'ended') as ended,
             count(*) filter (where gathering = 'blocked' and state = 'open') as blocked,
             count(*) filter (where seal_no > case when state = 'closed' then 1 else 0 end) as reopened,
             (percentile_cont(0.5) within group (order by extract(epoch from closed_at - created_at) / 3600) filter (where state = 'closed'))::float8

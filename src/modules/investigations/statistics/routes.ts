@@ -16,6 +16,7 @@ const PlaybookStatistics = closed(
       proposed: Count,
       closed: Count,
       merged: Count,
+      ended: Count,
       blocked: Count,
       reopened: Count,
       median_hours_to_close: Duration,

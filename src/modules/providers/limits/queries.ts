@@ -90,3 +90,32 @@ export const findLastAnswerTime = async (tx: Tx, provider_key: string): Promise<
       [tx.tenant_id, provider_key],
     )
   )?.ended_at ?? null
+
+/** The first failure is recorded a moment before the state says since when the provider fails. */
+const FAULT_MARGIN_MS = 5000
+
+export const countFaultsSince = async (tx: Tx, provider_key: string, since_ms: number): Promise<number> =>
+  (
+    await tx.find<{ faults: number }>(
+      `select count(*) as faults from app.provider_attempt
+        where tenant_id = $1 and provider_key = $2 and sent_at is not null and fault is not null and ended_at >= to_timestamp($3::float8 / 1000)`,
+      [tx.tenant_id, provider_key, since_ms - FAULT_MARGIN_MS],
+    )
+  )?.faults ?? 0
+
+/** Enough for every rate; of more, those that decide are the last ones. */
+const MAX_SEND_TIMES = 1000
+
+/** When requests were sent since then, oldest first. */
+export const listSendTimes = async (tx: Tx, provider_key: string, since_ms: number): Promise<number[]> =>
+  (
+    await tx.query<{ at_ms: number }>(
+      `select (extract(epoch from sent_at) * 1000)::float8 as at_ms from app.provider_attempt
+        where tenant_id = $1 and provider_key = $2 and sent_at is not null and outcome is distinct from 'not_sent'
+          and sent_at >= to_timestamp($3::float8 / 1000)
+        order by sent_at desc limit ${MAX_SEND_TIMES}`,
+      [tx.tenant_id, provider_key, since_ms],
+    )
+  )
+    .map(({ at_ms }) => at_ms)
+    .toReversed()
