@@ -3984,6 +3984,23 @@ CREATE TRIGGER document_chunk_keep BEFORE INSERT OR DELETE OR UPDATE ON app.docu
 CREATE TRIGGER document_chunk_restriction BEFORE INSERT ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('document', 'document_id');
 grant delete, insert, select on app.document_chunk to app;
 
+-- drift_acknowledgement: append
+create table app.drift_acknowledgement (
+  tenant_id uuid not null,
+  finding_id uuid not null,
+  note text,
+  acknowledged_at timestamp with time zone default now() not null,
+  acknowledged_by text default app.actor() not null,
+  constraint drift_acknowledgement_pkey PRIMARY KEY (tenant_id, finding_id),
+  constraint drift_acknowledgement_finding_fkey FOREIGN KEY (tenant_id, finding_id) REFERENCES app.drift_finding(tenant_id, finding_id),
+  constraint drift_acknowledgement_note_ck CHECK (((length(note) >= 1) AND (length(note) <= 2000)))
+);
+create policy open on app.drift_acknowledgement as permissive for all using (true) with check (true);
+create policy wall on app.drift_acknowledgement as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER drift_acknowledgement_actor BEFORE INSERT OR DELETE OR UPDATE ON app.drift_acknowledgement FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER drift_acknowledgement_append BEFORE DELETE OR UPDATE ON app.drift_acknowledgement FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+grant insert, select on app.drift_acknowledgement to app;
+
 -- drift_finding: append
 create table app.drift_finding (
   tenant_id uuid not null,

@@ -31,6 +31,25 @@ export interface PluginDependent {
   readonly reasons: readonly { readonly code: string; readonly message: string }[]
 }
 
+/** Something in force that asks a provider. */
+export interface ProviderDependent {
+  readonly provider_key: string
+  readonly kind: 'matrix' | 'rule' | 'playbook'
+  readonly key: string
+  readonly version: number
+  readonly title: string
+  /** False: what needs the provider is left out where it cannot be called. */
+  readonly is_required: boolean
+  /** Other providers that can be asked now instead. */
+  readonly alternatives: readonly string[]
+}
+
+interface ProviderCapabilities {
+  readonly caches: Caches
+  readonly forced_provider_mode: 'recorded' | null
+  readonly modules: readonly Module[]
+}
+
 interface PluginCapabilities {
   readonly caches: Caches
   readonly threads: WorkerThreads
@@ -123,6 +142,12 @@ export interface Module {
     tx: Tx,
     plugin_key: string,
   ) => Promise<readonly PluginDependent[]>
+  /** What of this module, as it is in force, asks one of the providers. */
+  readonly provider_dependents?: (
+    kernel: ProviderCapabilities,
+    tx: Tx,
+    provider_keys: readonly string[],
+  ) => Promise<readonly ProviderDependent[]>
   /** Opens the case that an escalated alert needs; one module at most. */
   readonly escalates?: Escalate
   readonly evidence_kinds?: readonly EvidenceKind[]

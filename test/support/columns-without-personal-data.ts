@@ -48,6 +48,7 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
   definition_profile: 'subject_types products typologies',
   definition_reference: 'list_key',
   document: 'category media_type encrypted_sha256 state scan_state scan_result ended_by created_by updated_by',
+  drift_acknowledgement: 'acknowledged_by',
   drift_finding: 'contract_key kind pointer item facts',
   drift_window: 'contract_key state',
   erasure: 'origin state requested_by confirmed_by decision ledger_hash certificate also',

@@ -1,6 +1,7 @@
 /** Batches and impact runs of a matrix with a plugin factor. */
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { roles } from '#kernel/auth/roles.ts'
 import type { JobRunner } from '#kernel/job/runner.ts'
 import { runImpact } from '#modules/impact/fixtures.ts'
 import { SandboxRunner } from '#sandbox/sandbox-runner.ts'
@@ -148,4 +149,40 @@ test('an impact run decides its subjects with the plugin in few tasks', async ()
   expect(tasks.mock.calls.length).toBeLessThanOrEqual(1)
   const { result, state } = await get(`/risk-matrices/${matrix_key}/backtests/${run_id}`)
   expect([state, result.decisions, result.flips, result.refusals_added]).toEqual(['succeeded', 3, 0, 0])
+})
+
+test('a change request that puts another version of a plugin in force is measured before it is approved', async () => {
+  const { plugin_key, matrix_key } = await createSimpleMatrix()
+  for (const directors of [0, 3, 9]) {
+    const body = { subject_type: 'company', name: `Firm ${directors}`, attributes: { country: 'AE', directors } }
+    const { subject_id } = await t.make('POST /subjects', { body })
+    await t.make('POST /evaluations', { body: { matrix_key, subject_id } })
+  }
+  // Companies with nine directors score as high as possible.
+  const { manifest, files } = createSimplePlugin(plugin_key, { version: '2.0.0' })
+  const many = `if (directors === 9) return { score_bps: 10000, reason_code: 'MANY' }\n  if (directors === 666)`
+  const source = files['main.js'].replace('if (directors === 666)', many)
+  const changed = { manifest, files: { 'main.js': source } }
+  const uploaded = await t.make(`POST /plugins/${plugin_key}/versions`, { body: { package: changed } })
+  expect([uploaded.version, uploaded.reasons]).toEqual([2, []])
+  const rule = { action: 'activation', approvers: 1, role: 'compliance_officer', require_impact: true }
+  await t.setApprovalRules([rule])
+  const token = await t.token(roles, t.author)
+  const { cr_id } = await t.make(`POST /plugins/${plugin_key}/activations`, {
+    ...{ token, body: { version: 2, reason: 'Reviewed' } },
+  })
+  const approve = () => call(`POST /change-requests/${cr_id}/approve`, {})
+  const refused = await approve()
+  expect([refused.status, refused.json.code]).toEqual([409, 'gates_closed'])
+  await runImpact(t, `POST /change-requests/${cr_id}/impact`)
+  const { family, key, version, stale, result } = await get(`/change-requests/${cr_id}/impact`)
+  expect([family, key, version, stale]).toEqual(['plugin', plugin_key, 2, false])
+  expect(result).toMatchObject({
+    ...{ decisions: 3, flips: 1, refusals_added: 0 },
+    definitions: [{ family: 'matrix', key: matrix_key, version: 1, missing: [] }],
+  })
+  expect((await approve()).status).toBe(200)
+  await t.setApprovalRules([])
+  // Nothing was in force while it was measured but what the decisions used.
+  expect((await get(`/plugins/${plugin_key}`)).active.version).toBe(2)
 })

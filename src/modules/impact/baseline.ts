@@ -18,6 +18,7 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { documentStore, resolver } from '#modules/definitions/index.ts'
+import { bindPlugin } from '#modules/plugins/index.ts'
 import { binding, isDecisionFamily } from '#modules/risk-matrices/index.ts'
 
 import type { Entry } from '#registry/adapter.ts'
@@ -36,7 +37,16 @@ export async function collectBaseline(
   const add = (pointers: Iterable<binding.ReceiptPointer>) => {
     for (const pointer of pointers) ground.set(`${pointer.family} ${pointer.list_key}`, pointer)
   }
-  if (candidate.family === 'list') {
+  if (candidate.family === 'plugin') {
+    for (const { key } of await binding.listMatricesByPlugin(tx, candidate.key, clocks.valid_at ?? null)) {
+      const found = await ignoreNotInForce(() =>
+        binding.findResolution(kernel, tx, { family: 'matrix', key, ...clocks }),
+      ).catch(ignoreStopped)
+      if (found) add(binding.toPointers(found))
+    }
+    const lists = ground.size === 0 ? [] : binding.getPluginLists(await bindCandidatePlugin(kernel, tx, candidate))
+    add((await resolver.findPointersInForce(tx, lists, clocks)).values())
+  } else if (candidate.family === 'list') {
     add((await resolver.findPointersInForce(tx, [candidate.key], clocks)).values())
     for (const { family, key } of await documentStore.listReferencingDefinitions(tx, candidate.key)) {
       if (!isDecisionFamily(family)) continue
@@ -64,6 +74,17 @@ async function ignoreNotInForce(find: () => Promise<binding.FoundResolution>): P
     if (error instanceof Problem && (error.code === 'nothing_in_force' || error.code === 'not_found')) return null
     throw error
   }
+}
+
+/** A matrix that cannot decide now, because a plugin in force cannot run, has nothing to compare with: it must not block the repair. */
+function ignoreStopped(error: unknown): null {
+  if (error instanceof Problem && error.code === 'plugin_invalid') return null
+  throw error
+}
+
+async function bindCandidatePlugin(kernel: binding.BindCapabilities, tx: Tx, { key, pin }: Candidate) {
+  const [pointer = fail('internal')] = await resolver.resolvePins(tx, pin ? [pin] : [])
+  return bindPlugin(kernel, tx, { plugin_key: key, kind: 'factor', pointer })
 }
 
 export const hashPins = (manifest: readonly resolver.PinnedVersion[]): string =>
@@ -123,13 +144,15 @@ export async function buildComparisons(
     const { compiled, identity } = await binding.getCompiled(kernel, tx, definition)
     const before = { identity, compiled, lists: pickReadLists(compiled, lists, plugins), plugins }
     const after =
-      candidate.family === 'list'
-        ? await switchList(kernel, tx, candidate, before)
-        : await loadCandidateDefinition(kernel, tx, candidate).then((made) => ({
-            ...made,
-            lists: pickReadLists(made.compiled, lists, plugins),
-            plugins,
-          }))
+      candidate.family === 'plugin'
+        ? await switchPlugin(kernel, tx, { candidate, lists }, before)
+        : candidate.family === 'list'
+          ? await switchList(kernel, tx, candidate, before)
+          : await loadCandidateDefinition(kernel, tx, candidate).then((made) => ({
+              ...made,
+              lists: pickReadLists(made.compiled, lists, plugins),
+              plugins,
+            }))
     comparisons.push({
       family: definition.family as DefinitionFamily,
       key: definition.list_key,
@@ -157,6 +180,22 @@ const pickReadLists = (
 
 const findMissingLists = ({ compiled, lists }: binding.Bindable): string[] =>
   compiled.list_keys.filter((key) => !lists.has(key))
+
+async function switchPlugin(
+  kernel: binding.BindCapabilities,
+  tx: Tx,
+  { candidate, lists }: { readonly candidate: Candidate; readonly lists: ReadonlyMap<string, resolver.ContentPointer> },
+  { identity, compiled, plugins: known }: binding.Bindable,
+): Promise<binding.Bindable> {
+  const bound = await bindCandidatePlugin(kernel, tx, candidate)
+  const plugins = new Map([...known, [candidate.key, bound]])
+  return {
+    identity: `${identity}:${bound.content_hash}`,
+    compiled,
+    lists: pickReadLists(compiled, lists, plugins),
+    plugins,
+  }
+}
 
 async function switchList(
   kernel: binding.BindCapabilities,

@@ -1,5 +1,5 @@
 /**
- * The candidate of a run: a version of a list, matrix or rule, a draft, or what a change request would activate. It is stored by
+ * The candidate of a run: a version of a list, matrix, rule or plugin, a draft, or what a change request would activate. It is stored by
  * content, so that it stays the same while the run goes on. Nothing here changes what is in force.
  */
 import { createHash } from 'node:crypto'
@@ -87,6 +87,7 @@ const PARAMS: readonly [name: string, family: datasetStore.DatasetFamily][] = [
   ['list_key', 'list'],
   ['matrix_key', 'matrix'],
   ['rule_key', 'rule'],
+  ['plugin_key', 'plugin'],
 ]
 
 /** Executes the stored request as a dry run in a savepoint and reads what would be in force. */

@@ -15,7 +15,7 @@ export interface NoImpact {
 }
 
 interface MeasuredRun {
-  readonly family: 'list' | 'matrix' | 'rule'
+  readonly family: 'list' | 'matrix' | 'rule' | 'plugin'
   readonly key: string
 }
 
@@ -42,6 +42,11 @@ export function explainNoImpact({ family, key }: MeasuredRun, totals: Totals): N
     totals.flips + totals.score_moves + totals.refusals_added + totals.refusals_removed > 0 ||
     totals.required_actions.length + totals.factors.length > 0
   if (changed) return null
+  if (definitions.length === 0 && family === 'plugin')
+    return {
+      reason: 'not_read',
+      detail: `No matrix that can decide now uses the plugin ${key}, so there is no decision to compare with.`,
+    }
   if (definitions.length === 0) {
     return family === 'list'
       ? {

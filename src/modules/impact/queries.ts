@@ -21,7 +21,7 @@ export interface NewRun {
 export interface RunRow {
   readonly run_id: string
   readonly job_id: string
-  readonly family: 'list' | 'matrix' | 'rule'
+  readonly family: 'list' | 'matrix' | 'rule' | 'plugin'
   readonly key: string
   readonly version: number | null
   /** Owner of the version. */

@@ -19,7 +19,7 @@ import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
 import { NO_IMPACT_REASONS } from './explain-no-impact.ts'
 import { MAX_SAMPLES, MAX_SUBJECTS } from './impact-tally.ts'
 
-const families = ['list', 'matrix', 'rule'] as const
+const families = ['list', 'matrix', 'rule', 'plugin'] as const
 const Definition = { family: oneOf(['matrix', 'rule']), key: Slug() }
 const Result = (description: string) => nullable(text(100, { description }))
 const Action = text(200)

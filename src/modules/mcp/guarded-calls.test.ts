@@ -117,6 +117,7 @@ describe('the tool policy', () => {
       }
       expect((await send('resources/list', {})).result?.['resources']).toEqual([])
       expect((await send('resources/templates/list', {})).result?.['resourceTemplates']).toMatchObject([
+        { name: 'tool' },
         { name: 'error' },
       ])
       expect((await send('completion/complete', completion)).result?.['completion']).toMatchObject({ values: [] })

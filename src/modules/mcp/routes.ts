@@ -41,7 +41,7 @@ import {
 } from './schema.ts'
 import { SESSION_CAPABILITIES } from './server/session.ts'
 import { toolTransport } from './server/tool-server.ts'
-import { getCatalogue } from './tools/catalogue.ts'
+import { getCatalogue, selectTools } from './tools/catalogue.ts'
 
 const approvers = ['compliance_officer'] as const
 const readers = ['compliance_officer', 'auditor'] as const
@@ -101,6 +101,7 @@ export const mcpRoutes = [
     reply: [200, ToolList],
   }).handle(async ({ tx, actor, kernel }) => {
     const { rules } = toPolicyView(await findToolPolicy(tx))
+    const listed = new Set(selectTools(kernel.routes, rules, actor.roles).listed.map(({ mark }) => mark.name))
     return {
       items: [...getCatalogue(kernel.routes).values()].map((tool) => {
         const decision = decideTool(rules, tool.mark.name, actor.roles)
@@ -114,6 +115,7 @@ export const mcpRoutes = [
           roles: tool.route.roles.filter((role) => mayCallTool(tool.route, [role])),
           decision,
           usable: decision !== 'forbid' && mayCallTool(tool.route, actor.roles),
+          listed: listed.has(name),
         }
       }),
     }

@@ -32,7 +32,11 @@ export const ToolList = closed(
         operation: text(100, { description: 'operationId of what it calls.' }),
         roles: listOf(oneOf(roles), roles.length, { description: 'Who may use it, as far as the tool policy allows.' }),
         decision: oneOf(decisions, { description: 'What the tool policy says for the caller.' }),
-        usable: Type.Boolean({ description: 'Whether the caller finds it in tools/list.' }),
+        usable: Type.Boolean({ description: 'Whether the caller may call it.' }),
+        listed: Type.Boolean({
+          description:
+            'Whether the caller finds it in tools/list, which holds 24 tools. One that is left out is called by name.',
+        }),
       }),
       200,
     ),

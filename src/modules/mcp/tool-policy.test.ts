@@ -1,6 +1,7 @@
 /** The tool policy of a tenant: what it forbids, and calls that wait for a person. */
 import type { Client } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { roles } from '#kernel/auth/roles.ts'
 import { optInTools, toolCallers } from '#kernel/auth/tool-policy.ts'
 import { ensurePolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant, type Person } from '#test/support/example-tenant.ts'
@@ -78,6 +79,20 @@ describe('the tool policy of a tenant', () => {
     )
     const client = await connect({ roles: ['compliance_officer'], tenant })
     expect((await listNames(client)).filter((name) => optInTools.has(name))).toEqual([...optInTools])
+
+    const busy = await connect({ roles, tenant })
+    const { tools: offered, _meta } = await busy.listTools()
+    const left_out = ['run_import_preview', 'start_batch']
+    expect([offered.length, _meta?.['probity/callable_by_name']]).toEqual([24, left_out])
+    const described = await busy.readResource({ uri: 'probity://tools/run_import_preview' })
+    const [definition] = described.contents as { text: string }[]
+    expect(JSON.parse(definition?.text ?? '')).toMatchObject({ name: 'run_import_preview', inputSchema: {} })
+    const sample = { adapter_key: 'table-csv', type_key: 'country', text: 'code\nDE\n' }
+    expect((await call(busy, 'run_import_preview', sample)).value.code).not.toBe('tool_forbidden')
+    const { items: known } = await tenant.make('GET /mcp/tools', { token: await tenant.token(roles) })
+    expect(known.flatMap((one: { tool: string; listed: boolean }) => (one.listed ? [] : [one.tool]))).toEqual(left_out)
+    const auditor = await connect({ roles: ['auditor'], tenant })
+    await expect(auditor.readResource({ uri: 'probity://tools/run_import_preview' })).rejects.toThrow()
 
     const opened = (await call(client, 'open_investigation', { ...opening, idempotency_key: 'a' })).value
     expect(opened).toMatchObject({ joined: false, job_id: expect.any(String) })

@@ -16,7 +16,7 @@ import { isStreamReply, type Route } from '#kernel/route.ts'
 import type { TSchema } from '#kernel/schema.ts'
 import { encodeRequestState, isValidRequestState } from './server/request-state.ts'
 import { toToolRequest } from './tools/arguments.ts'
-import { buildCatalogue, listTools, type Tool, toToolView } from './tools/catalogue.ts'
+import { buildCatalogue, leftOutFirst, selectTools, type Tool, toToolListing } from './tools/catalogue.ts'
 
 const routes = modules.flatMap((module) => module.routes)
 const tools = buildCatalogue(routes)
@@ -71,19 +71,45 @@ describe('what may be a tool', () => {
 /** Also those that a tenant has to turn on. */
 const everyTool = [...tools.keys()].map((tool): ToolRule => ({ tool, roles: [], decision: 'allow' }))
 
+const combinations = Array.from({ length: 2 ** roles.length }, (_, bits): Role[] =>
+  roles.filter((_role, at) => (bits >> at) % 2 === 1),
+)
+
 describe('the budget of tools/list', () => {
-  test.each(toolCallers)('holds for %s: at most 24 tools and 32 KB', (role) => {
+  test('holds for every combination of roles: at most 24 tools and 32 KB, and nothing usable is lost', () => {
     for (const rules of [[], everyTool]) {
-      const listed = listTools(routes, rules, [role]).map(toToolView)
-      expect(listed.length).toBeGreaterThan(5)
-      expect(listed.length).toBeLessThanOrEqual(24)
-      expect(Buffer.byteLength(JSON.stringify({ tools: listed }))).toBeLessThanOrEqual(32_768)
+      for (const held of combinations) {
+        const { listed, left_out } = selectTools(routes, rules, held)
+        const listing = toToolListing({ listed, left_out })
+        const serverInfo = { name: 'probity', title: 'Probity', version: '10.10.10' }
+        const added = { 'io.modelcontextprotocol/serverInfo': serverInfo }
+        const result = { ...listing, ttlMs: 60_000, cacheScope: 'private', resultType: 'complete' }
+        const message = { jsonrpc: '2.0', id: 1, result: { ...result, _meta: { ...result._meta, ...added } } }
+        expect(listed.length).toBeLessThanOrEqual(24)
+        expect(Buffer.byteLength(JSON.stringify(message)), held.join()).toBeLessThanOrEqual(32_768)
+        const names = [...listed.map(({ mark }) => mark.name), ...left_out]
+        expect(names.toSorted()).toEqual(listUsableTools(routes, rules, held).toSorted())
+      }
     }
   })
 
-  test('holds for a person with every role', () => {
-    const listed = listTools(routes, [], roles).map(toToolView)
-    expect(listed.length).toBeLessThanOrEqual(24)
+  test('leaves nothing out for one role, nor without investigations, and the least needed tools for a person with every role', () => {
+    for (const held of roles) expect(selectTools(routes, everyTool, [held]).left_out, held).toEqual([])
+    expect(selectTools(routes, [], roles).left_out).toEqual([])
+    expect(selectTools(routes, everyTool, roles).left_out).toEqual(['run_import_preview', 'start_batch'])
+    expect(leftOutFirst.filter((name) => !tools.has(name))).toEqual([])
+  })
+
+  test('holds however many tools there are, and however large they are', () => {
+    const one = routes.find(({ tool }) => tool?.name === 'start_batch') as Route
+    const more = Array.from(
+      { length: 40 },
+      (_, at) => ({ ...one, tool: { ...one.tool, name: `batch_${at}` } }) as Route,
+    )
+    const { listed, left_out } = selectTools([...routes, ...more], [], ['compliance_officer'])
+    expect(listed.length + left_out.length).toBe(60)
+    expect(Buffer.byteLength(JSON.stringify(toToolListing({ listed, left_out })))).toBeLessThanOrEqual(32_768)
+    expect(left_out.slice(0, leftOutFirst.length)).toEqual(leftOutFirst)
   })
 
   test('descriptions have at most 400 characters, and no schema a reference', () => {

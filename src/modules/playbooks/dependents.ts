@@ -1,6 +1,7 @@
 /** Playbooks in force that name a definition, and the gate that keeps them from losing what they name. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
+import type { ProviderDependent } from '#kernel/module.ts'
 import { Problem } from '#kernel/problem.ts'
 import type { FinishReview } from '#kernel/request/change-reviews.ts'
 import {
@@ -10,10 +11,11 @@ import {
   resolver,
   type versionStore,
 } from '#modules/definitions/index.ts'
-import { findReadiness } from '#modules/provider-credentials/index.ts'
+import { findReadiness, listReadiness } from '#modules/provider-credentials/index.ts'
 import type { Finding } from './check-playbook.ts'
 import { loadPlaybookText } from './load-playbook.ts'
 import { type LoadedPlaybook, PLAYBOOK_FAMILY } from './model.ts'
+import { isOffering } from './step-providers.ts'
 import { listPlaybookReferences, type PlaybookCapabilities, validatePlaybook } from './validate-playbook.ts'
 
 const MAX_PLAYBOOKS = 500
@@ -66,6 +68,40 @@ export async function listDependentPlaybooks(kernel: PlaybookCapabilities, tx: T
     return steps.length === 0 ? [] : [{ playbook_key, title, origin, version, steps: [...new Set(steps)] }]
   })
 }
+
+/** Playbooks in force with a step that asks one of the providers, by its key or by a capability. */
+export async function listProviderDependents(
+  kernel: PlaybookCapabilities,
+  tx: Tx,
+  provider_keys: readonly string[],
+): Promise<ProviderDependent[]> {
+  const found = new Map<string, ProviderDependent>()
+  const all = await listReadiness(kernel, tx)
+  for (const { key, version, title, content } of await listPlaybooksInForce(kernel, tx)) {
+    for (const step of content.steps) {
+      if (step.kind !== 'provider') continue
+      const { provider, capability } = step.with
+      const able = [...all.values()].filter(
+        (each) =>
+          (provider ?? each.provider.provider_key) === each.provider.provider_key && isOffering(each, capability),
+      )
+      const ready = able.flatMap((each) => (each.ready ? [each.ready.provider_key] : []))
+      for (const { provider: asked } of able) {
+        const { provider_key } = asked
+        if (!provider_keys.includes(provider_key)) continue
+        const alternatives = ready.filter((each) => each !== provider_key)
+        const dependent = { kind: 'playbook' as const, key, version, title, is_required: step.required, alternatives }
+        const id = `${key} ${provider_key}`
+        if (getWeight(dependent) > getWeight(found.get(id))) found.set(id, { provider_key, ...dependent })
+      }
+    }
+  }
+  return [...found.values()]
+}
+
+/** Of several steps of a playbook, the one without another way counts. */
+const getWeight = (dependent: Pick<ProviderDependent, 'is_required' | 'alternatives'> | undefined): number =>
+  dependent ? 1 + Number(dependent.is_required) * (dependent.alternatives.length === 0 ? 2 : 1) : 0
 
 const reviewedFamilies: readonly string[] = ['list', 'matrix', 'rule', 'provider', PLAYBOOK_FAMILY]
 

@@ -2,7 +2,7 @@
 import type { Module } from '#kernel/module.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'
 import { activationStore, createDefinitionRoutes, definitionSearch } from '#modules/definitions/index.ts'
-import { reviewInForce } from './dependents.ts'
+import { listProviderDependents, reviewInForce } from './dependents.ts'
 import { playbookKind } from './playbook-kind.ts'
 import { playbookRoutes } from './routes.ts'
 import { evaluationStep, providerStep, taskStep } from './step-kinds.ts'
@@ -24,6 +24,7 @@ export const playbooks: Module = {
     'Playbooks: what an investigation gathers, by when, and how it may end, versioned and put in force like matrices.',
   routes: [...playbookRoutes, ...createDefinitionRoutes(playbookKind)],
   jobs: [],
+  provider_dependents: listProviderDependents,
   step_kinds: [providerStep, evaluationStep, taskStep],
   search: {
     sources: [

@@ -335,6 +335,13 @@ test('validation lists every missing credential at once', async () => {
   expect(missing_credentials).toEqual(
     [registry, other].sort().map((provider_key) => expect.objectContaining({ provider_key, reason: 'absent' })),
   )
+  const asking = await putInForce(withSteps({ ...lookup({ provider: other }), required: true }, prohibited))
+  const { items } = await t.make('GET /provider-credentials/gaps')
+  const blocked = items.filter(({ blocks }: { blocks: { key: string }[] }) =>
+    blocks.some((each) => each.key === asking),
+  )
+  const block = { kind: 'playbook', key: asking, version: 1, is_required: true, alternatives: [] }
+  expect(blocked).toMatchObject([{ provider_key: other, blocks: [block] }])
 })
 
 test('loads the version in force with every member, and a pinned one after another came into force', async () => {

@@ -43,7 +43,9 @@ export const failInvalid = (plugin_key: string, version: number | null, reasons:
   })
 
 /** The version in force, or 503: a decision must not go on without it. */
-async function findPointer(tx: Tx, { plugin_key, version, valid_at }: WantedPlugin): Promise<resolver.ContentPointer> {
+async function findPointer(tx: Tx, wanted: WantedPlugin): Promise<resolver.ContentPointer> {
+  if (wanted.pointer) return wanted.pointer
+  const { plugin_key, version, valid_at } = wanted
   if (version !== undefined) {
     const dataset = assertFound(await datasetStore.findDataset(tx, plugin_key, PLUGIN_FAMILY))
     return documentStore.toContentPointer(dataset, assertFound(await versionStore.findVersion(tx, dataset, version)))

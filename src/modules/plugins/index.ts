@@ -6,7 +6,7 @@ import type { Module } from '#kernel/module.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'
 import { activationStore, definitionSearch } from '#modules/definitions/index.ts'
 import { insertCanaryRows } from './canary.ts'
-import { listRunnablePlugins } from './capability.ts'
+import { listAdapterPlugins, listRunnablePlugins } from './capability.ts'
 import { pluginCheckJob } from './check-job.ts'
 import { activationRoutes } from './plugin-kind.ts'
 import { pluginMetrics } from './plugin-metrics.ts'
@@ -22,6 +22,7 @@ export { loadEntries } from './list-entries.ts'
 export type * as pluginModel from './model.ts'
 export { countStatuses } from './queries.ts'
 export { failPlugin, findPluginResult, runPlugin } from './run-plugin.ts'
+export { listAdapterPlugins }
 
 export const plugins: Module = {
   name: 'plugins',

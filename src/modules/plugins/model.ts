@@ -29,6 +29,8 @@ export interface WantedPlugin {
   readonly kind: PluginKind
   /** A version of the tenant's own, or of the shared one where it has none; absent: the one in force. */
   readonly version?: number
+  /** Exactly this version, whatever is in force. */
+  readonly pointer?: resolver.ContentPointer
   readonly valid_at?: string
 }
 

@@ -19,7 +19,7 @@ export const pluginKind: documentStore.DefinitionKind = {
   example: 'shell-company-signals',
   reserved: RESERVED_KEYS,
   has_profile: false,
-  has_impact: false,
+  has_impact: true,
   operations: {
     list: 'listPlugins',
     create: 'createPlugin',

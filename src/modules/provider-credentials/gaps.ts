@@ -4,6 +4,7 @@
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
+import type { ProviderDependent } from '#kernel/module.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { listCredentialMembers } from '#provider/credential-members.ts'
 import { getCredentialStatus, selectCredential } from './credential-status.ts'
@@ -149,6 +150,25 @@ export async function listGaps(kernel: GapKernel, tx: Tx): Promise<CredentialGap
   const servers = (await listToolServerAuth(tx, null)).map(({ server_key }) => toCredentialKey(server_key))
   const readiness = new Map([...(await listReadiness(kernel, tx)), ...(await findReadiness(kernel, tx, servers))])
   return [...readiness.values()].flatMap(({ gap }) => (gap ? [gap] : []))
+}
+
+/** The gaps with what of other modules needs their providers. */
+export async function listBlocked(
+  kernel: GapKernel & Capabilities<'modules'>,
+  tx: Tx,
+  gaps: readonly CredentialGap[],
+): Promise<(CredentialGap & { readonly blocks: readonly Omit<ProviderDependent, 'provider_key'>[] })[]> {
+  const keys = gaps.map(({ provider_key }) => provider_key)
+  const found: ProviderDependent[] = []
+  if (keys.length > 0)
+    for (const { provider_dependents } of kernel.modules)
+      found.push(...((await provider_dependents?.(kernel, tx, keys)) ?? []))
+  return gaps.map((gap) => ({
+    ...gap,
+    blocks: found
+      .filter(({ provider_key }) => provider_key === gap.provider_key)
+      .map(({ provider_key: _, ...dependent }) => dependent),
+  }))
 }
 
 /**

@@ -7,7 +7,7 @@ import { assertRevision } from '#kernel/revision.ts'
 import type { Route } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { getCredentialViews } from './credential-view.ts'
-import { listGaps } from './gaps.ts'
+import { listBlocked, listGaps } from './gaps.ts'
 import { expectCredentialOwner } from './provider-manifest.ts'
 import {
   destroySecrets,
@@ -91,22 +91,21 @@ export const credentialRoutes: readonly Route[] = [
 
   tenantRoute('GET /provider-credentials/gaps', {
     id: 'listCredentialGaps',
-    summary: 'Providers that cannot be called for want of a credential, and the operations that answer 424 for them',
+    summary: 'Providers that cannot be called for want of a credential, and what that blocks',
     tool: {
       name: 'list_gaps',
       title: 'List credential gaps',
       description:
-        'Providers that cannot be called for want of a credential, and the operations that answer 424 for ' +
-        'them. Credentials themselves are never returned.',
+        'Providers that cannot be called for want of a credential, and what that blocks. Never returns credentials.',
       effect: 'read',
     },
     roles: ['tenant_admin', 'policy_editor', 'compliance_officer'],
     tx: 'read',
-    uses: ['caches', 'forced_provider_mode', 'routes'],
+    uses: ['caches', 'forced_provider_mode', 'routes', 'modules'],
     reply: [200, CredentialGaps],
     problems: ['content_corrupt'],
   }).handle(async ({ tx, kernel }) => ({
-    items: await listGaps(kernel, tx),
+    items: await listBlocked(kernel, tx, await listGaps(kernel, tx)),
     operations: kernel.routes.filter(({ needs }) => needs === 'provider').map(({ id }) => id),
   })),
 

@@ -11,6 +11,7 @@ import {
   pageQuery,
   Revision,
   reasonText,
+  Slug,
   Timestamp,
   Type,
   text,
@@ -169,8 +170,33 @@ export const CredentialGap = closed(
   },
   { title: 'CredentialGap' },
 )
+const BlockedDefinition = closed(
+  {
+    kind: oneOf(['matrix', 'rule', 'playbook']),
+    key: Slug(),
+    version: Type.Integer({ minimum: 1 }),
+    title: text(200),
+    is_required: Type.Boolean({
+      description:
+        'False: what needs the provider is left out, and the result says so. True: its operations answer 424.',
+    }),
+    alternatives: listOf(Slug(), 1000, { description: 'Other providers that can be asked now instead.' }),
+  },
+  { title: 'BlockedDefinition' },
+)
 export const CredentialGaps = closed({
-  items: listOf(CredentialGap, 1000),
+  items: listOf(
+    closed(
+      {
+        ...CredentialGap.properties,
+        blocks: listOf(BlockedDefinition, 1000, {
+          description: 'Matrices, rules and playbooks in force that ask this provider.',
+        }),
+      },
+      { title: 'BlockingGap' },
+    ),
+    1000,
+  ),
   operations: listOf(text(100), 200, {
     description: 'Operations that answer 424 where they use one of these providers.',
   }),

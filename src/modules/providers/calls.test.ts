@@ -53,6 +53,8 @@ describe('a call', () => {
       kind: 'http',
       credential_members: [{ name: 'api_key', secret: true, max_length: expect.any(Number) }],
       last_call_at: call.created_at,
+      last_call_mode: 'live',
+      last_test_call_at: null,
       gap: null,
     })
     for (const [query, found] of [

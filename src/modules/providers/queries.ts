@@ -368,14 +368,6 @@ export const listCalls = (tx: Tx, filter: CallFilter, after: PagePosition, count
     ],
   )
 
-export const findLastCallTime = async (tx: Tx, provider_key: string): Promise<string | null> =>
-  (
-    await tx.find<{ created_at: string }>(
-      `select created_at from app.provider_call where tenant_id = $1 and provider_key = $2 order by created_at desc, call_id desc limit 1`,
-      [tx.tenant_id, provider_key],
-    )
-  )?.created_at ?? null
-
 export const findRepeat = (tx: Tx, call_id: string) =>
   tx.find<{ call_id: string }>('select call_id from app.provider_call where tenant_id = $1 and repeats_call_id = $2', [
     tx.tenant_id,

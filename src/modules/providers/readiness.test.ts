@@ -38,11 +38,11 @@ async function createProvider(): Promise<string> {
 }
 
 /** Its only input comes from an answer. */
-async function createRule(): Promise<string> {
+async function createRule(more: object = {}): Promise<string> {
   const rule_key = `abroad-${uuidv7().slice(-12)}`
   const from = { contract_key: 'company-registry', fact: 'country' }
   const definition = {
-    inputs: [{ name: 'country', title: 'Country', type: 'enum', one_of: { list_key: 'countries' }, from }],
+    inputs: [{ name: 'country', title: 'Country', type: 'enum', one_of: { list_key: 'countries' }, from, ...more }],
     table: {
       hit_policy: 'first',
       columns: ['country'],
@@ -150,6 +150,31 @@ test.for(needing.map(({ id }) => id))('%s: 404 for an unknown id, 424 for a know
   expect(refused.json.missing).toMatchObject([{ reason: 'absent' }])
   expect(await countRows()).toEqual(before)
   expect(provider.requests).toEqual([])
+})
+
+test('a gap names the definitions in force that it blocks, and a credential frees them', async () => {
+  const provider_key = await createProvider()
+  const blocking = await createRule()
+  const optional = await createRule({ default: 'GB' })
+  const findBlocked = async (key: string) => {
+    const { items } = await t.make('GET /provider-credentials/gaps')
+    const gap = items.find((one: { provider_key: string }) => one.provider_key === provider_key)
+    return gap?.blocks.find((one: { key: string }) => one.key === key)
+  }
+  expect(await findBlocked(blocking)).toMatchObject({ kind: 'rule', version: 1, is_required: true, alternatives: [] })
+  expect(await findBlocked(optional)).toMatchObject({ is_required: false })
+  const start = async (rule_key: string) => {
+    const providers = { 'company-registry': provider_key }
+    const call_inputs = { 'company-registry': { number: '1' } }
+    return (await send('POST /evaluations/async', { rule_key, providers, call_inputs })).status
+  }
+  expect([await start(blocking), await start(optional)]).toEqual([424, 202])
+  await t.make(`PUT /providers/${provider_key}/mode`, { body: { mode: 'recorded', reason: 'Not connected' } })
+  expect([await findBlocked(blocking), await start(blocking)]).toEqual([undefined, 202])
+  // Another gap names the provider that can answer instead.
+  const { items } = await t.make('GET /provider-credentials/gaps')
+  const other = items.find((one: { blocks: { key: string }[] }) => one.blocks.some(({ key }) => key === blocking))
+  expect(other?.blocks.find(({ key }: { key: string }) => key === blocking)?.alternatives).toContain(provider_key)
 })
 
 test('424 is answered exactly where there is a gap, with its reason, in random configurations', async () => {

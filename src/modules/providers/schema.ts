@@ -206,9 +206,15 @@ export const ProviderStatus = closed(
     spend_per_month: nullable(text(40)),
     currency: nullable(text(3, { description: 'Of the budget; null: there is none.' })),
     last_call_at: nullable(Timestamp({ description: 'When it was asked last, in any mode.' })),
-    last_fault: nullable(text(100)),
+    last_call_mode: nullable(
+      oneOf(providerModes, { description: 'Of that call. Only `live` asked the provider; the others are tests.' }),
+    ),
+    last_test_call_at: nullable(
+      Timestamp({ description: 'The newest recorded or fixture call, among the newest 100 calls.' }),
+    ),
+    last_fault: nullable(text(100, { description: 'Of calls that were sent to the provider.' })),
     last_fault_at: nullable(Timestamp()),
-    last_answer_at: nullable(Timestamp()),
+    last_answer_at: nullable(Timestamp({ description: 'When the provider answered last.' })),
   },
   { title: 'ProviderStatus' },
 )

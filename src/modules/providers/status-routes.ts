@@ -13,13 +13,16 @@ import { listCredentialMembers } from '#provider/credential-members.ts'
 import { formatMinor } from './call-view.ts'
 import { getBudgetCurrency, getLimits } from './capability.ts'
 import { expectExecutable, listRefusals } from './expect-executable.ts'
-import { findLastAnswerTime, findLastFault, findProviderState } from './limits/queries.ts'
+import { findLastAnswerTime, findLastFault, findProviderState, listNewestCalls } from './limits/queries.ts'
 import { getBreakerState } from './limits/send-gate.ts'
 import { EMPTY_STATE, readVisibleState } from './limits/visible-state.ts'
-import { countInFlight, findLastCallTime } from './queries.ts'
+import { countInFlight } from './queries.ts'
 import { ModeChange, ProviderModeView, ProviderParams, ProviderStatus, TestReply, TestRequest } from './schema.ts'
 import { getReadyProvider } from './settle-call.ts'
 import { getTestRequest, runTestCall, type TestResult } from './test-call.ts'
+
+/** How far back a call in another mode than live is looked for. */
+const NEWEST_CALLS = 100
 
 const assertProvider = async (tx: Tx, provider_key: string) =>
   assertFound(await documentStore.findDefinition(tx, PROVIDER_FAMILY, provider_key))
@@ -59,6 +62,8 @@ export const statusRoutes: readonly Route[] = [
     const limits = getLimits(provider.manifest)
     const state = await findProviderState(tx, provider_key)
     const last_fault = await findLastFault(tx, provider_key)
+    const calls = await listNewestCalls(tx, provider_key, NEWEST_CALLS)
+    const [newest] = calls
     const now_ms = state?.now_ms ?? Date.now()
     const seen = await readVisibleState(kernel, tx, provider_key, { state, limits, now_ms })
     return {
@@ -79,7 +84,9 @@ export const statusRoutes: readonly Route[] = [
       spend_this_month: formatMinor(seen.spend_of_month_minor),
       spend_per_month: limits.spend_per_month_minor === null ? null : formatMinor(limits.spend_per_month_minor),
       currency: getBudgetCurrency(provider.manifest),
-      last_call_at: await findLastCallTime(tx, provider_key),
+      last_call_at: newest?.created_at ?? null,
+      last_call_mode: newest?.mode ?? null,
+      last_test_call_at: calls.find(({ mode }) => mode !== 'live')?.created_at ?? null,
       last_fault: last_fault?.fault ?? null,
       last_fault_at: last_fault?.ended_at ?? null,
       last_answer_at: await findLastAnswerTime(tx, provider_key),

@@ -169,6 +169,30 @@ describe('an import through a plugin', () => {
   })
 })
 
+describe('the list of adapters', () => {
+  test('names plugins in force, and why one cannot run', async () => {
+    const plugin_key = await newPlugin()
+    const adapter_key = `plugin:${plugin_key}`
+    const find = async () => {
+      const { items } = await t.make('GET /reference-data/adapters?limit=200')
+      return items.find((one: { adapter_key: string }) => one.adapter_key === adapter_key)
+    }
+    const listed = await find()
+    expect(listed).toMatchObject({
+      ...{ title: 'Code table', adapter_version: 1, file_extensions: ['csv', 'txt'], target_type: null, sample: null },
+      plugin: { plugin_key, runs: true, reasons: [] },
+    })
+    expect(await t.make(`GET /reference-data/adapters/${adapter_key}`)).toEqual(listed)
+    await disable(plugin_key)
+    expect((await find()).plugin).toEqual({ plugin_key, runs: false, reasons: [expect.stringContaining('disabled')] })
+    const other = await ExampleTenant.create(w)
+    const foreign = await w.call(`GET /reference-data/adapters/${adapter_key}`, { token: await other.token() })
+    expect(foreign.status).toBe(404)
+    const { items } = await other.make('GET /reference-data/adapters?limit=200')
+    expect(items.map((one: { adapter_key: string }) => one.adapter_key)).not.toContain(adapter_key)
+  })
+})
+
 describe('a preview through a plugin', () => {
   const preview = (plugin_key: string, text: string) =>
     call(`POST /reference-data/adapters/plugin:${plugin_key}/preview`, { text, type_key: 'codes' })

@@ -11,6 +11,7 @@ import { insertCanaryRows } from './canary.ts'
 import { caseErasure } from './cases/queries.ts'
 import { matrixKind } from './matrix-kind.ts'
 import { listPluginDependents } from './plugin-dependents.ts'
+import { listProviderDependents } from './provider-dependents.ts'
 import { createDecisionRoutes } from './routes.ts'
 
 export * as actionFilters from './action-filters.ts'
@@ -46,6 +47,7 @@ export const riskMatrices: Module = {
     unsearched: { getRiskMatrixVersion: 'A version is opened from its matrix.' },
   },
   plugin_dependents: listPluginDependents,
+  provider_dependents: listProviderDependents,
   erases: [caseErasure],
   canary_table: 'definition_case',
   canary: insertCanaryRows,

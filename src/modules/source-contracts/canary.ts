@@ -4,7 +4,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore, staging, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { entryHash } from '#registry/content/hashes.ts'
-import { insertDriftFindings, insertWindow } from './drift/queries.ts'
+import { insertDriftAcknowledgement, insertDriftFindings, insertWindow, listDriftFindings } from './drift/queries.ts'
 import {
   deferPayloadContent,
   insertAdmission,
@@ -47,6 +47,8 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
   await insertDriftFindings(tx, { window_id, contract_key: 'canary', contract_version: 1 }, [
     { kind: 'new_member', pointer: '/canary', item: '', facts: {}, first_payload_id: payload_id },
   ])
+  const [finding] = await listDriftFindings(tx, { contract_key: 'canary', acknowledged: null }, null, 1)
+  await insertDriftAcknowledgement(tx, assertFound(finding).finding_id, 'canary')
 }
 
 async function insertCanaryAdmission(tx: Tx, given: Pick<NewAdmission, 'result' | 'facts' | 'violations'>) {

@@ -5,6 +5,7 @@ import { companyContract, companyPayload, companyRecord } from '#test/support/co
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
 import { admitPayload } from './admissions.ts'
+import { closeWindow, insertDriftFindings, insertWindow, listDriftFindings } from './drift/queries.ts'
 import { storePayload } from './payloads.ts'
 
 const at = '/source-contracts'
@@ -52,6 +53,25 @@ export async function createPayload(t: ExampleTenant, contract_key: string, payl
 
 const createQuarantined = async (t: ExampleTenant): Promise<string> =>
   createPayload(t, await ensureActive(t), companyPayload([companyRecord(1, { status: 'struck off' })]))
+
+/** Several, so that each is acknowledged once. */
+async function createFinding(t: ExampleTenant): Promise<{ contract_key: string; finding_id: string }> {
+  const contract_key = await ensureActive(t)
+  const window_id = uuidv7()
+  const pointer = `/vat-${window_id.slice(-12)}`
+  const [finding] = await t.write(async (tx) => {
+    await insertWindow(tx, {
+      ...{ window_id, contract_key, contract_version: 2, payload_count: 30, record_count: 30, sketch: Buffer.alloc(1) },
+      ...{ last_admission_id: uuidv7(), opened_at: '2026-01-20T00:00:00.000Z' },
+    })
+    await closeWindow(tx, window_id, false)
+    const of = { window_id, contract_key, contract_version: 2 }
+    const facts = { share: 0.5, declared: false }
+    await insertDriftFindings(tx, of, [{ kind: 'new_member', pointer, item: '', facts, first_payload_id: null }])
+    return listDriftFindings(tx, { contract_key, acknowledged: null }, null, 1)
+  })
+  return { contract_key, finding_id: finding?.finding_id as string }
+}
 
 const onShared = { params: { contract_key: SHARED }, shared: true as const }
 const buildPin = async (t: ExampleTenant) => {
@@ -135,6 +155,10 @@ export const fixtures: Fixtures = {
   getSourceContractOdcs: version,
   getSourceContractLineage: one,
   listSourceContractDrift: one,
+  acknowledgeDriftFinding: async (t) => ({
+    params: await createFinding(t),
+    body: { note: 'The registry announced the new member' },
+  }),
   listSourceContractActivity: async (t) => {
     await createQuarantined(t)
     return {}

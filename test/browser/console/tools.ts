@@ -112,6 +112,20 @@ describe('a tool of another server', () => {
     const tool = await page.getByRole('link', { name: 'Open the tool' }).getAttribute('href')
     await page.goto(`${base}${tool}`)
     await page.getByText('The server offers exactly what was reviewed.').waitFor()
+
+    // A tool that vanished has nothing to pin; once it is offered again, it is pinned again.
+    for (const [tools, state] of [
+      [[], 'vanished'],
+      [[lookupTool], 'changed'],
+    ] as const) {
+      toolServer.tools = [...tools]
+      await admin.page.getByRole('button', { name: 'List the tools now' }).click()
+      await admin.page.getByRole('row', { name: new RegExp(`lookup_company.*${state}`) }).waitFor()
+      await page.reload()
+      await pageHeading(page, 'lookup_company').waitFor()
+      expect(await page.getByRole('button', { name: 'Pin again' }).count()).toBe(tools.length)
+    }
+    await page.getByRole('table', { name: 'Pinned and offered definition' }).waitFor()
     expect([admin.seen, officer.seen]).toEqual([noProblems, noProblems])
     await Promise.all([admin.close(), officer.close()])
   })

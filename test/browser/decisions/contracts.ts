@@ -2,11 +2,12 @@
 import { describe, expect } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { closeWindow, insertDriftFindings, insertWindow } from '#modules/source-contracts/drift/queries.ts'
 import { admitPayload, storePayload } from '#modules/source-contracts/index.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
 import { expectFitsScreens } from '../page-session.ts'
 import { tenant_id } from '../setup.ts'
-import { at, browserTest, clara, noProblems, pageHeading, petra, w } from './setup.ts'
+import { at, base, browserTest, clara, noProblems, pageHeading, petra, w } from './setup.ts'
 
 const received_at = '2026-01-20T00:00:00.000Z'
 
@@ -25,6 +26,22 @@ async function receivePayload(contract_key: string, record: Record<string, unkno
   )
   await admitPayload(w.kernel, scope, { payload_id })
   return payload_id
+}
+
+/** A finding as the job would have made it. */
+async function createDrift(contract_key: string): Promise<void> {
+  const of = { window_id: uuidv7(), contract_key, contract_version: 1 }
+  const facts = { share: 0.5, declared: false }
+  await w.kernel.transactions.write(fullScope(tenant_id, 'operator:test'), async (tx) => {
+    await insertWindow(tx, {
+      ...{ ...of, payload_count: 30, record_count: 30, sketch: Buffer.alloc(1), last_admission_id: uuidv7() },
+      opened_at: received_at,
+    })
+    await closeWindow(tx, of.window_id, false)
+    await insertDriftFindings(tx, of, [
+      { kind: 'new_member', pointer: '/vat', item: '', facts, first_payload_id: null },
+    ])
+  })
 }
 
 async function createContract(contract_key: string): Promise<void> {
@@ -70,6 +87,7 @@ describe('source contracts', () => {
 
   browserTest('keep refused payloads in quarantine until the contract is widened', async () => {
     await createContract('company-register')
+    await createDrift('company-register')
     await receivePayload('company-register', { status: 'struck off' })
     await receivePayload('company-register', { capital: -1 })
     const { page, seen, close } = await at(petra, '/source-contracts/quarantine?contract=company-register')
@@ -93,6 +111,14 @@ describe('source contracts', () => {
     await page.getByRole('link', { name: 'Open the draft' }).click()
     await pageHeading(page, 'Draft of Company register').waitFor()
     expect(await page.getByLabel('Schema of a record as JSON').inputValue()).toContain('struck off')
+
+    await page.goto(`${base}/source-contracts/company-register?tab=drift`)
+    const findings = page.getByRole('table', { name: 'Drift findings' })
+    await findings.getByRole('button', { name: 'Mark as seen: /vat' }).click()
+    await page.getByRole('dialog').getByLabel('Note').fill('Announced by the registry')
+    await page.getByRole('dialog').getByRole('button', { name: 'Mark as seen' }).click()
+    await findings.getByText('Announced by the registry').waitFor()
+    await expectFitsScreens(page, 'decisions-contract-drift')
     expect(seen).toEqual(noProblems)
     await close()
   })

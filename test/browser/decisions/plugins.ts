@@ -2,6 +2,7 @@
 import { describe, expect } from 'vitest'
 import { createExamplePlugin } from '#test/support/example-plugin.ts'
 import { buildPluginMatrix } from '#test/support/plugin-matrix.ts'
+import { adapterPlugin } from '#test/support/plugins.ts'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import { anton, at, base, browserTest, clara, createPersonToken, noProblems, pageHeading, petra, w } from './setup.ts'
 
@@ -59,6 +60,35 @@ describe('a plugin', () => {
     await expectFitsScreens(officer.page, 'decisions-plugin-versions')
     expect(officer.seen).toEqual({ ...noProblems, failed: [`409 /api/plugins/${KEY}/activations`] })
     await officer.close()
+  })
+
+  browserTest('of the kind adapter is chosen for an import', async () => {
+    const call = (token: string, place: string, body: object) => w.call(place, { token, body })
+    const schema = {
+      ...{ type: 'object', required: ['code'], additionalProperties: false },
+      properties: { code: { type: 'string' }, name: { type: 'string' } },
+    }
+    const fields = { '/code': { title: 'Code' }, '/name': { title: 'Name' } }
+    const type = { type_key: 'plugin-codes', title: 'Code', description: 'A code.', schema, fields }
+    await call(petra, 'POST /reference-data/types', { ...type, key_pointers: ['/code'], examples: [{ code: 'A1' }] })
+    await call(petra, 'POST /reference-data/datasets', { list_key: 'codes', type_key: 'plugin-codes', title: 'Codes' })
+    await call(petra, 'POST /plugins', { plugin_key: 'code-table', package: adapterPlugin() })
+    await call(clara, 'POST /plugins/code-table/activations', { version: 1, reason: 'Reviewed' })
+    const { page, seen, close } = await at(petra, '/imports/new?list=codes')
+    const buffer = Buffer.from('code,name\na1,First\nb2,Second\n')
+    await page.getByLabel('File to import').setInputFiles({ name: 'codes.csv', mimeType: 'text/csv', buffer })
+    await page.getByRole('combobox', { name: 'Adapter' }).fill('Code table')
+    await page.getByRole('option', { name: 'Code table (plugin)' }).click()
+    await page.getByText('Read by the plugin').waitFor()
+    await page.getByRole('button', { name: 'Preview', exact: true }).click()
+    await page.getByText('2 accepted').waitFor()
+    await takeScreenshot(page, 'decisions-plugin-import')
+    await page.getByRole('button', { name: 'Start import' }).click()
+    await page.getByText('Version 1 published').waitFor()
+    const entries = await w.call('GET /reference-data/datasets/codes/versions/1/entries', { token: petra })
+    expect(entries.json.items.map(({ key }: { key: string }) => key)).toEqual(['A1', 'B2'])
+    expect(seen).toEqual(noProblems)
+    await close()
   })
 
   browserTest('that is not granted or disabled names what is refused, and a refused decision links to it', async () => {

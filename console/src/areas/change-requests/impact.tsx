@@ -40,7 +40,8 @@ export const hasDifference = (request: ChangeRequest): boolean =>
   hasImpact(request) || (MEASURABLE_OPERATIONS.includes(request.action) && findDefinition(request.params) !== null)
 
 export const hasImpact = ({ action, params }: ChangeRequest): boolean =>
-  MEASURABLE_OPERATIONS.includes(action) && ['list_key', 'matrix_key', 'rule_key'].some((name) => name in params)
+  MEASURABLE_OPERATIONS.includes(action) &&
+  ['list_key', 'matrix_key', 'rule_key', 'plugin_key'].some((name) => name in params)
 
 /** The version that approval puts in force, if the request names one. */
 function getTargetVersion({ body }: ChangeRequest): number | null {

@@ -31,7 +31,6 @@ const adaptersQuery = queryOptions({
     probity
       .GET('/api/reference-data/adapters', { params: { query: { limit: 200 } }, signal })
       .then(({ items }) => items),
-  staleTime: Number.POSITIVE_INFINITY,
 })
 
 export default function NewImportPage() {
@@ -101,7 +100,9 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
   function detectAdapter(file: File) {
     if (adapter !== undefined) return
     const name = file.name.toLowerCase()
-    const reads = ({ file_extensions }: Adapter) => file_extensions.some((one) => name.endsWith(`.${one}`))
+    // Code of the tenant is chosen by a person.
+    const reads = ({ file_extensions, plugin }: Adapter) =>
+      plugin === null && file_extensions.some((one) => name.endsWith(`.${one}`))
     // A general adapter first, because it reads exports of this system.
     const guessed = fitting.find((one) => one.target_type === null && reads(one)) ?? fitting.find(reads)
     if (guessed) choose(guessed.adapter_key)
@@ -128,7 +129,10 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
             searchable
             maw={420}
             value={adapter_key}
-            data={fitting.map((one) => ({ value: one.adapter_key, label: one.title }))}
+            data={fitting.map((one) => ({
+              value: one.adapter_key,
+              label: one.plugin === null ? one.title : `${one.title} (plugin)`,
+            }))}
             onChange={choose}
           />
           {detection && (
@@ -139,7 +143,7 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
             />
           )}
           {adapter && <AdapterInfo adapter={adapter} />}
-          {adapter && (
+          {adapter && adapter.plugin === null && (
             <details open={hasRequired(adapter)}>
               <summary>
                 <Text span size="sm">
@@ -213,7 +217,19 @@ function AdapterInfo({ adapter }: { readonly adapter: Adapter }) {
       <Text size="sm">
         {adapter.description} {adapter.publisher && <span className="quiet">Published by {adapter.publisher}.</span>}
       </Text>
-      {adapter.sample.encoding === 'utf8' && (
+      {adapter.plugin !== null && (
+        <Text size="sm">
+          Read by the plugin{' '}
+          <PageLink to={`/plugins/${adapter.plugin.plugin_key}`}>{adapter.plugin.plugin_key}</PageLink>, version{' '}
+          {adapter.adapter_version}. It has a configuration instead of options.
+        </Text>
+      )}
+      {adapter.plugin?.runs === false && (
+        <Alert color="orange" role="status" title="The plugin cannot run">
+          {adapter.plugin.reasons.join(' ')}
+        </Alert>
+      )}
+      {adapter.sample?.encoding === 'utf8' && (
         <details>
           <summary>
             <Text span size="sm">

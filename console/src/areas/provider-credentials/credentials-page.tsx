@@ -14,7 +14,7 @@ import { PlainTable } from '#console/ui/plain-table.tsx'
 import { CredentialTable } from '#console/ui/provider/credential-table.tsx'
 import { GapLink } from '#console/ui/provider/missing-credentials.tsx'
 import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
-import { type CredentialGap, describeBlocked, gapNames, gapTexts } from '#console/ui/provider/provider-texts.ts'
+import { type BlockingGap, describeBlocked, gapNames, gapTexts } from '#console/ui/provider/provider-texts.ts'
 import { Section } from '#console/ui/section.tsx'
 import { toolServersQuery } from '#console/ui/tool/tool-queries.ts'
 import { toProviderPath } from '#console/ui/tool/tool-texts.ts'
@@ -104,7 +104,37 @@ function Gaps() {
   )
 }
 
-function GapRow({ gap }: { readonly gap: CredentialGap }) {
+const blockedPaths = { matrix: '/risk-matrices', rule: '/rules', playbook: '/playbooks' } as const
+
+/** The definitions in force that ask the provider, and what happens to each. */
+function Blocked({ gap }: { readonly gap: BlockingGap }) {
+  return (
+    <>
+      <Text size="sm" component="div">
+        {gap.capabilities.join(', ')}
+      </Text>
+      {gap.blocks.length > 0 && (
+        <Stack gap={2} component="ul" className="plain-list" aria-label={`Blocked by ${gap.provider_key}`}>
+          {gap.blocks.map(({ kind, key, title, is_required, alternatives }) => (
+            <li key={`${kind} ${key}`}>
+              <Text size="xs" component="div">
+                <PageLink to={`${blockedPaths[kind]}/${key}`} size="xs">
+                  {title}
+                </PageLink>{' '}
+                <span className="quiet">
+                  ({kind}){!is_required && ', left out meanwhile'}
+                  {alternatives.length > 0 && `, ${alternatives.join(', ')} can answer instead`}
+                </span>
+              </Text>
+            </li>
+          ))}
+        </Stack>
+      )}
+    </>
+  )
+}
+
+function GapRow({ gap }: { readonly gap: BlockingGap }) {
   return (
     <Table.Tr>
       <Table.Td>
@@ -124,11 +154,13 @@ function GapRow({ gap }: { readonly gap: CredentialGap }) {
         <Text size="xs" c="dimmed">
           {gapTexts[gap.reason]} Began <RelativeTime at={gap.blocked_since} />.
         </Text>
-        <Text size="xs" hiddenFrom="sm">
-          Blocks {gap.capabilities.join(', ')}
+        <Text size="xs" hiddenFrom="sm" component="div">
+          Blocks <Blocked gap={gap} />
         </Text>
       </Table.Td>
-      <Table.Td visibleFrom="sm">{gap.capabilities.join(', ')}</Table.Td>
+      <Table.Td visibleFrom="sm">
+        <Blocked gap={gap} />
+      </Table.Td>
       <Table.Td>
         <Text size="sm">
           <GapLink gap={gap} />

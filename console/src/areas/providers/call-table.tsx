@@ -1,5 +1,5 @@
 /** Calls of providers as rows, newest first. */
-import { Table, Text } from '@mantine/core'
+import { Group, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { probity } from '#console/session/client.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
@@ -7,7 +7,7 @@ import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { formatCount, omitUndefined } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
-import { CallStateBadge } from '#console/ui/provider/badges.tsx'
+import { CallStateBadge, TestBadge } from '#console/ui/provider/badges.tsx'
 import { type CallState, describeFault } from '#console/ui/provider/provider-texts.ts'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SubjectName } from '#console/ui/subject-name.tsx'
@@ -77,7 +77,10 @@ function CallRow({ call, hidesProvider }: { readonly call: Call; readonly hidesP
         </Text>
       </Table.Td>
       <Table.Td>
-        <CallStateBadge state={call.state} />
+        <Group gap={6}>
+          <CallStateBadge state={call.state} />
+          <TestBadge mode={call.mode} />
+        </Group>
         {call.fault !== null && (
           <Text size="xs" c="dimmed" maw={260}>
             {describeFault(call.fault)}

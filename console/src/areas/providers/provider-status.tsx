@@ -6,7 +6,7 @@ import { usePermission } from '#console/session/queries.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
-import { AvailabilityBadge, CredentialBadge, ModeBadge } from '#console/ui/provider/badges.tsx'
+import { AvailabilityBadge, CredentialBadge, ModeBadge, TestBadge } from '#console/ui/provider/badges.tsx'
 import { Budget } from '#console/ui/provider/budget.tsx'
 import { GapLink } from '#console/ui/provider/missing-credentials.tsx'
 import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
@@ -45,8 +45,22 @@ export function StatusSection({ status }: { readonly status: ProviderStatus }) {
                 : `${formatCount(status.rate_available, 'request')} may be sent now`,
             ],
             ['Under way', formatCount(status.in_flight, 'request')],
-            ['Last call', <RelativeTime key="call" at={status.last_call_at} />],
-            status.mode === 'live' && ['Last answer', <RelativeTime key="answer" at={status.last_answer_at} />],
+            [
+              'Last call',
+              <Group key="call" gap={8}>
+                <RelativeTime at={status.last_call_at} />
+                {status.last_call_mode !== null && <TestBadge mode={status.last_call_mode} />}
+              </Group>,
+            ],
+            status.last_test_call_at !== null &&
+              status.last_call_mode === 'live' && [
+                'Last test call',
+                <RelativeTime key="test" at={status.last_test_call_at} />,
+              ],
+            (status.mode === 'live' || status.last_answer_at !== null) && [
+              'Last answer of the provider',
+              <RelativeTime key="answer" at={status.last_answer_at} />,
+            ],
             status.last_fault !== null && [
               'Last failure',
               <span key="fault">

@@ -12,7 +12,7 @@ import {
 import { SharedMark } from '#console/ui/definition/definition-marks.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { AvailabilityBadge, CredentialBadge, ModeBadge } from '#console/ui/provider/badges.tsx'
+import { AvailabilityBadge, CredentialBadge, ModeBadge, TestBadge } from '#console/ui/provider/badges.tsx'
 import { Budget } from '#console/ui/provider/budget.tsx'
 import { statusQuery } from '#console/ui/provider/provider-queries.ts'
 import { providerKindNames } from '#console/ui/provider/provider-texts.ts'
@@ -122,7 +122,8 @@ function ProviderRow({ of }: { readonly of: DefinitionItem }) {
             <CredentialBadge status={status} />
           </Table.Td>
           <Table.Td visibleFrom="lg">
-            <RelativeTime at={status.last_call_at} />
+            <RelativeTime at={status.last_call_at} />{' '}
+            {status.last_call_mode !== null && <TestBadge mode={status.last_call_mode} />}
           </Table.Td>
         </>
       ) : (

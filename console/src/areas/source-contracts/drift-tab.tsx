@@ -7,6 +7,7 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { DriftSeen } from './acknowledge-drift.tsx'
 import { driftQuery } from './contract-queries.ts'
 import { describeDrift, driftTitles, getDriftShares } from './drift-texts.ts'
 
@@ -35,10 +36,11 @@ export function DriftTab({ contract_key }: { readonly contract_key: string }) {
           { name: 'Compared', from: 'md' },
           { name: 'Found', from: 'sm' },
           { name: 'First payload', from: 'lg' },
+          { name: 'Seen' },
         ]}
       >
         {data.items.map((finding) => (
-          <FindingRow key={finding.finding_id} finding={finding} />
+          <FindingRow key={finding.finding_id} contract_key={contract_key} finding={finding} />
         ))}
       </PlainTable>
       {data.next_cursor !== null && (
@@ -51,7 +53,7 @@ export function DriftTab({ contract_key }: { readonly contract_key: string }) {
   )
 }
 
-function FindingRow({ finding }: { readonly finding: Finding }) {
+function FindingRow({ contract_key, finding }: { readonly contract_key: string; readonly finding: Finding }) {
   const [before, now] = describeDrift(finding)
   const shares = getDriftShares(finding)
   return (
@@ -79,6 +81,9 @@ function FindingRow({ finding }: { readonly finding: Finding }) {
             …{finding.first_payload_id.slice(-8)}
           </Text>
         )}
+      </Table.Td>
+      <Table.Td>
+        <DriftSeen contract_key={contract_key} finding={finding} />
       </Table.Td>
     </Table.Tr>
   )

@@ -94,6 +94,11 @@ function ToolTable({ tools, rules }: { readonly tools: readonly Tool[]; readonly
                 <Text size="xs" c="dimmed" maw={560}>
                   {tool.description}
                 </Text>
+                {tool.usable && !tool.listed && (
+                  <Text size="xs" maw={560}>
+                    Your list of tools is full, so a client does not see this one; it can be called by its name.
+                  </Text>
+                )}
                 <Text size="xs" hiddenFrom="sm" component="div" mt={4}>
                   <EffectBadge effect={tool.effect} />
                 </Text>

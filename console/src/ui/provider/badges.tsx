@@ -39,6 +39,10 @@ export const ModeBadge = ({ mode, isTest = false }: { readonly mode: ProviderMod
   />
 )
 
+/** Marks a call that nobody outside was asked for. */
+export const TestBadge = ({ mode }: { readonly mode: ProviderMode }) =>
+  mode === 'live' ? null : <Mark color={modeColors[mode]} words={`test: ${mode}`} about={modeTexts[mode]} />
+
 interface CallStateBadgeProps {
   readonly state: CallState
   /** Null where it is not known. */

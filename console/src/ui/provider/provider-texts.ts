@@ -5,6 +5,7 @@ import { formatOperation, toSentence } from '../format.ts'
 export type ProviderStatus = Schemas['ProviderStatus']
 export type ProviderMode = ProviderStatus['mode']
 export type CredentialGap = Schemas['CredentialGap']
+export type BlockingGap = Schemas['BlockingGap']
 export type GapReason = CredentialGap['reason']
 export type CallState = Schemas['ProviderCallItem']['state']
 export type AnswerSource = NonNullable<Schemas['ProviderCall']['answer']>['source']

@@ -132,7 +132,8 @@ export const toolStateTexts: Readonly<Record<ServerToolState, string>> = {
   new: 'Nobody has reviewed this tool yet. It cannot be called before its definition is pinned.',
   changed:
     'The server offers, or has offered since, something else than what was reviewed. The tool is in quarantine: it is not called until it is reviewed and pinned again.',
-  vanished: 'The server no longer offers the tool that was reviewed. It is in quarantine and is not called.',
+  vanished:
+    'The server no longer offers the tool that was reviewed. It is in quarantine and is not called. When the server offers it again, it is reviewed and pinned again.',
 }
 export const toolStateColors: Readonly<Record<ServerToolState, string>> = {
   pinned: 'teal',

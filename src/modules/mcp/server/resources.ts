@@ -1,6 +1,6 @@
 /**
- * Resources: lists, matrices, explanations of decisions and problem types, read through the same operations as tools, under the
- * same tool policy, and recorded like them.
+ * Resources: lists, matrices, explanations of decisions, definitions of tools and problem types; data is read through the same operations as
+ * tools, under the same tool policy, and recorded like them.
  */
 import {
   type ListResourcesResult,
@@ -10,8 +10,9 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { fail, Problem, type ProblemCode, problems } from '#kernel/problem.ts'
+import { getCatalogue, type Tool, toToolView } from '../tools/catalogue.ts'
 import { MAX_ITEMS } from '../tools/tool-schema.ts'
-import { areAllowed, findReadProblem } from './policy.ts'
+import { areAllowed, findReadProblem, findUsableTools } from './policy.ts'
 import type { Session } from './session.ts'
 import { callOperation, createCall, recordRefusal, type ToolCall } from './tool-call.ts'
 
@@ -70,6 +71,15 @@ const ERROR_TEMPLATE = {
   description: 'What a problem code means and what to do about it.',
   mimeType: 'application/json',
 }
+/** Definitions are the same for every tenant, so reading one is not recorded. */
+const TOOL_TEMPLATE = {
+  uriTemplate: 'probity://tools/{tool}',
+  name: 'tool',
+  title: 'A tool',
+  description: 'The definition of a tool that can be called by name, also where tools/list has no place for it.',
+  mimeType: 'application/json',
+}
+const TOOL_PATTERN = /^probity:\/\/tools\/([a-z][a-z0-9_]{0,63})$/
 const ERROR_PATTERN = /^probity:\/\/errors\/([a-z_]{1,100})$/
 
 export async function listResourceTemplates(session: Session): Promise<ListResourceTemplatesResult> {
@@ -78,7 +88,7 @@ export async function listResourceTemplates(session: Session): Promise<ListResou
     if (!(await areAllowed(session, tools))) continue
     templates.push({ uriTemplate, name, title, description, mimeType: 'application/json' })
   }
-  return { resourceTemplates: [...templates, ERROR_TEMPLATE] }
+  return { resourceTemplates: [...templates, TOOL_TEMPLATE, ERROR_TEMPLATE] }
 }
 
 interface ListItem {
@@ -156,6 +166,8 @@ export async function readPage<T>(
 export async function readResource(session: Session, ctx: ServerContext, uri: string): Promise<ReadResourceResult> {
   const [, code] = ERROR_PATTERN.exec(uri) ?? []
   if (code !== undefined && Object.hasOwn(problems, code)) return toContents(uri, describeProblem(code as ProblemCode))
+  const tool = await findUsableTool(session, uri)
+  if (tool) return toContents(uri, JSON.stringify(toToolView(tool)))
   for (const { pattern, operation, params, tools } of resourceKinds) {
     const match = pattern.exec(uri)
     if (!match) continue
@@ -176,6 +188,12 @@ export async function readResource(session: Session, ctx: ServerContext, uri: st
   }
   await recordRefusal(createCall(session, ctx, { name: 'resources/read', given: { uri } }), undefined, 'not_found')
   throw new ResourceNotFoundError(uri.slice(0, 300))
+}
+
+async function findUsableTool(session: Session, uri: string): Promise<Tool | undefined> {
+  const [, name] = TOOL_PATTERN.exec(uri) ?? []
+  if (name === undefined || !(await findUsableTools(session)).has(name)) return undefined
+  return getCatalogue(session.kernel.routes).get(name)
 }
 
 const findRoute = ({ session }: ToolCall, operation: string) => ({

@@ -11,6 +11,8 @@ export interface Tool {
   readonly arguments: ReadonlyMap<string, Argument>
   readonly inputSchema: ObjectSchema
   readonly outputSchema: ObjectSchema
+  /** What it takes in `tools/list`. */
+  readonly bytes: number
 }
 
 export type ToolCatalogue = ReadonlyMap<string, Tool>
@@ -29,25 +31,65 @@ export function buildCatalogue(routes: readonly Route[]): ToolCatalogue {
     if (!route.tool) continue
     const { name } = route.tool
     if (tools.has(name)) throw new Error(`two operations are offered as the tool ${name}`)
-    tools.set(name, {
+    const tool = {
       mark: route.tool,
       route,
       arguments: listArguments(route, route.tool),
       inputSchema: buildInputSchema(route, route.tool),
       outputSchema: buildOutputSchema(route),
-    })
+    }
+    tools.set(name, { ...tool, bytes: Buffer.byteLength(JSON.stringify(toToolView(tool))) })
   }
   return new Map([...tools].sort(([one], [other]) => (one < other ? -1 : 1)))
 }
 
-/** The tools that a caller can use now. */
-export function listTools(routes: readonly Route[], rules: readonly ToolRule[], held: readonly Role[]): Tool[] {
-  const usable = new Set(listUsableTools(routes, rules, held))
-  return [...getCatalogue(routes).values()].filter(({ mark }) => usable.has(mark.name))
+/** A model reads the whole list before its first answer. */
+export const MAX_LISTED = 24
+export const MAX_LIST_BYTES = 32_768
+/** Of these, what the message around the tools may have. */
+const ENVELOPE_BYTES = 300
+
+/** Left out first where the list is full: people do this work in the console, or another tool gives most of it. */
+export const leftOutFirst: readonly string[] = ['run_import_preview', 'start_batch', 'resolve_lists', 'list_quarantine']
+
+export interface ToolSelection {
+  readonly listed: readonly Tool[]
+  /** Usable, but not in the list: they can be called by name, and `probity://tools/{tool}` describes them. */
+  readonly left_out: readonly string[]
 }
 
+/** The tools that a caller can use now, of which `tools/list` gives as many as fit. */
+export function selectTools(
+  routes: readonly Route[],
+  rules: readonly ToolRule[],
+  held: readonly Role[],
+): ToolSelection {
+  const usable = new Set(listUsableTools(routes, rules, held))
+  let listed = [...getCatalogue(routes).values()].filter(({ mark }) => usable.has(mark.name))
+  const left_out: string[] = []
+  while (!fitsList(listed, left_out)) {
+    const next = leftOutFirst.find((name) => listed.some(({ mark }) => mark.name === name)) ?? listed.at(-1)?.mark.name
+    listed = listed.filter(({ mark }) => mark.name !== next)
+    left_out.push(next as string)
+  }
+  return { listed, left_out }
+}
+
+function fitsList(listed: readonly Tool[], left_out: readonly string[]): boolean {
+  if (listed.length > MAX_LISTED) return false
+  const separators = listed.length + left_out.reduce((sum, name) => sum + name.length + 3, 0)
+  const bytes = listed.reduce((sum, tool) => sum + tool.bytes, separators + ENVELOPE_BYTES)
+  return listed.length === 0 || bytes <= MAX_LIST_BYTES
+}
+
+/** What `tools/list` answers. */
+export const toToolListing = ({ listed, left_out }: ToolSelection) => ({
+  tools: listed.map(toToolView),
+  ...(left_out.length > 0 && { _meta: { 'probity/callable_by_name': left_out } }),
+})
+
 /** As `tools/list` gives it. */
-export function toToolView({ mark, route, inputSchema, outputSchema }: Tool): ToolDefinition {
+export function toToolView({ mark, route, inputSchema, outputSchema }: Omit<Tool, 'bytes'>): ToolDefinition {
   const storesNothing = route.method === 'GET' || route.stores_nothing === true
   return {
     name: mark.name,

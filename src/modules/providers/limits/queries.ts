@@ -119,3 +119,11 @@ export const listSendTimes = async (tx: Tx, provider_key: string, since_ms: numb
   )
     .map(({ at_ms }) => at_ms)
     .toReversed()
+
+/** The newest calls in any mode: those that are answered without asking anybody have no attempt that was sent. */
+export const listNewestCalls = (tx: Tx, provider_key: string, count: number) =>
+  tx.query<{ created_at: string; mode: 'live' | 'recorded' | 'fixtures' }>(
+    `select created_at, mode from app.provider_call where tenant_id = $1 and provider_key = $2
+      order by created_at desc, call_id desc limit $3`,
+    [tx.tenant_id, provider_key, count],
+  )

@@ -9,6 +9,7 @@ import {
   bindPinnedPlugin,
   bindPlugin,
   failPlugin,
+  listAdapterPlugins,
   type pluginModel,
   recordInvocations,
 } from '#modules/plugins/index.ts'
@@ -44,6 +45,33 @@ export async function findAdapter(tx: Tx, adapter_key: string): Promise<ChosenAd
     fail('not_found', 'There is no such plugin. GET /api/plugins lists them.')
   }
   return { key: adapter_key, version: 1, options: NO_OPTIONS, target_type: null }
+}
+
+const formatFiles = {
+  csv: { media_types: ['text/csv'], file_extensions: ['csv', 'txt'] },
+  json: { media_types: ['application/json'], file_extensions: ['json'] },
+  xml: { media_types: ['application/xml', 'text/xml'], file_extensions: ['xml'] },
+  xlsx: {
+    media_types: ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+    file_extensions: ['xlsx'],
+  },
+} as const
+
+/** Plugins in force of the kind adapter, as the list of adapters shows them. */
+export async function listPluginAdapters(kernel: BindCapabilities, tx: Tx) {
+  return (await listAdapterPlugins(kernel, tx)).map(({ plugin_key, version, manifest, reasons }) => ({
+    adapter_key: `${PLUGIN_ADAPTER_PREFIX}${plugin_key}`,
+    adapter_version: version,
+    title: manifest.title,
+    description: manifest.description ?? 'An adapter that a plugin implements.',
+    publisher: null,
+    media_types: [...formatFiles[manifest.format.kind].media_types],
+    file_extensions: [...formatFiles[manifest.format.kind].file_extensions],
+    target_type: null,
+    options: JSON.parse(JSON.stringify(NO_OPTIONS)) as Record<string, unknown>,
+    sample: null,
+    plugin: { plugin_key, runs: reasons.length === 0, reasons: [...reasons] },
+  }))
 }
 
 /** The plugin behind the adapter, null for one that the registry ships; 503 `plugin_invalid` when it cannot run. */

@@ -28,6 +28,7 @@ import {
   type ChosenAdapter,
   failPluginAdapter,
   findAdapter,
+  listPluginAdapters,
   toAdapterCode,
   toPluginPin,
 } from './plugin-adapters.ts'
@@ -53,8 +54,6 @@ import {
 /** Rejects quote the source, including personal members. */
 const rejectReaders = ['policy_editor', 'compliance_officer', 'auditor'] as const
 
-const sortedAdapters = [...adapters.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
-
 const toAdapterView = ({ key, version, read: _, checkOptions: __, ...adapter }: Adapter) => ({
   adapter_key: key,
   adapter_version: version,
@@ -63,7 +62,10 @@ const toAdapterView = ({ key, version, read: _, checkOptions: __, ...adapter }: 
   file_extensions: [...adapter.file_extensions],
   sample: { options: {}, ...adapter.sample },
   options: JSON.parse(JSON.stringify(adapter.options)) as Record<string, unknown>,
+  plugin: null,
 })
+
+const builtInAdapters = [...adapters.values()].map(toAdapterView)
 
 function assertAdapterOptions(adapter: ChosenAdapter, options: Record<string, unknown>): void {
   const faults = findOptionFaults(adapter, options)
@@ -104,29 +106,35 @@ export const importRoutes = [
   tenantRoute('GET /reference-data/adapters', {
     id: 'listAdapters',
     summary: 'List import adapters: formats they take, options, target type',
+    description:
+      'Those of this service, and the plugins of the kind adapter that are in force, whether or not they can run.',
     roles: everyone,
-    tx: 'self',
-    uses: ['cursors'],
+    tx: 'read',
+    uses: ['cursors', 'caches', 'threads', 'plugin_policy'],
     query: AdapterQuery,
     reply: [200, AdapterPage],
-  }).handle(async (input) =>
-    paginate(input, 'listAdapters', ['adapter_key'], async (after, count) =>
-      sortedAdapters
-        .filter(({ key }) => after === null || key > String(after[0]))
-        .slice(0, count)
-        .map(toAdapterView),
-    ),
-  ),
+  }).handle(async (input) => {
+    const all = [...builtInAdapters, ...(await listPluginAdapters(input.kernel, input.tx))]
+    const sorted = all.sort((a, b) => (a.adapter_key < b.adapter_key ? -1 : 1))
+    return paginate(input, 'listAdapters', ['adapter_key'], async (after, count) =>
+      sorted.filter(({ adapter_key }) => after === null || adapter_key > String(after[0])).slice(0, count),
+    )
+  }),
 
   tenantRoute('GET /reference-data/adapters/:adapter_key', {
     id: 'getAdapter',
     summary: 'One adapter: accepted formats, options, target type, a sample',
     roles: everyone,
-    tx: 'self',
+    tx: 'read',
+    uses: ['caches', 'threads', 'plugin_policy'],
     params: AdapterParams,
     reply: [200, AdapterView],
     problems: ['not_found'],
-  }).handle(async ({ params }) => toAdapterView(assertFound(adapters.get(params.adapter_key)))),
+  }).handle(async ({ tx, params: { adapter_key }, kernel }) => {
+    const known = builtInAdapters.find((one) => one.adapter_key === adapter_key)
+    if (known) return known
+    return assertFound((await listPluginAdapters(kernel, tx)).find((one) => one.adapter_key === adapter_key))
+  }),
 
   tenantRoute('POST /reference-data/adapters/:adapter_key/preview', {
     id: 'previewAdapter',

@@ -22,9 +22,15 @@ import { DeltaBody, DeltaCountsView, DeltaPreviewBody, DeltaPreviewView, DeltaVi
 import { LocationView, Reject, Warning } from '../schema.ts'
 import { ExpectedHead, GuardOverride } from '../versions/schema.ts'
 
+const AdapterKey = Type.String({
+  pattern: '^(plugin:)?[a-z0-9][a-z0-9_-]{0,99}$',
+  maxLength: 107,
+  description: 'An adapter of GET /reference-data/adapters, or `plugin:` and the key of a plugin of the kind adapter.',
+})
+
 export const AdapterView = closed(
   {
-    adapter_key: Slug(),
+    adapter_key: AdapterKey,
     adapter_version: registrySchemas.VersionNumber,
     title: text(200),
     description: text(4000),
@@ -33,24 +39,28 @@ export const AdapterView = closed(
     file_extensions: listOf(text(20), 20),
     target_type: nullable(Slug()),
     options: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'JSON Schema of the options.' }),
-    sample: closed({
-      encoding: oneOf(['utf8', 'base64']),
-      text: Type.String(),
-      options: Type.Unsafe<Record<string, unknown>>({
-        type: 'object',
-        description: 'Options the sample is read with.',
+    sample: nullable(
+      closed({
+        encoding: oneOf(['utf8', 'base64']),
+        text: Type.String(),
+        options: Type.Unsafe<Record<string, unknown>>({
+          type: 'object',
+          description: 'Options the sample is read with.',
+        }),
       }),
-    }),
+    ),
+    plugin: nullable(
+      closed({
+        plugin_key: Slug({ description: 'The plugin that reads the file.' }),
+        runs: Type.Boolean({ description: 'Whether the version in force can run; where not, an import answers 503.' }),
+        reasons: listOf(text(1000), 1000),
+      }),
+    ),
   },
   { title: 'Adapter' },
 )
 export const AdapterPage = pageOf(AdapterView)
-export const AdapterParams = closed({ adapter_key: Slug() })
-const AdapterKey = Type.String({
-  pattern: '^(plugin:)?[a-z0-9][a-z0-9_-]{0,99}$',
-  maxLength: 107,
-  description: 'An adapter of GET /reference-data/adapters, or `plugin:` and the key of a plugin of the kind adapter.',
-})
+export const AdapterParams = closed({ adapter_key: AdapterKey })
 export const PreviewParams = closed({ adapter_key: AdapterKey })
 export const AdapterQuery = closed({ ...pageQuery })
 

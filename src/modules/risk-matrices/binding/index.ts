@@ -1,4 +1,6 @@
 /** From the key of a matrix or rule to a decision. */
+
+export { listMatricesByPlugin } from '../queries.ts'
 export {
   type Bindable,
   bindDefinition,

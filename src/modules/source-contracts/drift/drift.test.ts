@@ -1,5 +1,6 @@
 /** Drift and lineage over stored payloads, and the proposal of a contract from them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
@@ -79,6 +80,25 @@ test('compares windows with the baseline of the version and reports each change 
     ['closed', true],
   ])
   expect(await collectDrift()).toMatchObject({ payloads: 0, findings: 0 })
+})
+
+test('a finding is acknowledged once, with who, when and a note, and stays as it was', async () => {
+  const [finding] = (await t.make(`GET ${at}/${contract_key}/drift?acknowledged=no`)).items
+  const path = `POST ${at}/${contract_key}/drift/${finding.finding_id}/acknowledge`
+  const send = async (roles: Role[], to = path) =>
+    w.call(to, { token: await t.token(roles), body: { note: 'Announced' } })
+  expect((await send(['auditor'])).status).toBe(403)
+  expect((await send(['policy_editor'], path.replace(contract_key, 'company-registry'))).status).toBe(404)
+  const { status, json } = await send(['policy_editor'])
+  expect(status).toBe(200)
+  const { acknowledged_at, acknowledged_by, acknowledgement_note, ...same } = json
+  expect([acknowledged_by, acknowledgement_note]).toEqual([t.caller, 'Announced'])
+  expect({ ...same, acknowledged_at: null, acknowledged_by: null, acknowledgement_note: null }).toEqual(finding)
+  const again = await send(['compliance_officer'])
+  expect([again.status, again.json.code]).toEqual([409, 'transition_not_allowed'])
+  expect((await t.make(`GET ${at}/${contract_key}/drift?acknowledged=no`)).items).toEqual([])
+  expect((await t.make(`GET ${at}/${contract_key}/drift?acknowledged=yes`)).items).toEqual([json])
+  await expect(t.write((tx) => tx.run(`update app.drift_acknowledgement set note = 'x'`, []))).rejects.toThrow()
 })
 
 test('lineage names what is collected, which facts it gives, and personal data that nothing reads', async () => {

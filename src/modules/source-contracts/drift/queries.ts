@@ -118,6 +118,10 @@ export interface DriftFindingRow extends DriftFinding {
   readonly contract_version: number
   readonly window_id: string
   readonly created_at: string
+  /** Null while nobody has looked at it. */
+  readonly acknowledged_at: string | null
+  readonly acknowledged_by: string | null
+  readonly acknowledgement_note: string | null
 }
 
 /** One that is known for this version is not repeated. */
@@ -138,11 +142,36 @@ export const insertDriftFindings = (
     ],
   )
 
+const findingColumns = `f.finding_id, f.contract_key, f.contract_version, f.window_id, f.kind, f.pointer, f.item, f.facts,
+  f.first_payload_id, f.created_at, a.acknowledged_at, a.acknowledged_by, a.note as acknowledgement_note`
+const findings = `app.drift_finding f
+  left join app.drift_acknowledgement a on a.tenant_id = f.tenant_id and a.finding_id = f.finding_id`
+
 /** Newest first. */
-export const listDriftFindings = (tx: Tx, contract_key: string, after: string | null, count: number) =>
+export const listDriftFindings = (
+  tx: Tx,
+  { contract_key, acknowledged }: { readonly contract_key: string; readonly acknowledged: boolean | null },
+  after: string | null,
+  count: number,
+) =>
   tx.query<DriftFindingRow>(
-    `select finding_id, contract_key, contract_version, window_id, kind, pointer, item, facts, first_payload_id, created_at
-       from app.drift_finding
-      where tenant_id = $1 and contract_key = $2 and ($3::uuid is null or finding_id < $3) order by finding_id desc limit $4`,
-    [tx.tenant_id, contract_key, after, count],
+    `select ${findingColumns} from ${findings}
+      where f.tenant_id = $1 and f.contract_key = $2 and ($3::uuid is null or f.finding_id < $3)
+        and ($5::boolean is null or (a.finding_id is not null) = $5)
+      order by f.finding_id desc limit $4`,
+    [tx.tenant_id, contract_key, after, count, acknowledged],
   )
+
+export const findDriftFinding = (tx: Tx, contract_key: string, finding_id: string) =>
+  tx.find<DriftFindingRow>(
+    `select ${findingColumns} from ${findings} where f.tenant_id = $1 and f.contract_key = $2 and f.finding_id = $3`,
+    [tx.tenant_id, contract_key, finding_id],
+  )
+
+/** False where somebody did before. */
+export const insertDriftAcknowledgement = async (tx: Tx, finding_id: string, note: string | null): Promise<boolean> =>
+  (await tx.find(
+    `insert into app.drift_acknowledgement (tenant_id, finding_id, note) values ($1, $2, $3)
+     on conflict on constraint drift_acknowledgement_pkey do nothing returning finding_id`,
+    [tx.tenant_id, finding_id, note],
+  )) !== undefined

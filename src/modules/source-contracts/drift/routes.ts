@@ -3,13 +3,20 @@ import { buildLineage, listUnreadPersonal } from '#contract/lineage.ts'
 import type { SketchSummary } from '#contract/sketch.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
 import type { Route } from '#kernel/route.ts'
 import { documentStore } from '#modules/definitions/index.ts'
 import { CONTRACT_FAMILY, findContractLists, loadContractInForce } from '../bind-contract.ts'
 import { listFactReaders, listViolationGroups } from '../queries.ts'
 import { KeyParams } from '../schema.ts'
-import { listDriftFindings, listWindows } from './queries.ts'
-import { Drift, DriftQuery, Lineage } from './schema.ts'
+import {
+  type DriftFindingRow,
+  findDriftFinding,
+  insertDriftAcknowledgement,
+  listDriftFindings,
+  listWindows,
+} from './queries.ts'
+import { Acknowledgement, Drift, DriftQuery, Finding, FindingParams, Lineage } from './schema.ts'
 import { decryptSketch } from './windows.ts'
 
 const LINEAGE_DAYS = 90
@@ -19,6 +26,8 @@ const MAX_GROUPS = 100
 const DAY_MS = 86_400_000
 
 const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString()
+
+const toFindingView = ({ contract_key: _, ...finding }: DriftFindingRow) => finding
 
 export const driftRoutes: readonly Route[] = [
   tenantRoute('GET /source-contracts/:contract_key/lineage', {
@@ -65,17 +74,43 @@ export const driftRoutes: readonly Route[] = [
   }).handle(async (input) => {
     const { tx, params, query } = input
     const { list_key } = await documentStore.getDefinition(tx, CONTRACT_FAMILY, params.contract_key)
+    const acknowledged = query.acknowledged === undefined ? null : query.acknowledged === 'yes'
     const page = await paginate(input, `listSourceContractDrift ${list_key}`, ['finding_id'], (after, count) =>
-      listDriftFindings(tx, list_key, (after?.[0] as string | undefined) ?? null, count),
+      listDriftFindings(
+        tx,
+        { contract_key: list_key, acknowledged },
+        (after?.[0] as string | undefined) ?? null,
+        count,
+      ),
     )
     const isFirst = query.cursor === undefined
     const windows = isFirst ? await listWindows(tx, list_key, daysAgo(LINEAGE_DAYS), MAX_WINDOWS) : []
     const groups = isFirst ? await listViolationGroups(tx, list_key, MAX_GROUPS) : []
     return {
-      items: page.items.map(({ contract_key: _, ...finding }) => finding),
+      items: page.items.map(toFindingView),
       next_cursor: page.next_cursor,
       windows: windows.map(({ sketch: _s, last_admission_id: _l, contract_key: _k, ...window }) => window),
       violations: groups.map(({ contract_key: _, ...group }) => ({ ...group, samples: [...group.samples] })),
     }
+  }),
+
+  tenantRoute('POST /source-contracts/:contract_key/drift/:finding_id/acknowledge', {
+    id: 'acknowledgeDriftFinding',
+    summary: 'Acknowledge a drift finding, with a note of what follows from it',
+    description: 'Once for a finding. Nothing else changes: payloads are admitted as before.',
+    roles: ['policy_editor', 'compliance_officer'],
+    tx: 'write',
+    params: FindingParams,
+    body: Acknowledgement,
+    reply: [200, Finding],
+    problems: ['not_found', 'transition_not_allowed'],
+  }).handle(async ({ tx, params, body, audit }) => {
+    const { contract_key, finding_id } = params
+    const found = assertFound(await findDriftFinding(tx, contract_key, finding_id))
+    if (!(await insertDriftAcknowledgement(tx, finding_id, body.note ?? null)))
+      fail('transition_not_allowed', `${found.acknowledged_by ?? 'Somebody'} has acknowledged it already.`)
+    const { kind, pointer, contract_version } = found
+    audit.recordDiff(null, { finding_id, contract_key, contract_version, kind, pointer, note: body.note ?? null })
+    return toFindingView(assertFound(await findDriftFinding(tx, contract_key, finding_id)))
   }),
 ]

@@ -44,8 +44,20 @@ export const Lineage = closed(
   { title: 'ContractLineage' },
 )
 
-export const DriftQuery = closed({ ...pageQuery })
-const Finding = closed(
+export const DriftQuery = closed({
+  acknowledged: Type.Optional(
+    oneOf(['yes', 'no'], { description: 'Only findings that somebody acknowledged, or that nobody did.' }),
+  ),
+  ...pageQuery,
+})
+export const FindingParams = closed({ contract_key: Slug(), finding_id: Id() })
+export const Acknowledgement = closed(
+  {
+    note: Type.Optional(text(2000, { description: 'What follows from it.', examples: ['The provider announced it.'] })),
+  },
+  { title: 'DriftAcknowledgement' },
+)
+export const Finding = closed(
   {
     finding_id: Id(),
     contract_version: registrySchemas.VersionNumber,
@@ -56,6 +68,9 @@ const Finding = closed(
     facts: Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'Figures before and now.' }),
     first_payload_id: nullable(Id()),
     created_at: Timestamp(),
+    acknowledged_at: nullable(Timestamp({ description: 'When somebody acknowledged it; null: nobody has.' })),
+    acknowledged_by: nullable(text(200)),
+    acknowledgement_note: nullable(text(2000)),
   },
   { title: 'DriftFinding' },
 )
