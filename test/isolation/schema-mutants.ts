@@ -59,6 +59,26 @@ export const schemaMutants: readonly SchemaMutant[] = [
     ],
   },
   {
+    name: 'no restriction is listed for sight',
+    rule: 'a function of sight is missing or is not as written',
+    break: () => [
+      `create or replace function app.hidden_restrictions(sight text) returns jsonb language plpgsql stable parallel safe
+         as 'begin return ''{}''; end'`,
+    ],
+  },
+  {
+    name: 'a listed restriction hides nothing',
+    rule: 'a function of isolation is missing or is not as written',
+    break: () => [
+      `create or replace function app.is_in_force(restriction uuid, ids jsonb) returns boolean language sql immutable parallel safe return false`,
+    ],
+  },
+  {
+    name: 'restrictions in force are no longer listed',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => ['alter table app.restriction_force disable trigger restriction_force_list'],
+  },
+  {
     name: 'restrictions are no longer copied for sight',
     rule: 'a trigger that sight relies on is missing or off',
     break: () => ['alter table app.restriction disable trigger restriction_copy'],

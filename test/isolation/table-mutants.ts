@@ -155,7 +155,7 @@ export const tableMutants: readonly TableMutant[] = [
     rule: policyChanged,
     break: (t) =>
       isRestricted(t)
-        ? [`alter policy sight on app.${t.name} using (true or not app.is_in_force(restriction_id))`]
+        ? [`alter policy sight on app.${t.name} using (true or not app.is_in_force(restriction_id, '{}'))`]
         : [],
   },
   {
@@ -330,6 +330,7 @@ export const tableMutants: readonly TableMutant[] = [
         'investigation',
         'rating',
         'restriction_force',
+        'restriction_list',
         'restriction_person',
         'subject_risk',
         'subject_version',

@@ -1,8 +1,10 @@
 /** `tenant delete`: removes a suspended tenant with everything it has. */
+import type { AuditKeys } from '#kernel/audit/chain.ts'
 import { fullScope } from '#kernel/database/scope.ts'
-import { SYSTEM_TENANT } from '#kernel/uuid.ts'
+import { type ErasureLedger, isTenantDeletion } from '#kernel/erasure/ledger.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { CANARY_TENANT } from '#modules/tenant/index.ts'
-import type { Connections } from '../environment.ts'
+import { type Connections, openErasureLedger } from '../environment.ts'
 import { modules } from '../modules.ts'
 import { findSuspensionAge, findTenantBySlug, type TenantSummary } from '../queries.ts'
 import { countTenantRows, type DeletionStep, deleteTenant } from '../tenant-deletion/delete-tenant.ts'
@@ -21,7 +23,7 @@ Suspend the tenant at least a minute before, and export its audit record if you 
 left afterwards but one row with its id, when and by whom it was deleted, the end of its audit chain and how many rows
 there were. It is refused while a legal hold is in force. The keys of the tenant go first, then every table; other tenants
 work on meanwhile. Broken off, it leaves a tenant that nobody can use: give the command again, with the id, and it goes on.
-Backups are not changed: see "Tenants" in docs/operations.md. On an external server it needs MIGRATOR_DATABASE_URL.
+Backups are not changed; the erasure ledger records that the tenant is gone: see "Tenants" in docs/operations.md. On an external server it needs MIGRATOR_DATABASE_URL.
 
 Example:
   npx probity tenant suspend acme
@@ -37,8 +39,12 @@ Example:
     const [slug] = args.positionals as [string]
     const [confirm, is_dry_run] = [args.text('confirm'), args.flag('dry-run')]
     if (!is_dry_run && confirm === undefined) throw new UsageError('--confirm is missing: the name of the tenant.')
+    const ledger = openErasureLedger(invocation.config(), invocation.project)
     return withOperator(invocation, { name: 'tenant delete' }, (operator) =>
-      runDeletion({ operator, terminal, slug, ...(is_dry_run ? { is_dry_run } : { confirm }) }),
+      runDeletion({
+        ...{ operator, terminal, slug, ...(is_dry_run ? { is_dry_run } : { confirm }) },
+        ...(ledger && { onDecided: async (tenant_id) => recordDeletion(ledger, await operator.audit(), tenant_id) }),
+      }),
     )
   },
 }
@@ -55,7 +61,26 @@ export interface DeletionRequest {
   readonly slug: string
   readonly confirm?: string | undefined
   readonly is_dry_run?: true
+  /** Before anything is deleted. */
+  readonly onDecided?: (tenant_id: string) => Promise<unknown>
   readonly onStep?: (step: DeletionStep) => unknown
+}
+
+/** A state that is restored later has the tenant again: the ledger says that it was deleted. Once, however often the command is given. */
+export async function recordDeletion(ledger: ErasureLedger, keys: AuditKeys, tenant_id: string): Promise<void> {
+  if ((await ledger.read()).some((entry) => entry.tenant_id === tenant_id && isTenantDeletion(entry))) return
+  const confirmed_at = new Date().toISOString()
+  await ledger.append(
+    {
+      erasure_id: uuidv7(),
+      tenant_id,
+      subject_id: tenant_id,
+      requested_by: OPERATOR,
+      confirmed_by: OPERATOR,
+      confirmed_at,
+    },
+    { key_id: keys.key_id, sign: (hash) => keys.signStatement('erasure-ledger', hash) },
+  )
 }
 
 export async function runDeletion(request: DeletionRequest): Promise<number> {
@@ -76,6 +101,7 @@ export async function runDeletion(request: DeletionRequest): Promise<number> {
   }
   if (obstacles.length > 0) throw new Error(obstacles.join('\n'))
   if (tenant) terminal.note(`Deleting ${tenant.slug}. If this is broken off: npx probity tenant delete ${tenant_id} …`)
+  await request.onDecided?.(tenant_id)
   await deleteTenant({
     ...options,
     onStep: async (step) => {

@@ -1,10 +1,10 @@
 /** The readiness check that compares the erasure ledger with the database: a restored older state must not be served. */
 import { fullScope, unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Database } from '#kernel/database/tx.ts'
-import { type ErasureLedger, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
+import { type ErasureLedger, isTenantDeletion, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { CheckFunction, CheckResult } from '#kernel/readiness.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
-import { hasUnlisted, hasUnlistedAnywhere, listUnerased } from './queries.ts'
+import { findOwnState, hasUnlisted, hasUnlistedAnywhere, listUnerased } from './queries.ts'
 
 const ACTOR = 'operator:readiness'
 /** How often everything is compared although the ledger did not change: the database may be another one. */
@@ -13,6 +13,10 @@ const FULL_CHECK_MS = 60_000
 const replayNeeded: CheckResult = {
   status: 'failed',
   detail: 'the database has subjects that were erased: run "npx probity erasures replay"',
+}
+const tenantIsBack: CheckResult = {
+  status: 'failed',
+  detail: 'the database has a tenant that was deleted: suspend and delete it again',
 }
 const ledgerIncomplete: CheckResult = {
   status: 'failed',
@@ -55,10 +59,13 @@ async function findFault(
   for (const tenant_id of new Set(entries.map((entry) => entry.tenant_id))) {
     const own = entries.filter((entry) => entry.tenant_id === tenant_id)
     const scope = unrestrictedScope(tenant_id, ACTOR)
-    const { unerased, unlisted } = await database.read(scope, async (tx) => ({
+    const { unerased, unlisted, state } = await database.read(scope, async (tx) => ({
       unerased: await listUnerased(tx, own),
       unlisted: await hasUnlisted(tx, own),
+      state: await findOwnState(tx),
     }))
+    // One that is suspended serves nobody, and is perhaps being deleted.
+    if (state === 'active' && own.some(isTenantDeletion)) return tenantIsBack
     if (unerased.size > 0) return replayNeeded
     if (unlisted) return ledgerIncomplete
   }

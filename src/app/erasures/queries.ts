@@ -27,6 +27,10 @@ export const findSubjectState = (tx: Tx, subject_id: string) =>
     [tx.tenant_id, subject_id],
   )
 
+/** The state of the tenant of the transaction; undefined: there is no such tenant. */
+export const findOwnState = async (tx: Tx): Promise<string | undefined> =>
+  (await tx.find<{ state: string }>('select state from app.tenant where tenant_id = $1', [tx.tenant_id]))?.state
+
 /** The same of all tenants, as worker. */
 export const hasUnlistedAnywhere = async (tx: Tx, entries: readonly LedgerEntry[]): Promise<boolean> =>
   (await tx.find(

@@ -1,11 +1,15 @@
 /** After an erasure nothing readable is left in the database, and an older state that is restored is erased again. */
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkErasureLedger } from '#app/cli/erasure-check.ts'
+import { recordDeletion } from '#app/cli/tenant-delete.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import { fullScope } from '#kernel/database/scope.ts'
+import { Database } from '#kernel/database/tx.ts'
 import { createFileLedger } from '#kernel/erasure/file-ledger.ts'
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import { createSilentLog } from '#kernel/log.ts'
@@ -24,6 +28,7 @@ import { runCommand } from '#test/support/run-command.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { backup } from '../backup/backup.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
+import { createLedgerCheck } from './ledger-check.ts'
 import { replayErasures } from './replay.ts'
 
 const NAME = 'Ada Zweifelstein'
@@ -43,12 +48,17 @@ let subject_id: string
 let evaluation_id: string
 let erasure_id: string
 let before: string[]
+let decided: Record<string, unknown>
+let guessed_before: string[]
 
 beforeAll(async () => {
   w = await startTestApp({ erasureLedger: ledger })
   t = await ExampleTenant.create(w)
   await storeTraces()
   before = await findTexts(w.clone.postgres)
+  decided = (await t.make(`GET /evaluations/${evaluation_id}/certificate`)).document
+  const known = createHash('sha256').update(canonicalJson(decided)).digest('hex')
+  guessed_before = await attackHashes(w.clone.postgres, new Set([...buildDictionary(decided), known]))
   await backup({ connections: w.clone, keyring, product_version: '0.0.0-test', file: backup_file })
   const token = await t.token(undefined, t.author)
   const reason = `${NEW_NAME} asked for it`
@@ -65,12 +75,7 @@ afterAll(async () => {
 /** Something about the subject in every class of records. */
 async function storeTraces(): Promise<void> {
   const { matrix_key } = await ensurePolicy(t)
-  const body = {
-    subject_type: 'person',
-    name: NAME,
-    external_id: EXTERNAL_ID,
-    attributes: { country: 'DE', born_on: BIRTHDAY },
-  }
+  const body = BODY
   ;({ subject_id } = await t.make('POST /subjects', { body, headers: { 'idempotency-key': 'create' } }))
   await t.make(`PATCH /subjects/${subject_id}`, { body: { name: NEW_NAME } })
   ;({ evaluation_id } = await t.make('POST /evaluations', {
@@ -126,7 +131,7 @@ async function storeTraces(): Promise<void> {
 }
 
 async function storeDocuments(author: string): Promise<void> {
-  const upload_id = await newUpload(t, `${NAME}.txt`, `Statement of ${NAME}`)
+  const upload_id = await newUpload(t, `${NAME}.txt`, LETTER)
   const { document_id } = await t.make('POST /documents', {
     body: { upload_id, subject_id, title: `Statement of ${NEW_NAME}` },
   })
@@ -161,6 +166,45 @@ async function storeAlerts(author: string): Promise<void> {
   const suppression = { source: 'payment-monitor', dedup_key: EXTERNAL_ID, up_to_priority: 'low', expires_at }
   const body = { ...suppression, reason_code: 'ALR_DATA_FAULT', reason: `Feed of ${NAME}` }
   await t.make('POST /alerts/suppressions', { token: author, body })
+}
+
+const LETTER = `Statement of ${NAME}`
+const BODY = {
+  subject_type: 'person',
+  name: NAME,
+  external_id: EXTERNAL_ID,
+  attributes: { country: 'DE', born_on: BIRTHDAY },
+}
+
+/**
+ * What somebody would try who knows the person and the formats, but no key and no salt: values, files, bodies and whole decision documents without
+ * their salt, hashed as the product and others hash.
+ */
+function buildDictionary(document: Record<string, unknown>): ReadonlySet<string> {
+  const texts = [NAME, NEW_NAME, EXTERNAL_ID, BIRTHDAY, LETTER, `\u0000 Dear ${NAME}`]
+  const bodies: unknown[] = [BODY, { ...BODY, name: NEW_NAME }, BODY.attributes, { country: 'DE' }, { segment: NAME }]
+  for (const value of [BIRTHDAY, `${BIRTHDAY} or later`])
+    bodies.push([{ name: 'born_on', value }], { facts: [{ name: 'born_on', value }] }, { born_on: value })
+  const guesses = [...texts, ...texts.flatMap((text) => [text.toLowerCase(), text.toUpperCase(), JSON.stringify(text)])]
+  const { salt: _, ...unsalted } = document
+  bodies.push(document['inputs'], unsalted, { ...unsalted, format: 'probity-decision/1' })
+  for (const body of bodies) guesses.push(JSON.stringify(body), canonicalJson(body))
+  const hashes = guesses.flatMap((guess) =>
+    ['sha256', 'sha1', 'md5', 'sha512'].flatMap((algorithm) => {
+      const digest = createHash(algorithm).update(guess).digest()
+      return [digest.toString('hex'), digest.toString('base64url'), digest.toString('base64')]
+    }),
+  )
+  return new Set(hashes)
+}
+
+/** `table` of each row that has a hash of the dictionary, in whatever column: hashes are found by their form. */
+async function attackHashes(connection: pg.ClientConfig, dictionary: ReadonlySet<string>): Promise<string[]> {
+  const found = new Set<string>()
+  for (const [table, rows] of Object.entries(await dumpTables(connection)))
+    for (const row of rows)
+      for (const [word] of row.matchAll(/[0-9A-Za-z_+/-]{22,}={0,2}/g)) if (dictionary.has(word)) found.add(table)
+  return [...found].toSorted()
 }
 
 /** Every table as text, and bytes in hexadecimal digits: `table: text` for each text that is found. */
@@ -265,6 +309,12 @@ describe('after an erasure', () => {
     expect(await findTexts(w.clone.postgres)).toEqual([])
   })
 
+  test('no hash that is kept can be guessed', async () => {
+    // With the salt, and while files are stored, the same attack succeeds.
+    expect(guessed_before).toEqual(expect.arrayContaining(['document', 'evaluation', 'upload']))
+    expect(await attackHashes(w.clone.postgres, buildDictionary(decided))).toEqual([])
+  })
+
   test('the audit record verifies, and band and reason codes of decisions stay', async () => {
     await chainAllEvents(w, t)
     const scope = fullScope(t.tenant_id, 'operator:test')
@@ -300,6 +350,21 @@ describe('after an erasure', () => {
   })
 })
 
+/** An erasure as a backup has it that was made between its confirmation and its first step. */
+const begun = {
+  insert: `insert into app.erasure (tenant_id, erasure_id, subject_id, state, requested_by, confirmed_by, confirmed_at, decision)
+           values ($1, $2, $3, 'executing', 'user:a', 'user:b', now(), '{}')`,
+  remove: `with steps as (delete from app.erasure_step where tenant_id = $1 and erasure_id = $2 and subject_id = $3)
+           delete from app.erasure where tenant_id = $1 and erasure_id = $2`,
+}
+async function executeAsRestored(target: EmptyDatabase, text: string): Promise<void> {
+  const superuser = new pg.Client(target.postgres)
+  await superuser.connect()
+  await superuser.query(`set session_replication_role = replica`)
+  await superuser.query(text, [t.tenant_id, erasure_id, subject_id])
+  await superuser.end()
+}
+
 describe('an older state that is restored', () => {
   test('is not ready until the ledger was replayed, and then has nothing of the subject', async () => {
     const target = await restoreOld()
@@ -329,6 +394,11 @@ describe('an older state that is restored', () => {
       const failed = [{ tenant_id: t.tenant_id, erasure_id: expect.any(String), reason: expect.any(String) }]
       expect(worse).toEqual({ entries: 2, replayed: 0, absent: 1, waiting: 0, failed })
       const none = { absent: 0, waiting: 0, failed: [] }
+      // One that the restored state has as begun, and that the hold keeps, is left waiting.
+      await executeAsRestored(target, begun.insert)
+      expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 0, ...none, waiting: 1 })
+      expect(await readName(target)).toBe(NEW_NAME)
+      await executeAsRestored(target, begun.remove)
       expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 1, ...none })
       expect(await cases.read()).toEqual([
         { state: 'ended', title: 'erased', kind: 'ended', data: { reason: 'subject_erased' }, work: 'done' },
@@ -394,9 +464,31 @@ test('a ledger that lacks an erasure of the database makes the process not ready
   const facts = { ...(entry as NonNullable<typeof entry>), erasure_id: uuidv7(), subject_id: uuidv7() }
   await other.append(facts, { key_id, sign: (hash) => signStatement('erasure-ledger', hash) })
   const { database } = w.runtime
-  const everywhere = () => ({ one: async () => false }) as unknown as typeof database
-  const { createLedgerCheck } = await import('./ledger-check.ts')
-  expect(await createLedgerCheck(other, database, everywhere)()).toMatchObject({ status: 'failed' })
-  expect(await checkErasureLedger(other, { app: database, worker: everywhere() })).toMatchObject({ status: 'fail' })
-  expect(await createLedgerCheck(null, database, everywhere)()).toMatchObject({ status: 'not_configured' })
+  const options = { max: 1, prepared: false, statement_timeout_ms: 15_000, wait_ms: 15_000 }
+  const worker = new Database({ connection: w.clone.worker, ...options })
+  const check = (of: typeof ledger | null) => createLedgerCheck(of, database, () => worker)()
+  // One that was lost names no tenant: only the worker, which sees the erasures of all, can tell.
+  const empty_file = path.join(folder, 'empty.ndjson')
+  fs.writeFileSync(empty_file, '')
+  const empty = createFileLedger(empty_file)
+  try {
+    expect(await check(ledger)).toMatchObject({ status: 'ok', entries: 1 })
+    for (const incomplete of [other, empty]) {
+      const detail = expect.stringContaining('PROBITY_ERASURE_LEDGER')
+      expect(await check(incomplete)).toMatchObject({ status: 'failed', detail })
+      expect(await checkErasureLedger(incomplete, { app: database, worker })).toMatchObject({ status: 'fail' })
+    }
+    expect(await check(null)).toMatchObject({ status: 'not_configured' })
+    // A tenant that was deleted and is back with an older state: it has to be deleted again.
+    const longer_file = path.join(folder, 'longer.ndjson')
+    fs.copyFileSync(ledger_file, longer_file)
+    const longer = createFileLedger(longer_file)
+    for (const tenant_id of [t.tenant_id, t.tenant_id, uuidv7()])
+      await recordDeletion(longer, w.kernel.auditKeys, tenant_id)
+    expect(await check(longer)).toMatchObject({ status: 'failed', detail: expect.stringContaining('was deleted') })
+    const back = { tenant_id: t.tenant_id, reason: expect.stringContaining('tenant delete') }
+    expect(await replayErasures(w.runtime, longer)).toMatchObject({ entries: 3, absent: 1, failed: [back] })
+  } finally {
+    await worker.end()
+  }
 })

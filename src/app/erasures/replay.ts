@@ -4,16 +4,16 @@ import { type AuditKeys, verifyStatement } from '#kernel/audit/chain.ts'
 import { recordEvent } from '#kernel/audit/record.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Database, Tx } from '#kernel/database/tx.ts'
-import { type ErasureLedger, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
+import { type ErasureLedger, isTenantDeletion, LedgerDamaged, type LedgerEntry } from '#kernel/erasure/ledger.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { erasures } from '#modules/subjects/index.ts'
-import { findSubjectState, hasUnlisted } from './queries.ts'
+import { findOwnState, findSubjectState, hasUnlisted } from './queries.ts'
 
 export interface ReplayTotals {
   readonly entries: number
   readonly replayed: number
-  /** Subjects that the database does not have. */
+  /** Subjects and tenants that the database does not have. */
   readonly absent: number
   /** Those that the restored state has as begun and that a legal hold keeps: they go on when it is released. */
   readonly waiting: number
@@ -28,6 +28,7 @@ export interface FailedReplay {
 }
 
 const ACTOR = 'operator:erasures'
+const TENANT_IS_BACK = 'The tenant was deleted. Delete it again: npx probity tenant delete.'
 
 /** The ledger says what is destroyed: an entry that nobody signed must not. */
 function assertSigned(keys: AuditKeys, entry: LedgerEntry): void {
@@ -58,6 +59,11 @@ export async function replayErasures(
     const { tenant_id, erasure_id, subject_id } = entry
     // One erasure must not keep all other tenants out.
     try {
+      if (isTenantDeletion(entry)) {
+        if (!(await database.read(fullScope(tenant_id, ACTOR), findOwnState))) absent++
+        else failed.push({ tenant_id, erasure_id, reason: TENANT_IS_BACK })
+        continue
+      }
       const state = await database.read(fullScope(tenant_id, ACTOR), (tx) => findSubjectState(tx, subject_id))
       if (!state) absent++
       if (!state || state.is_erased) continue

@@ -19,8 +19,7 @@ const ownOrWorker = `(${ownTenant} OR ( SELECT (CURRENT_USER = 'worker'::name)))
 const ownOrOperator = `(${ownTenant} OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))`
 
 /** The policy `sight` as PostgreSQL prints it; every table with a `restriction_id` has it. */
-const toIdArray = (name: string): string => `( SELECT app.${name}(app.sight()) AS ${name})::uuid[]`
-const sightPolicy = `((restriction_id IS NULL) OR ( SELECT app.has_full_sight() AS has_full_sight) OR (restriction_id = ANY (${toIdArray('granted_restrictions')})) OR (restriction_id <> ALL (${toIdArray('officer_exclusions')})) OR (NOT app.is_in_force(restriction_id)))`
+const sightPolicy = `((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))`
 
 type Policy = readonly [kind: string, name: string, command: string, using: string | null, check: string | null]
 const isolationPolicies: readonly Policy[] = [
@@ -47,6 +46,7 @@ const functions: readonly (readonly [name: string, body: string])[] = [
   ],
   ['sight', `RETURN NULLIF(current_setting('app.sight'::text, true), ''::text)`],
   ['has_full_sight', `RETURN COALESCE((current_setting('app.sight'::text, true) = 'all'::text), false)`],
+  ['is_in_force', 'RETURN (ids ? (restriction)::text)'],
   ['system_tenant', `RETURN '00000000-0000-0000-0000-000000000000'::uuid`],
 ]
 
@@ -54,6 +54,8 @@ const functions: readonly (readonly [name: string, body: string])[] = [
 const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['granted_restrictions', '2851bde09e3ba412883e7e149035fcbb'],
   ['officer_exclusions', '83911df4ed07a8820921644ca6c164f5'],
+  ['hidden_restrictions', '28ff96c3cd77924db464081bb57ba4df'],
+  ['list_restriction', 'a60e8415acd46150277870d60a8af4a8'],
   ['is_in_force', 'eabd1133b951342314f434c2cc944796'],
   ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
@@ -90,6 +92,8 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['restriction', 'copy_restriction', ''],
   ['restriction_access', 'copy_restriction_access', ''],
   ['restriction_force', 'keep_sight', ''],
+  ['restriction_force', 'list_restriction', ''],
+  ['restriction_list', 'keep_sight', ''],
   ['restriction_person', 'keep_sight', ''],
   ['change_approval', 'inherit_restriction', ''],
   ['provider_attempt', 'inherit_restriction', ''],
@@ -284,8 +288,8 @@ const schemaRules: readonly string[] = [
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgattr = ''
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
-      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'keep_sight' then 31 when 'refuse_operator_access' then 23
-                       when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,
+      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'keep_sight' then 31 when 'list_restriction' then 29
+                       when 'refuse_operator_access' then 23 when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,
   // The rows that decide about sight go with the access that they copy.
   `select 'a revoked access would remain in sight', 'restriction_person' where not exists (
      select 1 from pg_constraint k where k.conrelid = to_regclass('app.restriction_person') and k.contype = 'f'

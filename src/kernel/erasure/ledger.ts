@@ -1,5 +1,5 @@
 /**
- * The erasure ledger: which subjects were erased, kept outside the database. An older state of the database that is restored
+ * The erasure ledger: which subjects were erased and which tenants deleted, kept outside the database. An older state of the database that is restored
  * contains the subject and its key again; replaying the ledger erases them again. It holds ids only.
  */
 import { hash } from 'node:crypto'
@@ -25,6 +25,9 @@ export interface LedgerEntry extends LedgerFacts {
   readonly key_id: string
   readonly signature: string
 }
+
+/** The entry of a whole tenant names it in the place of a subject: no subject has the id of its tenant. */
+export const isTenantDeletion = ({ tenant_id, subject_id }: LedgerFacts): boolean => tenant_id === subject_id
 
 export interface LedgerSigner {
   readonly key_id: string

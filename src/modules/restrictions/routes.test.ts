@@ -229,11 +229,57 @@ describe('the rows that decide about sight', () => {
     await app.query(`select set_config('app.tenant_id', $1, false), set_config('app.actor', 'user:test', false)`, [
       tenant_id,
     ])
-    for (const table of ['restriction_force', 'restriction_person']) {
+    for (const table of ['restriction_force', 'restriction_person', 'restriction_list']) {
       expect((await app.query(`select 1 from app.${table}`)).rowCount).toBeGreaterThan(0)
       await expect(app.query(`delete from app.${table}`)).rejects.toMatchObject({ code: 'PB002' })
     }
     await app.end()
+  })
+
+  test('show each sight exactly what the definition says, also to those who impose and lift at the same time', async () => {
+    await designate(officer)
+    const ids = await Promise.all(Array.from({ length: 6 }, create))
+    const [lifted, prepared, excluding, granting, ending] = ids as [string, string, string, string, string, string]
+    await call(owner, `POST /restrictions/${lifted}/lift`, { reason: 'x' })
+    const open = (await call(owner, 'POST /restrictions', { purpose: 'Case 18', is_in_force: false })).json
+    for (const id of [excluding, prepared])
+      await call(owner, `PUT /restrictions/${id}/access/${officer.user_id}`, { effect: 'exclude' })
+    await call(owner, `POST /restrictions/${prepared}/lift`, { reason: 'x' })
+    for (const id of [granting, ending])
+      await call(owner, `PUT /restrictions/${id}/access/${auditor.user_id}`, { effect: 'grant' })
+    const superuser = new pg.Client(w.clone.postgres)
+    const app = new pg.Client(w.clone.app)
+    await Promise.all([superuser.connect(), app.connect()])
+    await superuser.query(`set session_replication_role = replica`)
+    await superuser.query(
+      `update app.restriction_person set until = now() - interval '1 minute' where restriction_id = $1 and principal = $2`,
+      [ending, `user:${auditor.user_id}`],
+    )
+    const people = [owner, officer, auditor].map(({ user_id }) => `principal:user:${user_id}`)
+    const sights = [...people, `restriction:${granting}`, 'none', 'all', '', `principal:key:${uuidv7()}`, 'principal:x']
+    const list = async (client: pg.Client, text: string) =>
+      (await client.query<{ id: string }>(text)).rows.map(({ id }) => id)
+    const shown: Record<string, readonly string[]> = {}
+    for (const sight of sights) {
+      const setting = `select set_config('app.tenant_id', '${tenant_id}', false), set_config('app.sight', '${sight}', false)`
+      await Promise.all([app.query(setting), superuser.query(setting)])
+      shown[sight] = await list(app, 'select restriction_id as id from app.restriction order by 1')
+      expect(shown[sight], sight).toEqual(
+        await list(
+          superuser,
+          `select restriction_id as id from app.restriction where tenant_id = '${tenant_id}' and (app.has_full_sight()
+             or restriction_id = any (app.granted_restrictions(app.sight()))
+             or coalesce(restriction_id <> all (app.officer_exclusions(app.sight())), false)
+             or not app.is_in_force(restriction_id)) order by 1`,
+        ),
+      )
+    }
+    await Promise.all([superuser.end(), app.end()])
+    const visible = [lifted, prepared, open.restriction_id].sort()
+    expect(shown['none']).toEqual(visible)
+    expect(shown[people[1] as string]).toEqual([...ids, open.restriction_id].filter((id) => id !== excluding).sort())
+    expect(shown[people[2] as string]).toEqual([...visible, granting].sort())
+    expect(shown['all']).toHaveLength(7)
   })
 
   test('are not asked for those who see everything, also when a row was changed meanwhile', async () => {
