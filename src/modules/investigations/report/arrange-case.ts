@@ -344,7 +344,7 @@ function arrangeSeal({ seal, names, investigation }: CollectedCase, format: Repo
       {
         kind: 'list',
         items: [
-          `Ask for the archive of ${investigation.reference} (“Examiner’s package” on its page): it holds the signed seal, the narrative, the evidence and the timeline.`,
+          `Ask for the archive of ${investigation.reference} (“Examiner’s package” on its page): it holds the signed seal, the narrative, the list of the evidence with its hashes, and the timeline.`,
           'Run “probity verify pack FILE.zip --key PUBLIC_KEY”. It needs no connection. It checks the signatures, every file, and that what was closed is what was proposed.',
           'Take the public key from somebody other than the sender of the archive. The SHA-256 of seal.json is the one above, computed over its canonical form.',
         ],

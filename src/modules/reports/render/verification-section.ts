@@ -46,8 +46,8 @@ function describe(input: RenderInput): ReportSection {
   const url = snapshot.service_url ?? null
   const page = `/reports/${snapshot.report_id}`
   const steps = [
-    'Compute the SHA-256 of this file as you received it, for example with sha256sum. The service states the SHA-256 of each file of this report: on its page beside the file, and as “files” in the answer to the first command below. A file cannot contain its own hash.',
-    'Have the service make the files again from the stored snapshot: “Verify” on the page of the report, or the second command. The result of the job says “is_identical”, or names for each file what differs.',
+    'Compute the SHA-256 of this file as you received it, for example with sha256sum. The service states the SHA-256 of each file of this report: on its page beside the file, and as “files” in the answer to command 1 below. A file cannot contain its own hash.',
+    'Have the service make the files again from the stored snapshot: “Verify” on the page of the report, or command 2. The result of the job says “is_identical”, or names for each file what differs.',
   ]
   if (decisions.length > 0)
     steps.push(
@@ -87,25 +87,25 @@ function describe(input: RenderInput): ReportSection {
 }
 
 function listCommands(report_id: string, address: string, hasDecisions: boolean): ReportBlock {
-  const call = (path: string, more = '') => `curl -s ${more}-H "Authorization: Bearer $TOKEN" ${address}/api/${path}`
   return {
     kind: 'table',
     title: 'Commands',
     columns: [
-      { title: 'What', width: 1 },
+      { title: 'What', width: 2 },
       { title: 'Command', width: 3, style: 'code' },
     ],
     rows: [
-      ['1. Hashes of the files', call(`reports/${report_id}`)],
-      ['2. Make the files again', call(`reports/${report_id}/verify`, '-X POST ')],
-      ['Result of 2, whose answer has job_id', call('jobs/JOB_ID')],
+      ['In a shell, first', `get() { curl -s -H "Authorization: Bearer $TOKEN" "${address}/api/$@"; }`],
+      ['1. Hashes of the files', `get reports/${report_id}`],
+      ['2. Make the files again', `get reports/${report_id}/verify -X POST`],
+      ['Result of 2, whose answer has job_id', 'get jobs/JOB_ID'],
       ...(hasDecisions
         ? [
-            ['3. Certificate of a decision', call('evaluations/DECISION/certificate', '-o certificate.json ')],
+            ['3. Certificate of a decision', 'get evaluations/DECISION/certificate -o certificate.json'],
             ['Check it offline', 'npx probity verify certificate certificate.json --key PUBLIC_KEY'],
           ]
         : []),
-      ['Key of the service', call('audit/checkpoints')],
+      ['Key of the service', 'get audit/checkpoints'],
     ],
     empty: '–',
   }

@@ -46,7 +46,7 @@ const toWords = (code: string): string => code.replaceAll('_', ' ')
 export function describeOutcomeOf({ state, outcome, proposed_outcome, findings }: CollectedCase): string {
   const named = findings?.outcome
   const code = outcome ?? proposed_outcome
-  const said = named ? `${named.title}${named.code === named.title ? '' : ` (${named.code})`}` : (code ?? '')
+  const said = named?.title ?? code ?? ''
   if (state === 'closed') return said
   return state === 'proposed' ? `${said}, proposed` : state === 'merged' ? 'Merged' : 'Open'
 }
@@ -100,9 +100,10 @@ const describeProgress = ({ gathering, waiting_for, assignee }: CaseFindings, na
 function listFacts(one: CollectedCase, findings: CaseFindings, names: Names, format: ReportFormat): ReportFact[] {
   const { outcome, seal, proposal_note, closing_note } = findings
   const isClosed = one.state === 'closed'
-  const said = describeOutcomeOf(one)
+  const code = outcome && outcome.code !== outcome.title ? ` (${outcome.code})` : ''
+  const said = `${describeOutcomeOf(one)}${code}`
   return [
-    { label: 'Outcome', value: outcome?.text ? `${said}: ${outcome.text}` : said, style: 'strong' },
+    { label: 'Outcome', value: outcome?.text ? `${said}. ${outcome.text}` : said, style: 'strong' },
     { label: 'Decided', value: describeDecision(one, names, format) },
     ...(proposal_note === null ? [] : [{ label: 'Note of the proposal', value: proposal_note }]),
     ...(closing_note === null ? [] : [{ label: 'Note of the closing', value: closing_note }]),
@@ -126,10 +127,13 @@ function listFindings({ state, narrative, evidence }: CaseFindings): ReportBlock
     return state === 'closed' ? [{ kind: 'text', text: 'The narrative of the case can no longer be read.' }] : []
   const nameOf = (evidence_id: string) =>
     evidence.find((item) => item.evidence_id === evidence_id)?.no ?? 'evidence that is not shown'
-  return narrative.paragraphs.map(({ kind, text, cites }) => ({
-    kind: 'text',
-    text: `${kind === 'assessment' ? 'Conclusion: ' : ''}${text}${cites.length === 0 ? '' : ` [${cites.map(nameOf).join(', ')}]`}`,
-  }))
+  return [
+    { kind: 'note', text: 'What it found; E1, E2 … name the evidence of the case that a sentence cites:' },
+    ...narrative.paragraphs.map(({ kind, text, cites }): ReportBlock => {
+      const cited = cites.length === 0 ? '' : ` [${cites.map(nameOf).join(', ')}]`
+      return { kind: 'text', text: `${kind === 'assessment' ? 'Conclusion: ' : ''}${text}${cited}` }
+    }),
+  ]
 }
 
 const listEvidence = ({ evidence }: CaseFindings, names: Names, format: ReportFormat): ReportBlock => ({

@@ -1,6 +1,8 @@
 /** What was found about a subject, and who decided: investigations, alerts, evidence and documents. */
 import { toName } from '#kernel/auth/actor-names.ts'
-import type { ReportBlock, ReportFormat, ReportSection } from '#kernel/report-template.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { ListVersion, ReportBlock, ReportFormat, ReportSection } from '#kernel/report-template.ts'
+import { datasetStore, versionStore } from '#modules/definitions/index.ts'
 import { arrangeCases, type CollectedCase, describeOutcomeOf, listCases } from './cases.ts'
 import type { DossierAlertRow, DossierDocumentRow, DossierEvidenceRow } from './queries.ts'
 
@@ -26,6 +28,22 @@ export const limitNote = (rows: readonly unknown[]): ReportBlock[] =>
   rows.length < MOST_ROWS
     ? []
     : [{ kind: 'note', text: `The newest ${MOST_ROWS} are listed; there may be older ones.` }]
+
+/** The kind of reference by which an alert names the version of a list that it was matched with. */
+const LIST = 'list'
+
+/** Versions that alerts name, each with the hash of its content; those that the registry does not have are named in the text only. */
+export async function findMatchedLists(tx: Tx, alerts: readonly DossierAlertRow[]): Promise<ListVersion[]> {
+  const named = alerts.flatMap(({ references }) => references ?? []).filter(({ kind }) => kind === LIST)
+  const found = new Map<string, ListVersion>()
+  for (const { id, version } of named) {
+    if (version === null || found.has(`${id} ${version}`)) continue
+    const dataset = await datasetStore.findDataset(tx, id)
+    const row = dataset && (await versionStore.findVersion(tx, dataset, version))
+    if (row) found.set(`${id} ${version}`, { list_key: id, version, content_hash: row.content_hash })
+  }
+  return [...found.values()]
+}
 
 const toWords = (name: string): string => name.replaceAll('_', ' ')
 
@@ -81,7 +99,7 @@ export function arrangeFindings(data: Findings, format: ReportFormat): ReportSec
         kind: 'table',
         title: 'Alerts',
         columns: [
-          { title: 'First seen', width: 2 },
+          { title: 'First seen', width: 3 },
           { title: 'Priority', width: 2 },
           { title: 'What matched', width: 6 },
           { title: 'How it ended, and why', width: 6 },
@@ -102,13 +120,13 @@ export function arrangeFindings(data: Findings, format: ReportFormat): ReportSec
 
 function arrangeSources({ documents, evidence, cases, names }: Findings, format: ReportFormat): ReportBlock[] {
   const inCases = cases.reduce((sum, { findings }) => sum + (findings?.evidence.length ?? 0), 0)
-  const others = inCases === 0 ? '' : ` The investigations above have ${format.count(inCases)} items of their own.`
+  const others = inCases === 0 ? '' : ` Items of evidence in the investigations above: ${format.count(inCases)}.`
   return [
     {
       kind: 'table',
       title: 'Evidence that is attached to the subject itself',
       columns: [
-        { title: 'Obtained', width: 2 },
+        { title: 'Obtained', width: 3 },
         { title: 'What', width: 4 },
         { title: 'Source', width: 3 },
         { title: 'Added by', width: 3 },
@@ -128,7 +146,7 @@ function arrangeSources({ documents, evidence, cases, names }: Findings, format:
       kind: 'table',
       title: 'Documents',
       columns: [
-        { title: 'Stored', width: 2 },
+        { title: 'Stored', width: 3 },
         { title: 'Title', width: 4 },
         { title: 'Type', width: 3 },
         { title: 'Stored by', width: 3 },

@@ -45,14 +45,18 @@ export interface MatchReference {
 export const listAlertsOf = (tx: Tx, subject_id: string, count: number) =>
   tx.query<DossierAlertRow>(
     `select a.alert_id, a.source, a.title, a.explanation ->> 'sentence' as sentence, a.priority, a.state, a.occurrences, a.first_seen_at,
-            a.reason_code, a.proposed_by, a.dismissed_by, a.dismissed_at, a.escalated_by, a.escalated_at, i.reference as case_reference, a.facts,
+            a.reason_code, a.proposed_by, a.dismissed_by, a.dismissed_at, a.escalated_by, a.escalated_at, l.reference as case_reference, a.facts,
             a.explanation -> 'fields' as fields, a.explanation -> 'references' as "references",
             coalesce((select json_agg(json_build_object('event', h.event, 'text', c.text) order by c.created_at, c.comment_id)
                from app.alert_comment c
                join app.alert_history h on h.tenant_id = c.tenant_id and h.alert_id = c.alert_id and h.revision = c.revision
               where c.tenant_id = a.tenant_id and c.alert_id = a.alert_id and h.event in ('dismissal_proposed', 'dismissed', 'escalated')), '[]'::json) as notes,
             a.restriction_id
-       from app.alert a left join app.investigation i on i.tenant_id = a.tenant_id and i.investigation_id = a.investigation_id
+       from app.alert a
+       left join lateral (
+         select i.reference from app.investigation_alert l
+           join app.investigation i on i.tenant_id = l.tenant_id and i.investigation_id = l.investigation_id
+          where l.tenant_id = a.tenant_id and l.alert_id = a.alert_id order by l.linked_at desc, l.investigation_id desc limit 1) l on true
       where a.tenant_id = $1 and a.subject_id = $2 order by a.alert_id desc limit $3`,
     [tx.tenant_id, subject_id, count],
   )

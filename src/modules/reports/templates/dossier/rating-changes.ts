@@ -26,7 +26,7 @@ function describeFactors(before: ComparedDecision, after: ComparedDecision, show
         Object.values(factor?.read ?? {})
           .map(show)
           .join('; ')
-      const values = old && now && read(old) !== read(now) ? `, ${read(old)} → ${read(now)}` : ''
+      const values = old && now && read(old) !== read(now) ? `, was ${read(old)}, is ${read(now)}` : ''
       const isNew = !old ? ', a new factor' : !now ? ', no factor any more' : ''
       const weight = old && now && old.weight_bps !== now.weight_bps ? ', other weight' : ''
       return { key, title: (now ?? old)?.title ?? key, change, why: `${values}${isNew}${weight}` }
@@ -52,7 +52,8 @@ export function describeChange(
     return `${title} ${change === 0 ? 'unchanged' : points}${why}`
   })
   if (factors.length > 0) sentences.push(`Factors: ${factors.join('; ')}.`)
-  if (before.version !== after.version) sentences.push(`Matrix version ${before.version} → ${after.version}.`)
+  if (before.version !== after.version)
+    sentences.push(`By matrix version ${after.version} instead of ${before.version}.`)
   if (sentences.length === 0 && before.score_bps !== after.score_bps) sentences.push('By other rounding only.')
   return sentences
 }

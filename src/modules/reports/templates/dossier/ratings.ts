@@ -160,12 +160,12 @@ export function arrangeHistory(data: RatingData, format: ReportFormat): ReportSe
         kind: 'table',
         title: 'Ratings',
         columns: [
-          { title: 'Holds from', width: 2 },
+          { title: 'Holds from', width: 3 },
           { title: 'Rating', width: 2, style: 'strong' },
           { title: 'Score', width: 0, align: 'right' },
           { title: 'Against the one before', width: 6 },
           { title: 'By', width: 4 },
-          { title: 'Recorded', width: 2 },
+          { title: 'Recorded', width: 3 },
         ],
         rows: ratings.map((rating) => [
           format.instant(rating.valid_at),
@@ -186,7 +186,7 @@ export function arrangeHistory(data: RatingData, format: ReportFormat): ReportSe
               kind: 'table' as const,
               title: 'Latest decisions that are no ratings',
               columns: [
-                { title: 'Decided', width: 2 },
+                { title: 'Decided', width: 3 },
                 { title: 'By', width: 4 },
                 { title: 'Outcome', width: 3, style: 'strong' as const },
                 { title: 'Reasons', width: 5 },

@@ -27,7 +27,7 @@ import {
   toListVersions,
 } from '../decision-parts.ts'
 import { collectCases, describeOutcomeOf, listCaseActors, listCaseRestrictions } from './cases.ts'
-import { arrangeFindings, MOST_ROWS, type ReasonTitle } from './findings.ts'
+import { arrangeFindings, findMatchedLists, MOST_ROWS, type ReasonTitle } from './findings.ts'
 import {
   listAlertsOf,
   listCaseReports,
@@ -186,7 +186,7 @@ function arrangeActions(decision: CollectedDecision, { cases, action_titles }: D
       kind: 'table',
       title: 'Required actions',
       columns: [
-        { title: 'Action', width: 3, style: 'strong' },
+        { title: 'Action', width: 5, style: 'strong' },
         { title: 'Required by', width: 4 },
       ],
       rows: required_actions.map((action) => [
@@ -296,7 +296,10 @@ export const subjectDossier = declareTemplate<Parameters, Data>({
     return {
       data,
       decisions: data.decisions.map(toCited),
-      list_versions: mergeListVersions(data.decisions.flatMap(toListVersions)),
+      list_versions: mergeListVersions([
+        ...data.decisions.flatMap(toListVersions),
+        ...(await findMatchedLists(tx, data.alerts)),
+      ]),
       restrictions: [
         ...listCaseRestrictions(data.cases),
         ...sources.flatMap(({ restriction_id }) => (restriction_id === null ? [] : [restriction_id])),
