@@ -57,7 +57,7 @@ export interface ReportChart {
   readonly positions?: readonly number[]
   /** Of a line: the marks of the scale. */
   readonly ticks?: readonly { readonly value: number; readonly text: string }[]
-  /** Of bars: room for the labels, for those that are sentences. */
+  /** Of bars: more width for the labels, for those that are sentences. */
   readonly has_long_labels?: boolean
 }
 

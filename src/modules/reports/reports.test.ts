@@ -302,7 +302,7 @@ describe('a subject dossier', () => {
   })
 })
 
-/** What the document of a report says, as it is printed; charts are pictures with the numbers as their description. */
+/** What the document of a report says, as it is printed; charts are drawn, with the numbers as their description. */
 async function listPrinted(report_id: string): Promise<string[]> {
   const { snapshot } = await inTenant(async (tx) => readSnapshot(w.kernel, tx, await getStored(tx, report_id)))
   const { title, subtitle, blocks, sections } = snapshot.document

@@ -11,7 +11,7 @@ export interface RenderedChart {
 const WIDTH = 720
 const LABEL_WIDTH = 170
 const LABEL_LETTERS = 26
-/** Room for labels that are sentences. */
+/** For labels that are sentences. */
 const LONG_LABEL_WIDTH = 290
 const LONG_LABEL_LETTERS = 46
 /** Between the middles of two labels below an axis. */
@@ -101,7 +101,7 @@ function drawBars(chart: ReportChart, alt: string): string {
   return wrap(top + labels.length * ROW + 6, (top > 0 ? drawLegend(series, 14) : '') + axis + rows.join(''), alt)
 }
 
-/** The first, the middle and the last; with positions as many as there is room for, and none twice. */
+/** The first, the middle and the last; with positions as many as fit, and none twice. */
 function chooseLabels({ labels, positions }: ReportChart, getX: (at: number) => number): number[] {
   const last = labels.length - 1
   if (!positions) return [...new Set([0, Math.floor(last / 2), last])].filter((at) => at >= 0)

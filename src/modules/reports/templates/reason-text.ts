@@ -8,7 +8,7 @@ const SCORE_LIMIT = /([\d,]+) \([a-z0-9-]*bands v\d+, ([^()]*)\)/g
 const INTERVAL = /([[(])([^\s[\]()]+)\.\.([^\s[\]()]+)([\])])/g
 const LIMITS = 'By the lists:'
 
-const toRange = (_: string, open: string, from: string, to: string, close: string): string =>
+const toRange = (...[, open, from, to, close]: string[]): string =>
   `${open === '[' ? 'from' : 'above'} ${from} ${close === ']' ? 'to' : 'to below'} ${to}`
 
 /** `scores`: numbers in the sentence that are scores. */

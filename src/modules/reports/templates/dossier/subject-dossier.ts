@@ -162,7 +162,7 @@ const describeOpen = (what: string, count: number): string =>
   count === 0 ? `No open ${what}.` : `Open ${what}s: ${count}.`
 
 /** Below the rating on the first page: what is open, and how the cases ended. */
-function describeStanding({ alerts, cases }: Data): string {
+function describeOpenAndClosed({ alerts, cases }: Data): string {
   const closed = cases.filter(({ state }) => state === 'closed')
   const ended = closed.slice(0, 3).map((one) => `${one.reference} ${describeOutcomeOf(one)}`)
   const more = closed.length > ended.length ? ` and ${closed.length - ended.length} more` : ''
@@ -265,7 +265,7 @@ function arrange(data: Data, format: ReportFormat) {
     subtitle: subject.name,
     reference: subject.external_id ?? subject.subject_id,
     blocks: [
-      { kind: 'callout' as const, tone: getTone(bands, band), title, text: `${said} ${describeStanding(data)}` },
+      { kind: 'callout' as const, tone: getTone(bands, band), title, text: `${said} ${describeOpenAndClosed(data)}` },
     ],
     sections: [
       arrangeIdentity(data, format),
