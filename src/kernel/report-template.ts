@@ -8,6 +8,8 @@ import type { Caches } from './cache/caches.ts'
 import type { Tx } from './database/tx.ts'
 import type { ValueEncryption } from './encryption/value-encryption.ts'
 import type { IntegrityKeys } from './integrity/keys.ts'
+import type { ModuleMetrics } from './module-metrics.ts'
+import type { PluginPolicy } from './plugin-policy.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
 export type Tone = 'neutral' | 'good' | 'warning' | 'bad'
@@ -40,6 +42,8 @@ export interface ChartSeries {
   readonly title: string
   /** Whole numbers, one for each label of the chart. */
   readonly values: readonly number[]
+  /** The values as people read them, such as percentages; the numbers where absent. */
+  readonly texts?: readonly string[]
   readonly tone?: Tone
 }
 
@@ -49,6 +53,12 @@ export interface ReportChart {
   readonly title: string
   readonly labels: readonly string[]
   readonly series: readonly ChartSeries[]
+  /** Of a line: the place of each label on the axis, whole and ascending; a value holds until the next. Evenly spaced where absent. */
+  readonly positions?: readonly number[]
+  /** Of a line: the marks of the scale. */
+  readonly ticks?: readonly { readonly value: number; readonly text: string }[]
+  /** Of bars: more width for the labels, for those that are sentences. */
+  readonly has_long_labels?: boolean
 }
 
 export type ReportBlock =
@@ -67,6 +77,8 @@ export interface ReportSection {
 export interface ReportDocument {
   readonly title: string
   readonly subtitle: string
+  /** What the report is about as files are named after it: a number or key, never the name of a person. */
+  readonly reference?: string
   /** Above the first section. */
   readonly blocks: readonly ReportBlock[]
   readonly sections: readonly ReportSection[]
@@ -79,10 +91,17 @@ export interface ListVersion {
   readonly content_hash: string
 }
 
+/** A decision that the content rests on, and the hash of the versions that it was made on. */
+export interface CitedDecision {
+  readonly evaluation_id: string
+  readonly receipt_id: string
+  readonly receipt_sha256: string
+}
+
 export interface CollectedReport<D> {
   /** JSON; stored, and given out as the JSON format. */
   readonly data: D
-  readonly receipts: readonly string[]
+  readonly decisions: readonly CitedDecision[]
   readonly list_versions: readonly ListVersion[]
   /** Restrictions of the rows that were read, in force or not: who cannot see one of them cannot see the report. */
   readonly restrictions: readonly string[]
@@ -101,6 +120,8 @@ export interface CollectCapabilities {
   readonly caches: Caches
   readonly encryption: ValueEncryption
   readonly integrity: IntegrityKeys
+  readonly metrics: ModuleMetrics
+  readonly plugin_policy: PluginPolicy
   readonly threads: WorkerThreads
 }
 

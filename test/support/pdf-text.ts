@@ -66,6 +66,8 @@ function readLine({ items }: Line): string {
 export interface ReadPdf {
   /** Of each page, line after line. */
   readonly pages: readonly string[]
+  /** In the order in which it is drawn, cell after cell, without blanks. */
+  readonly drawn: string
   /** Roles of the structure tree, all pages together. */
   readonly roles: ReadonlySet<string>
   readonly metadata: string
@@ -84,10 +86,12 @@ function collectRoles(node: StructNode | null, into: Set<string>): void {
 export async function readPdf(bytes: Buffer): Promise<ReadPdf> {
   const document = await getDocumentProxy(new Uint8Array(bytes), { verbosity: 0 })
   const pages: string[] = []
+  let drawn = ''
   const roles = new Set<string>()
   for (let number = 1; number <= document.numPages; number++) {
     const page = await document.getPage(number)
     const { items } = (await page.getTextContent()) as { items: TextItem[] }
+    drawn += items.map(({ str }) => str.replaceAll(/\s/g, '')).join('')
     pages.push(
       groupLines(items.filter((item) => !isGuessed(item)))
         .map(readLine)
@@ -95,5 +99,5 @@ export async function readPdf(bytes: Buffer): Promise<ReadPdf> {
     )
     collectRoles((await page.getStructTree()) as StructNode | null, roles)
   }
-  return { pages, roles, metadata: bytes.toString('latin1') }
+  return { pages, drawn, roles, metadata: bytes.toString('latin1') }
 }

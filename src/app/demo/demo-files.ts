@@ -173,6 +173,8 @@ export interface DemoAlert {
   readonly title: string
   readonly priority: string
   readonly facts: readonly { readonly name: string; readonly value: string }[]
+  /** What it was matched with, as the API takes it. */
+  readonly explanation?: object
   /** Of the subject; absent: it is about none. */
   readonly external_id?: string
   /** Reported so many times more. */

@@ -11,6 +11,7 @@ import { batchErasure } from './schedules/queries.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import { scheduledBatchJob } from './schedules/schedule-job.ts'
 
+export { explainSubject } from './results/read-results.ts'
 export * as scheduleTimes from './schedules/index.ts'
 export { openContents } from './stored-items.ts'
 

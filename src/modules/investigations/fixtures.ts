@@ -32,7 +32,7 @@ const NARRATIVE = {
   paragraphs: [{ kind: 'assessment', text: 'The payments fit the business of the customer.', cites: [] }],
 }
 /** As the job that gathers leaves it when everything was answered. */
-const settle = (t: ExampleTenant, { investigation_id }: Case) =>
+export const settle = (t: ExampleTenant, { investigation_id }: Case) =>
   t.write(async (tx) => {
     const where = 'where tenant_id = $1 and investigation_id = $2'
     for (const set of [`state = 'running', started_at = now()`, `state = 'succeeded', ended_at = now()`])

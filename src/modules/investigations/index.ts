@@ -29,6 +29,7 @@ import { workKinds } from './work-kinds.ts'
 
 export { countGathering, countOpenCases } from './gathering/queries.ts'
 export { countOfficers } from './queries.ts'
+export { type CaseFindings, collectCaseFindings } from './report/case-findings.ts'
 
 export const investigations: Module = {
   name: 'investigations',

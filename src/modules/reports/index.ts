@@ -11,9 +11,9 @@ import { scheduleErasure } from './schedules/queries.ts'
 import { scheduleRoutes } from './schedules/routes.ts'
 import { scheduledReportJob } from './schedules/schedule-job.ts'
 import { decisionExplanation } from './templates/decision-explanation.ts'
+import { subjectDossier } from './templates/dossier/subject-dossier.ts'
 import { listChangeNote } from './templates/list-change-note.ts'
 import { programmeOverview } from './templates/programme-overview.ts'
-import { subjectDossier } from './templates/subject-dossier.ts'
 import { verifyReportJob } from './verify-report.ts'
 
 export const reports: Module = {

@@ -62,6 +62,7 @@ const isComplete = `(r.source_count = 0 or r.source_count = (select count(*) fro
   where s.tenant_id = r.tenant_id and s.report_id = r.report_id))`
 
 export interface ReportFilter {
+  readonly template?: string | undefined
   readonly template_key?: string | undefined
   readonly subject_id?: string | undefined
   readonly schedule_id?: string | undefined
@@ -77,8 +78,10 @@ export const listReports = (
 ) => {
   const values: unknown[] = [tx.tenant_id, roles, after?.[0] ?? null, after?.[1] ?? null, count]
   let where = ''
-  for (const name of ['template_key', 'subject_id', 'schedule_id', 'state'] as const)
-    if (filter[name] !== undefined) where += ` and r.${name} = $${values.push(filter[name])}`
+  for (const name of ['template', 'template_key', 'subject_id', 'schedule_id', 'state'] as const) {
+    const column = name === 'template' ? 'template_key' : name
+    if (filter[name] !== undefined) where += ` and r.${column} = $${values.push(filter[name])}`
+  }
   return tx.query<ReportRow>(
     `select ${columns} from app.report r
       where r.tenant_id = $1 and r.readers && $2::text[] and ${isComplete}

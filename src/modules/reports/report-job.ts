@@ -34,7 +34,7 @@ const MAX_SNAPSHOT_BYTES = 16 * 1024 * 1024
 type Context = JobContext<
   { report_id: string },
   unknown,
-  CollectCapabilities & Capabilities<'jobs' | 'metrics' | 'modules' | 'printing'>
+  CollectCapabilities & Capabilities<'jobs' | 'metrics' | 'modules' | 'printing' | 'public_url'>
 >
 
 export const reportReady = declareEvent({
@@ -51,7 +51,10 @@ export const makeReportJob = defineJob({
   // What was stored stays: a later attempt makes the files that are missing.
   resumes: 'restart',
   visible_to: ['analyst', 'compliance_officer', 'auditor', 'service'],
-  uses: ['caches', 'encryption', 'integrity', 'jobs', 'metrics', 'modules', 'printing', 'threads'],
+  uses: [
+    ...(['caches', 'encryption', 'integrity', 'jobs', 'metrics', 'modules'] as const),
+    ...(['plugin_policy', 'printing', 'public_url', 'threads'] as const),
+  ],
   run: async (context) => {
     const { report_id } = context.payload
     await context.write((tx) => updateRestarted(tx, report_id))
@@ -116,14 +119,15 @@ async function collect(context: Context, report: StoredReport): Promise<void> {
     created_at: report.created_at,
     created_by,
     request_sha256: hashRequest(salt, report),
+    service_url: kernel.public_url,
     data: collected.data,
     document: template.arrange(collected.data, createReportFormat(locale, time_zone)),
   }
   const text = toSnapshotText(snapshot)
   if (text.length > MAX_SNAPSHOT_BYTES)
     fail('report_invalid', 'The content is larger than a report can hold. Choose a shorter period or fewer versions.')
-  const { receipts, list_versions } = collected
-  const made = { template, formats, parameters, receipts, list_versions, snapshot, snapshot_sha256: hashText(text) }
+  const { decisions, list_versions } = collected
+  const made = { template, formats, parameters, decisions, list_versions, snapshot, snapshot_sha256: hashText(text) }
   const manifest = await buildManifest(kernel.printing, made)
   const restrictions = [...new Set(collected.restrictions)].sort()
   await step(async (tx) => {

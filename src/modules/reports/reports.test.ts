@@ -11,6 +11,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { createPrinting, type PrintingSettings } from '#kernel/typesetting/printing.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { newUpload } from '#modules/documents/fixtures.ts'
+import { settle as settleCase } from '#modules/investigations/fixtures.ts'
 import { projectRoot } from '#test/support/database.ts'
 import { ensurePolicy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -18,7 +19,10 @@ import { readPdf } from '#test/support/pdf-text.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { threadsDir } from '#test/support/threads.ts'
 import { reportErasure } from './erase-reports.ts'
+import { findStoredReport, type StoredReport } from './queries.ts'
 import { toCell } from './render/csv-text.ts'
+import { toPrinted } from './render/printable-text.ts'
+import { readSnapshot } from './report-content.ts'
 import { scheduleErasure } from './schedules/queries.ts'
 import { runIfDue } from './schedules/schedules.ts'
 
@@ -139,7 +143,7 @@ describe('a subject dossier', () => {
   test('states what it was made with, and is identical when it is made again', async () => {
     const manifest = await t.make(`GET /reports/${report_id}/manifest`)
     expect(manifest).toMatchObject({
-      template: { key: 'subject-dossier', version: 2 },
+      template: { key: 'subject-dossier', version: 3 },
       engine: { name: 'typst-ts-node-compiler', version: '0.7.0' },
       parameters: { subject_id },
     })
@@ -315,6 +319,220 @@ describe('a subject dossier', () => {
     const other = await make({ ...request(await newSubject('Ada')), formats: ['json'] })
     expect((await w.call(`DELETE /reports/${other.report_id}?reason=Old`, { token: await t.token() })).status).toBe(204)
     expect((await t.make(`GET /reports/${other.report_id}`)).state).toBe('deleted')
+  })
+})
+
+/** What the document of a report says, as it is printed; charts are drawn, with the numbers as their description. */
+async function listPrinted(report_id: string): Promise<string[]> {
+  const { snapshot } = await inTenant(async (tx) => readSnapshot(w.kernel, tx, await getStored(tx, report_id)))
+  const { title, subtitle, blocks, sections } = snapshot.document
+  const all = [...blocks, ...sections.flatMap((section) => section.blocks)]
+  const texts = all.flatMap((block): string[] => {
+    switch (block.kind) {
+      case 'facts':
+        return block.items.flatMap(({ label, value }) => [label, value])
+      case 'list':
+        return [...block.items]
+      case 'callout':
+        return [block.title, block.text]
+      case 'chart':
+        return [block.title]
+      case 'table':
+        return block.rows.length > 0
+          ? [...block.columns.map((column) => column.title), ...block.rows.flat()]
+          : [block.empty]
+      default:
+        return [block.text]
+    }
+  })
+  return [title, subtitle, ...sections.map((section) => section.title), ...texts].map((text) =>
+    w.kernel.printing.pdf.substituteMissing(toPrinted(text)).text.replaceAll(/\s/g, ''),
+  )
+}
+const getStored = async (tx: Tx, report_id: string) => (await findStoredReport(tx, report_id)) as StoredReport
+
+/** A long text may go on after the foot of a page and the header of the next. */
+function isDrawn(drawn: string, text: string): boolean {
+  if (drawn.includes(text)) return true
+  for (let at = 10; at < text.length - 10; at++)
+    if (drawn.includes(text.slice(0, at)) && drawn.includes(text.slice(at))) return true
+  return false
+}
+
+/** Texts of the stored document that are not in the PDF file. */
+async function findLost(report_id: string): Promise<string[]> {
+  const { drawn } = await readPdf((await readContent(report_id, 'pdf')).bytes)
+  return (await listPrinted(report_id)).filter((text) => !isDrawn(drawn, text))
+}
+
+describe('a dossier of somebody who was rated and investigated', () => {
+  const note = 'The customer has a seat in parliament, so that the whole relationship is looked at.'
+  let subject_id: string
+  let reference: string
+  let investigation_id: string
+  let report_id: string
+  let case_report_id: string
+  let text: string
+
+  beforeAll(async () => {
+    const { matrix_key, country_list } = await ensurePolicy(t)
+    const external_id = 'P 4711/x'
+    const body = { subject_type: 'person', name: 'Grace Brewster', external_id, attributes: { country: 'DE' } }
+    subject_id = (await t.make('POST /subjects', { body })).subject_id
+    await t.make('POST /evaluations', { body: { matrix_key, subject_id } })
+    await t.make(`PATCH /subjects/${subject_id}`, { body: { attributes: { country: 'IR' } } })
+    await t.make('POST /evaluations', { body: { matrix_key, subject_id } })
+    const batch = { matrix_key, items: [{ subject_id, inputs: { pep: true } }] }
+    await t.runToEnd(await t.make('POST /batch-evaluations', { body: batch }))
+    await override()
+    const alert = {
+      ...{
+        source: 'screening',
+        dedup_key: 'listed',
+        title: 'Name resembles a listed party',
+        priority: 'high',
+        subject_id,
+      },
+      facts: [{ name: 'listed_party', value: 'DEMO-0019, Specimena Mockstein' }],
+      explanation: {
+        sentence: 'The family names resemble each other.',
+        fields: [{ name: 'birth_date', subject_value: '1979-11-30', matched_value: '1957-11-10', agrees: false }],
+        references: [{ kind: 'list', id: country_list, version: 1 }],
+      },
+    }
+    const { alert_id } = await t.make('POST /alerts', { body: alert })
+    await t.make(`POST /alerts/${alert_id}/escalate`, { body: { playbook_key: 'edd-person', note } })
+    const other = await t.make('POST /alerts', {
+      body: { ...alert, dedup_key: 'other', priority: 'low', title: 'Old address' },
+    })
+    const dismissal = { reason_code: 'ALR_FALSE_MATCH', note: 'She moved in March.' }
+    await t.make(`POST /alerts/${other.alert_id}/dismiss`, { body: dismissal })
+    await closeCase()
+    const asked = { template: 'investigation-pack', parameters: { investigation_id } }
+    case_report_id = (await make(asked)).report_id
+    report_id = (await make(request(subject_id))).report_id
+    text = (await listPrinted(report_id)).join('\n')
+  })
+
+  async function override(): Promise<void> {
+    await t.setApprovalRules([{ action: 'risk-override', approvers: 1, role: 'compliance_officer' }])
+    const expires_at = new Date(Date.now() + 864e5).toISOString()
+    const body = { band: 'prohibited', reason: 'Asked by the board', expires_at }
+    const { cr_id } = await t.make(`POST /subjects/${subject_id}/risk-override`, { body })
+    await t.make(`POST /change-requests/${cr_id}/approve`, { token: await t.token(allRoles, t.author), body: {} })
+    await t.setApprovalRules([])
+  }
+
+  async function closeCase(): Promise<void> {
+    const [opened] = (await t.make(`GET /investigations?subject_id=${subject_id}`)).items
+    ;({ investigation_id, reference } = opened)
+    const at = `/investigations/${investigation_id}`
+    const owner = { owner_kind: 'investigation', owner_id: investigation_id }
+    const item = {
+      ...owner,
+      kind: 'external_reference',
+      title: 'Entry of the list',
+      reference: 'DEMO-0019',
+      source: 'List',
+    }
+    const obtained_at = new Date().toISOString()
+    const { evidence_id } = await t.make('POST /evidence', { body: { ...item, obtained_at } })
+    await settleCase(t, { investigation_id })
+    const paragraphs = [
+      { kind: 'fact', text: 'The listed party was born twenty-two years earlier.', cites: [evidence_id] },
+      { kind: 'assessment', text: 'She is not the listed party.', cites: [] },
+    ]
+    await t.make(`PUT ${at}/narrative`, { body: { paragraphs } })
+    const outcome = { outcome: 'INV_NO_SUSPICION', note: 'Dates of birth differ.' }
+    const { proposal } = await t.make(`POST ${at}/propose-outcome`, {
+      token: await t.token(allRoles, t.author),
+      body: outcome,
+    })
+    const closing = { proposal_hash: proposal.proposal_hash, note: 'Agreed, review in a year.' }
+    await t.make(`POST ${at}/close`, { body: closing })
+  }
+
+  const say = (sentence: string) => expect(text).toContain(sentence.replaceAll(/\s/g, ''))
+
+  test('says what each case found, on what evidence, who proposed and closed it, and where its report is', async () => {
+    const { seals } = await t.make(`GET /investigations/${investigation_id}`)
+    expect(seals).toBe(1)
+    for (const sentence of [
+      'No suspicion (INV_NO_SUSPICION). The evidence leaves no ground for suspicion.',
+      'The listed party was born twenty-two years earlier. [E1]',
+      'Conclusion: She is not the listed party.',
+      'Entry of the list',
+      'Dates of birth differ.',
+      'Agreed, review in a year.',
+      case_report_id,
+      `/api/investigations/${investigation_id}/pack`,
+    ])
+      say(sentence)
+    const files = (await t.make(`GET /reports/${case_report_id}`)).files as { format: string; sha256: string }[]
+    say(files.find(({ format }) => format === 'pdf')?.sha256 as string)
+  })
+
+  test('says what an alert matched, on which list version, how it ended and why', async () => {
+    const { country_list } = await ensurePolicy(t)
+    say('listed party: DEMO-0019, Specimena Mockstein')
+    say('birth date: 1979-11-30 against 1957-11-10, differs')
+    say(`Checked with list ${country_list} version 1`)
+    say(`It led to ${reference}: No suspicion. Written with it: “${note}”`)
+    say('Not the same party: The alert concerns another party than the subject. Written with it: “She moved in March.”')
+    const { list_versions } = await t.make(`GET /reports/${report_id}/manifest`)
+    expect(list_versions).toContainEqual(expect.objectContaining({ list_key: country_list, version: 1 }))
+  })
+
+  test('says why a rating rose against the one before, also in batches, and who approved an override', async () => {
+    say('Rose from Low 20.00%. Factors: Country +35.00%, was DE, is IR.')
+    say('Unchanged. Trigger now: Politically exposed.')
+    say('First rating by this matrix.')
+    expect(text).toMatch(/Overrideproposedby.+,approvedby.+/)
+    say('Asked by the board')
+    say('Country')
+  })
+
+  test('is named after the external id in file and title, and cites decisions with the hash of their receipts', async () => {
+    const pdf = await readContent(report_id, 'pdf')
+    const name = `subject-dossier-P-4711-x-${report_id}.pdf`
+    expect(pdf.headers['content-disposition']).toBe(`attachment; filename="${name}"`)
+    expect(pdf.bytes.toString('latin1')).toContain('Subject dossier P 4711/x')
+    const { decisions, receipts } = await t.make(`GET /reports/${report_id}/manifest`)
+    expect(decisions.map(({ receipt_id }: { receipt_id: string }) => receipt_id)).toEqual(receipts)
+    const [{ evaluation_id, receipt_sha256 }] = decisions
+    expect((await t.make(`GET /evaluations/${evaluation_id}`)).receipt.manifest_hash).toBe(receipt_sha256)
+    const found = await t.make(`GET /reports?template=subject-dossier&subject_id=${subject_id}`)
+    expect(found.items.map((one: { report_id: string }) => one.report_id)).toEqual([report_id])
+    expect((await t.make(`GET /reports?template=subject-dossier&template_key=list-change-note`)).items).toEqual([])
+  })
+
+  test('has every text of its document in the PDF file, as the reports of all templates', async () => {
+    const { decisions } = await t.make(`GET /reports/${report_id}/manifest`)
+    const requests = [
+      { template: 'decision-explanation', parameters: { evaluation_id: decisions[0].evaluation_id } },
+      { template: 'programme-overview', parameters: { days: 7 } },
+      { template: 'list-change-note', parameters: { list_key: 'reason-codes', from_version: 1, to_version: 2 } },
+    ]
+    const made = [report_id, case_report_id]
+    for (const asked of requests) made.push((await make({ ...asked, formats: ['json', 'pdf'] })).report_id)
+    const templates = (await t.make('GET /reports/templates')).items as { key: string }[]
+    expect(new Set([...requests.map(({ template }) => template), 'subject-dossier', 'investigation-pack'])).toEqual(
+      new Set(templates.map(({ key }) => key)),
+    )
+    for (const id of made) expect([id, await findLost(id)]).toEqual([id, []])
+  })
+
+  test('says nothing of a case that is restricted, and is hidden when one of its documents is', async () => {
+    const outsider = (await w.person(t.tenant_id, ['compliance_officer'])).token
+    expect((await readContent(report_id, 'csv', outsider)).status).toBe(200)
+    await t.make(`PUT /investigations/${investigation_id}/access`, {
+      body: { is_restricted: true, reason: 'Suspicion' },
+    })
+    expect((await readContent(report_id, 'csv', outsider)).status).toBe(404)
+    const open = await make({ ...request(subject_id), formats: ['json', 'csv'] })
+    const csv = (await readContent(open.report_id, 'csv', outsider)).text
+    for (const hidden of [reference, 'twenty-two years', case_report_id]) expect(csv).not.toContain(hidden)
+    expect((await readContent(open.report_id, 'json', outsider)).text).not.toContain(investigation_id)
   })
 })
 

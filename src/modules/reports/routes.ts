@@ -12,7 +12,7 @@ import { chooseFormats, createReport, findTemplate, listTemplates, MAKE_REPORT }
 import type { ReportFormatName } from './model.ts'
 import { findManifest, listReports, removeParts, updateEnded } from './queries.ts'
 import { expectContent, expectDeletable, openReport, openReportForChange } from './report-access.ts'
-import { readPart } from './report-content.ts'
+import { readPart, readSnapshot } from './report-content.ts'
 import {
   ContentQuery,
   Manifest,
@@ -47,6 +47,19 @@ const toTemplateView = (template: ReportTemplate, formats: ReportFormatName[]) =
   formats,
   parameters: JSON.parse(JSON.stringify(template.parameters)) as Record<string, unknown>,
 })
+
+/** Which report it is, then what it is about; the id names it to the service, and no two files are called the same. */
+export function toFileName(
+  { template_key, report_id }: { readonly template_key: string; readonly report_id: string },
+  reference: string | undefined,
+  format: ReportFormatName,
+): string {
+  const safe = (reference ?? '')
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .slice(0, 60)
+    .replaceAll(/^-+|-+$/g, '')
+  return `${[template_key, safe, report_id].filter(Boolean).join('-')}.${format}`
+}
 
 const findEngine = async ({ kernel }: { readonly kernel: Capabilities<'printing'> }): Promise<void> => {
   await kernel.printing.pdf.findEngine()
@@ -94,9 +107,9 @@ export const reportRoutes = [
     query: ReportQuery,
     reply: [200, ReportPage],
   }).handle((input) => {
-    const { template_key, subject_id, schedule_id, state } = input.query
+    const { limit: _limit, cursor: _cursor, ...filter } = input.query
     return paginate(input, 'listReports', ['created_at', 'report_id'], (after, count) =>
-      listReports(input.tx, { roles: input.actor.roles, template_key, subject_id, schedule_id, state }, after, count),
+      listReports(input.tx, { roles: input.actor.roles, ...filter }, after, count),
     )
   }),
 
@@ -158,10 +171,11 @@ export const reportRoutes = [
     problems: ['not_found', 'not_finished', 'format_unavailable', 'erased', 'content_corrupt'],
   }).handle(async ({ params, query, read, kernel, actor, audit }) => {
     const { format, preview = false } = query
-    const { report, bytes } = await read(async (tx) => {
+    const { report, reference, bytes } = await read(async (tx) => {
       const found = await openReport({ tx, actor, audit }, params.report_id)
       expectContent(found)
-      return { report: found, bytes: await readPart(kernel, tx, found, format) }
+      const { snapshot } = await readSnapshot(kernel, tx, found)
+      return { report: found, reference: snapshot.document.reference, bytes: await readPart(kernel, tx, found, format) }
     })
     const file = report.files.find((one) => one.format === format)
     if (!bytes || !file) return fail('format_unavailable', report.failure ?? `The report was not made as ${format}.`)
@@ -169,7 +183,7 @@ export const reportRoutes = [
     const content = (async function* () {
       yield bytes
     })()
-    const file_name = `${report.template_key}-${report.report_id}.${format}`
+    const file_name = toFileName(report, reference, format)
     return Object.assign(content, { media_type: mediaTypes[format], ...(!preview && { file_name }) })
   }),
 

@@ -105,6 +105,7 @@ export const ReportPage = pageOf(Report)
 export const ReportParams = closed({ report_id: Id() })
 export const ReportQuery = closed({
   ...pageQuery,
+  template: Type.Optional(Slug({ description: 'Key of the template, as in a request. The same as `template_key`.' })),
   template_key: Type.Optional(Slug()),
   subject_id: Type.Optional(Id()),
   schedule_id: Type.Optional(Id()),
@@ -129,6 +130,20 @@ export const Manifest = closed(
     time_zone: text(100),
     parameters: Parameters,
     receipts: listOf(Id(), 10_000, { description: 'Receipts of the decisions in it.' }),
+    decisions: Type.Optional(
+      listOf(
+        closed({
+          evaluation_id: Id(),
+          receipt_id: Id(),
+          receipt_sha256: Sha256('Of the versions that it was made on.'),
+        }),
+        10_000,
+        {
+          description:
+            'The same receipts, with the decision and the hash of each. Reports of earlier releases have none.',
+        },
+      ),
+    ),
     list_versions: listOf(closed({ list_key: Slug(), version: Count, content_hash: text(64) }), 10_000),
     snapshot_sha256: Sha256('Of the stored snapshot.'),
     created_at: Timestamp(),

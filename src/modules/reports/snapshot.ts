@@ -1,13 +1,13 @@
 /** What is stored of a report: the snapshot with data and document, and the manifest of what its files are made with. */
 import { hash, randomBytes } from 'node:crypto'
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import type { ListVersion, ReportDocument, ReportTemplate } from '#kernel/report-template.ts'
+import type { CitedDecision, ListVersion, ReportDocument, ReportTemplate } from '#kernel/report-template.ts'
 import type { PdfEngine } from '#kernel/typesetting/pdf-compiler.ts'
 import type { Printing } from '#kernel/typesetting/printing.ts'
 import type { ReportFormatName } from './model.ts'
 
 /** Increases when the code would make other bytes of the same snapshot; layout and stylesheet have their own hash. */
-export const RENDERER_VERSION = 2
+export const RENDERER_VERSION = 3
 
 export interface Snapshot {
   readonly format: 'probity-report/1'
@@ -23,6 +23,8 @@ export interface Snapshot {
   readonly created_by: string
   /** Of what was requested, with the salt: the row says it too, and could be altered. Reports of earlier releases have none. */
   readonly request_sha256?: string
+  /** Where readers reach the service; null where the operator has not said it. Reports of earlier releases have none. */
+  readonly service_url?: string | null
   readonly data: unknown
   readonly document: ReportDocument
 }
@@ -37,6 +39,8 @@ export interface Manifest {
   readonly time_zone: string
   readonly parameters: Readonly<Record<string, unknown>>
   readonly receipts: readonly string[]
+  /** Reports of earlier releases have none. */
+  readonly decisions?: readonly CitedDecision[]
   readonly list_versions: readonly ListVersion[]
   readonly snapshot_sha256: string
   readonly created_at: string
@@ -71,7 +75,7 @@ export interface ManifestInput {
   readonly template: ReportTemplate
   readonly formats: readonly ReportFormatName[]
   readonly parameters: Readonly<Record<string, unknown>>
-  readonly receipts: readonly string[]
+  readonly decisions: readonly CitedDecision[]
   readonly list_versions: readonly ListVersion[]
   readonly snapshot: Snapshot
   readonly snapshot_sha256: string
@@ -89,7 +93,7 @@ export async function describePrinting(printing: Printing, formats: readonly Rep
 }
 
 export async function buildManifest(printing: Printing, input: ManifestInput): Promise<Manifest> {
-  const { template, formats, parameters, receipts, list_versions, snapshot, snapshot_sha256 } = input
+  const { template, formats, parameters, decisions, list_versions, snapshot, snapshot_sha256 } = input
   const { sha256, ...made_with } = await describePrinting(printing, formats)
   return {
     template: { key: template.key, version: template.version, sha256 },
@@ -97,7 +101,8 @@ export async function buildManifest(printing: Printing, input: ManifestInput): P
     locale: snapshot.locale,
     time_zone: snapshot.time_zone,
     parameters,
-    receipts,
+    receipts: decisions.map(({ receipt_id }) => receipt_id),
+    decisions,
     list_versions,
     snapshot_sha256,
     created_at: snapshot.created_at,

@@ -1,8 +1,9 @@
 /** Reads results of a batch: all items as a file, or one item with its recomputed explanation. */
+import { NeedsPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { OwnerKeyDestroyed } from '#kernel/encryption/failures.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertFound, fail } from '#kernel/problem.ts'
+import { assertFound, fail, Problem } from '#kernel/problem.ts'
 import { buildDocument, toOutcomeView } from '#modules/evaluations/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 
@@ -35,6 +36,23 @@ export async function explainItem(
   if (made.document_hash !== document_hash || !matchesOutcome(item, made.content.outcome))
     return fail('content_corrupt')
   return { batch_id, seq, document_hash, outcome: toOutcomeView(decision.outcome), explanation: decision.explanation }
+}
+
+/** How a batch decided about a subject; null where it did not, where nothing can be explained, or where a plugin would have to run. */
+export async function explainSubject(
+  kernel: binding.DecideCapabilities & Capabilities<'encryption'>,
+  tx: Tx,
+  batch_id: string,
+  subject_id: string,
+) {
+  const [item] = await listItems(tx, batch_id, { subject_id, state: 'done' }, { after_seq: 0, count: 1 })
+  if (!item) return null
+  try {
+    return await explainItem(kernel, tx, batch_id, item.seq)
+  } catch (error) {
+    if (error instanceof Problem || error instanceof NeedsPrecompute) return null
+    throw error
+  }
 }
 
 /** The columns of the item must agree with the document. */

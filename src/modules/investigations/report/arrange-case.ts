@@ -104,8 +104,13 @@ function arrangeCase(data: CollectedCase, format: ReportFormat): ReportSection {
   }
 }
 
-function describeAlert(alert: CollectedCase['alerts'][number], { names }: CollectedCase): string {
-  if (alert.dismissed_by !== null) return `dismissed (${alert.reason_code}) by ${toName(names, alert.dismissed_by)}`
+const nameCode = ({ reason_titles }: CollectedCase, code: string | null): string =>
+  code === null ? '–' : (reason_titles[code] ?? code)
+
+function describeAlert(alert: CollectedCase['alerts'][number], data: CollectedCase): string {
+  const { names } = data
+  if (alert.dismissed_by !== null)
+    return `dismissed (${nameCode(data, alert.reason_code)}) by ${toName(names, alert.dismissed_by)}`
   if (alert.escalated_by !== null) return `escalated by ${toName(names, alert.escalated_by)}`
   return alert.state
 }
@@ -186,6 +191,9 @@ function describeResult(step: Step, data: CollectedCase, format: ReportFormat): 
   return parts.join('; ') || '–'
 }
 
+/** As the pages of the case call them. */
+const stateTexts: Readonly<Record<string, string>> = { succeeded: 'done', indeterminate: 'outcome unknown' }
+
 function arrangeWork(data: CollectedCase, format: ReportFormat): ReportSection {
   const { steps, tasks, requests, names } = data
   return {
@@ -204,7 +212,7 @@ function arrangeWork(data: CollectedCase, format: ReportFormat): ReportSection {
         rows: steps.map((step) => [
           `${step.title ?? step.step_key}${step.is_required ? '' : ' (optional)'}`,
           step.kind,
-          step.state,
+          stateTexts[step.state] ?? step.state,
           format.instant(step.ended_at),
           describeResult(step, data, format),
         ]),
@@ -270,7 +278,7 @@ function describeEvent({ kind, data: named }: TimelineEntry, data: CollectedCase
   const details = [
     step_key && (data.steps.find((step) => step.step_key === step_key)?.title ?? String(step_key)),
     evidence_id && numberEvidence(data)(String(evidence_id)),
-    outcome && String(outcome),
+    outcome && nameCode(data, String(outcome)),
     assignee && toName(data.names, String(assignee)),
     version && `version ${version}`,
     state && toWords(String(state)),
@@ -340,7 +348,7 @@ function arrangeSeal({ seal, names, investigation }: CollectedCase, format: Repo
       {
         kind: 'list',
         items: [
-          `Ask for the archive of ${investigation.reference} (“Examiner’s package” on its page): it holds the signed seal, the narrative, the evidence and the timeline.`,
+          `Ask for the archive of ${investigation.reference} (“Examiner’s package” on its page): it holds the signed seal, the narrative, the list of the evidence with its hashes, and the timeline.`,
           'Run “probity verify pack FILE.zip --key PUBLIC_KEY”. It needs no connection. It checks the signatures, every file, and that what was closed is what was proposed.',
           'Take the public key from somebody other than the sender of the archive. The SHA-256 of seal.json is the one above, computed over its canonical form.',
         ],
@@ -354,6 +362,7 @@ export function arrangeReport(data: CollectedCase, format: ReportFormat): Report
   return {
     title: 'Investigation',
     subtitle: `${investigation.reference} · ${investigation.subject.name}`,
+    reference: investigation.reference,
     blocks: [describeState(data, format)],
     sections: [
       arrangeCase(data, format),

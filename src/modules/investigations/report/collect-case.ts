@@ -13,16 +13,11 @@ import { findInvestigation, type InvestigationRow, listCaseSubjects, listSteps, 
 import { listSeals } from '../seal/queries.ts'
 import { listRequests, listTasks } from '../tasks/queries.ts'
 import { toStep, toSummary } from '../view.ts'
+import type { ReasonTitle } from './outcome-titles.ts'
 import { listReportedAlerts } from './queries.ts'
 
 /** The newest; the report says where there are more, and the archive has them. */
 export const MOST_EVENTS = 500
-
-interface ReasonCode {
-  readonly code: string
-  readonly title: string
-  readonly text: string
-}
 
 export function refuseCase(): never {
   const detail = 'There is no investigation with this id.'
@@ -91,7 +86,14 @@ export async function collectCase(kernel: CollectCapabilities, tx: Tx, investiga
   const decided = steps.flatMap(({ result }) => (result?.kind === 'evaluation' ? [result.id] : []))
   const decisions = await readDecisions(kernel, tx, decided)
   const code = row.outcome ?? row.proposed_outcome
-  const reasons = await resolver.loadPolicyList<ReasonCode>(kernel, tx, 'reason-codes')
+  const reasons = await resolver.loadPolicyList<ReasonTitle>(kernel, tx, 'reason-codes')
+  const used = new Set([
+    ...timeline.map(({ data }) => data['outcome']),
+    ...alerts.map(({ reason_code }) => reason_code),
+  ])
+  const reason_titles = Object.fromEntries(
+    (reasons?.entries ?? []).flatMap((one) => (used.has(one.code) ? [[one.code, one.title]] : [])),
+  )
   const names = await nameActors(tx, [
     ...[row.created_by, row.assignee, row.proposed_by, row.closed_by, seal?.sealed_by ?? null],
     ...tasks.flatMap(({ assignee, ended_by }) => [assignee, ended_by]),
@@ -109,6 +111,7 @@ export async function collectCase(kernel: CollectCapabilities, tx: Tx, investiga
     outcome:
       code === null ? null : (reasons?.entries.find((one) => one.code === code) ?? { code, title: code, text: '' }),
     seal: seal ?? null,
+    reason_titles,
     ...{ steps, tasks, requests, evidence, alerts, subjects, narrative, timeline, decisions, names },
   }
 }

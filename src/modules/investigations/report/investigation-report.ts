@@ -5,6 +5,7 @@ import { closed, Id } from '#kernel/schema.ts'
 import { findSubject } from '#modules/subjects/index.ts'
 import { arrangeReport } from './arrange-case.ts'
 import { type CollectedCase, collectCase, getCase } from './collect-case.ts'
+import { listEvidenceRestrictions } from './queries.ts'
 
 /** In the order of their keys and versions, each once. */
 function listVersions({ decisions }: CollectedCase): ListVersion[] {
@@ -17,7 +18,7 @@ function listVersions({ decisions }: CollectedCase): ListVersion[] {
 
 export const investigationReport = declareTemplate<{ readonly investigation_id: string }, CollectedCase>({
   key: 'investigation-pack',
-  version: 1,
+  version: 2,
   title: 'Investigation',
   description:
     'What was decided and by whom, the narrative with its evidence, what was gathered and done, and how to verify the seal. It belongs to the restriction of its investigation, so only people who may see the case see the report.',
@@ -34,9 +35,17 @@ export const investigationReport = declareTemplate<{ readonly investigation_id: 
     const { restriction_id } = data.investigation
     return {
       data,
-      receipts: data.decisions.map(({ receipt }) => receipt.receipt_id),
+      decisions: data.decisions.map(({ evaluation_id, receipt }) => ({
+        evaluation_id,
+        receipt_id: receipt.receipt_id,
+        receipt_sha256: receipt.manifest_hash,
+      })),
       list_versions: listVersions(data),
-      restrictions: [restriction_id, ...data.alerts.map((alert) => alert.restriction_id)],
+      restrictions: [
+        restriction_id,
+        ...data.alerts.map((alert) => alert.restriction_id),
+        ...(await listEvidenceRestrictions(tx, investigation_id)),
+      ],
     }
   },
   arrange: arrangeReport,

@@ -23,3 +23,32 @@ export const listReportedAlerts = (tx: Tx, investigation_id: string) =>
       where l.tenant_id = $1 and l.investigation_id = $2 order by l.linked_at, l.alert_id`,
     [tx.tenant_id, investigation_id],
   )
+
+export interface ActNoteRow {
+  readonly kind: string
+  readonly note_id: string | null
+  readonly note: Buffer | null
+}
+
+/** What was written with proposals and closings, oldest first. */
+export const listActNotes = (tx: Tx, investigation_id: string) =>
+  tx.query<ActNoteRow>(
+    `select e.kind, n.note_id, n.content as note
+       from app.investigation_event e
+       join app.investigation_note n on n.tenant_id = e.tenant_id and n.investigation_id = e.investigation_id and n.revision = e.revision
+      where e.tenant_id = $1 and e.investigation_id = $2 and e.kind in ('proposed', 'closed') order by e.recorded_at, e.event_id`,
+    [tx.tenant_id, investigation_id],
+  )
+
+/** Of the evidence of a case and of what it names, in force or not. */
+export const listEvidenceRestrictions = async (tx: Tx, investigation_id: string): Promise<string[]> =>
+  (
+    await tx.query<{ restriction_id: string }>(
+      `select distinct unnest(array[e.restriction_id, d.restriction_id, c.restriction_id]) as restriction_id
+         from app.evidence_item e
+         left join app.document d on d.tenant_id = e.tenant_id and d.document_id = e.object_id and e.kind = 'document'
+         left join app.provider_call c on c.tenant_id = e.tenant_id and c.call_id = e.object_id and e.kind = 'provider_call'
+        where e.tenant_id = $1 and e.owner_kind = 'investigation' and e.owner_id = $2`,
+      [tx.tenant_id, investigation_id],
+    )
+  ).flatMap(({ restriction_id }) => restriction_id ?? [])

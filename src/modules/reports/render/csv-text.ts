@@ -33,7 +33,10 @@ function toRows(block: ReportBlock): string[][] {
       return [
         [block.title],
         ['', ...block.series.map(({ title }) => title)],
-        ...block.labels.map((label, at) => [label, ...block.series.map(({ values }) => String(values[at] ?? 0))]),
+        ...block.labels.map((label, at) => [
+          label,
+          ...block.series.map(({ values, texts }) => texts?.[at] ?? String(values[at] ?? 0)),
+        ]),
       ]
   }
 }

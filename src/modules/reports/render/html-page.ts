@@ -74,6 +74,10 @@ const renderBlocks = (blocks: readonly ReportBlock[]): string => blocks.map(rend
 export const toPagePolicy = (stylesheet: string): string =>
   `default-src 'none'; style-src 'sha256-${hash('sha256', stylesheet, 'base64')}'; base-uri 'none'; form-action 'none'`
 
+/** For the title of a window or file: which one of its kind it is. */
+export const nameDocument = ({ title, reference }: ReportDocument): string =>
+  reference === undefined ? title : `${title} ${reference}`
+
 export function renderHtml(document: ReportDocument, head: PageHead, stylesheet: string): string {
   const sections = document.sections.map(
     ({ title, blocks }) => `<section>\n<h2>${escapeHtml(title)}</h2>\n${renderBlocks(blocks)}\n</section>`,
@@ -84,7 +88,7 @@ export function renderHtml(document: ReportDocument, head: PageHead, stylesheet:
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${escapeHtml(toPagePolicy(stylesheet))}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(document.title)}</title>
+<title>${escapeHtml(nameDocument(document))}</title>
 <style>${stylesheet}</style>
 </head>
 <body>

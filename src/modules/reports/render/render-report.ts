@@ -1,70 +1,16 @@
 /** Makes the files of a report from its snapshot and manifest. Nothing is queried: the same two give the same bytes. */
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import type { ReportBlock, ReportDocument, ReportSection } from '#kernel/report-template.ts'
+import type { ReportBlock, ReportDocument } from '#kernel/report-template.ts'
 import type { Printing } from '#kernel/typesetting/printing.ts'
 import type { ReportFormatName } from '../model.ts'
-import type { Manifest, Snapshot } from '../snapshot.ts'
+import type { Snapshot } from '../snapshot.ts'
 import { renderChart } from './chart-svg.ts'
 import { renderCsv } from './csv-text.ts'
-import { renderHtml } from './html-page.ts'
+import { nameDocument, renderHtml } from './html-page.ts'
 import { hasMarks, mapTexts, toPrinted } from './printable-text.ts'
+import { describeVerification, formatCreated, type RenderInput } from './verification-section.ts'
 
-export interface RenderInput {
-  readonly snapshot: Snapshot
-  readonly manifest: Manifest
-}
-
-const formatCreated = (created_at: string): string => `${created_at.slice(0, 16).replace('T', ' ')} UTC`
-
-/** The last section of every report: what it rests on, and how a reader finds out whether it is genuine. */
-function describeVerification({ snapshot, manifest }: RenderInput): ReportSection {
-  const { template, engine, renderer, receipts, list_versions } = manifest
-  const made_with = engine ? `${engine.name} ${engine.version}, renderer ${renderer}` : `renderer ${renderer}`
-  return {
-    title: 'How to verify this report',
-    blocks: [
-      {
-        kind: 'list',
-        items: [
-          'Compute the SHA-256 of this file as you received it, and compare it with the hash that the service states for this report and format.',
-          'Have the service make the file again from the stored snapshot (Verify on the page of the report): it answers whether the bytes are identical, or names what differs.',
-          'Each receipt below names a decision that can be replayed on the same versions; a certificate of it verifies offline.',
-        ],
-      },
-      {
-        kind: 'facts',
-        items: [
-          { label: 'Report', value: snapshot.report_id, style: 'code' },
-          { label: 'Snapshot SHA-256', value: manifest.snapshot_sha256, style: 'code' },
-          { label: 'Salt', value: snapshot.salt, style: 'code' },
-          { label: 'Template', value: `${template.key}, version ${template.version}` },
-          { label: 'Template SHA-256', value: template.sha256, style: 'code' },
-          { label: 'Made with', value: made_with },
-          { label: 'Made', value: `${formatCreated(snapshot.created_at)} for ${snapshot.created_by}` },
-          { label: 'Times are given in', value: snapshot.time_zone },
-        ],
-      },
-      {
-        kind: 'table',
-        title: 'List versions used',
-        columns: [
-          { title: 'List', width: 2 },
-          { title: 'Version', width: 0, align: 'right' },
-          { title: 'SHA-256 of the content', width: 4, style: 'code' },
-        ],
-        rows: list_versions.map(({ list_key, version, content_hash }) => [list_key, String(version), content_hash]),
-        empty: 'No list was used.',
-      },
-      {
-        kind: 'table',
-        title: 'Receipts of decisions',
-        columns: [{ title: 'Receipt', width: 1, style: 'code' }],
-        rows: receipts.map((receipt) => [receipt]),
-        empty: 'It rests on no decision.',
-      },
-    ],
-  }
-}
+export type { RenderInput } from './verification-section.ts'
 
 const toWhole = (input: RenderInput): ReportDocument => ({
   ...input.snapshot.document,
@@ -124,6 +70,7 @@ function toLayoutData(input: RenderInput, pdf: Printing['pdf']): string {
   const content = {
     ...toHead(input),
     title,
+    name: nameDocument(input.snapshot.document),
     subtitle,
     blocks: blocks.map(toPrintable),
     sections: sections.map((section) => ({ title: section.title, blocks: section.blocks.map(toPrintable) })),

@@ -13,6 +13,7 @@ import {
   loadBands,
   mergeListVersions,
   showValue,
+  toCited,
   toListVersions,
 } from './decision-parts.ts'
 import { findEvaluationSubject } from './queries.ts'
@@ -42,7 +43,7 @@ async function collectExplanation(kernel: CollectCapabilities, tx: Tx, evaluatio
 type Data = Awaited<ReturnType<typeof collectExplanation>>
 
 /** What the decision was made on. */
-const arrangeInputs = ({ explanation, used, evidence }: Data['decision']): ReportSection => ({
+const arrangeInputs = ({ explanation, used, evidence, labels }: Data['decision']): ReportSection => ({
   title: 'Inputs and versions',
   blocks: [
     {
@@ -54,7 +55,7 @@ const arrangeInputs = ({ explanation, used, evidence }: Data['decision']): Repor
         { title: 'Given', width: 0 },
       ],
       rows: explanation.inputs.map(({ name, value, defaulted }) => [
-        name,
+        labels[name] ?? name,
         showValue(value),
         defaulted ? 'default' : 'yes',
       ]),
@@ -100,6 +101,7 @@ function arrange({ decision, subject, bands, names }: Data, format: ReportFormat
   return {
     title: 'Decision explanation',
     subtitle: subject ? subject.name : `Decision ${decision.evaluation_id}`,
+    reference: subject?.external_id ?? definition.key,
     blocks: [
       {
         kind: 'callout' as const,
@@ -136,7 +138,7 @@ function arrange({ decision, subject, bands, names }: Data, format: ReportFormat
 
 export const decisionExplanation = declareTemplate<Parameters, Data>({
   key: 'decision-explanation',
-  version: 1,
+  version: 2,
   title: 'Decision explanation',
   description: 'One decision: outcome, reasons, inputs, and the list versions it was made on.',
   // Actions for people only: no machine reads it.
@@ -151,7 +153,7 @@ export const decisionExplanation = declareTemplate<Parameters, Data>({
     const data = await collectExplanation(kernel, tx, evaluation_id)
     return {
       data,
-      receipts: [data.decision.receipt.receipt_id],
+      decisions: [toCited(data.decision)],
       list_versions: mergeListVersions(toListVersions(data.decision)),
       restrictions: [],
     }

@@ -1,9 +1,13 @@
 /** What a decision looks like in reports: its data, and the blocks that say what was decided and why. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import type { ListVersion, ReportBlock, ReportFormat, Tone } from '#kernel/report-template.ts'
+import { Problem } from '#kernel/problem.ts'
+import type { CitedDecision, ListVersion, ReportBlock, ReportFormat, Tone } from '#kernel/report-template.ts'
 import { listBands } from '#modules/analytics/index.ts'
+import { documentStore, versionStore } from '#modules/definitions/index.ts'
 import { decisionRecords } from '#modules/evaluations/index.ts'
+import { matrixKind } from '#modules/risk-matrices/index.ts'
+import { toReadable } from './reason-text.ts'
 
 export interface NamedBand {
   readonly band: string
@@ -26,16 +30,57 @@ export const describeBand = (bands: readonly NamedBand[], band: string | null): 
 export const getTone = (bands: readonly NamedBand[], band: string | null): Tone =>
   bands.find((one) => one.band === band)?.tone ?? 'neutral'
 
-export async function collectDecision(kernel: Capabilities<'encryption' | 'integrity'>, tx: Tx, evaluation_id: string) {
+interface DefinitionName {
+  readonly family: string
+  readonly key: string
+  readonly origin: 'own' | 'shared'
+  readonly version: number
+}
+
+/** What the matrix calls its inputs, by their names; nothing for a rule, or a matrix that cannot be read. */
+export async function loadLabels(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  { family, key, origin, version: number }: DefinitionName,
+): Promise<Record<string, string>> {
+  if (family !== matrixKind.family) return {}
+  try {
+    const dataset = await documentStore.getDefinition(tx, matrixKind.family, key, origin)
+    const version = await versionStore.findVersion(tx, dataset, number)
+    if (!version) return {}
+    const { inputs } = await documentStore.loadVersionText(kernel, tx, matrixKind, { dataset, version })
+    return Object.fromEntries((inputs as { name: string; title: string }[]).map(({ name, title }) => [name, title]))
+  } catch (error) {
+    if (error instanceof Problem) return {}
+    throw error
+  }
+}
+
+export async function collectDecision(
+  kernel: Capabilities<'caches' | 'encryption' | 'integrity'>,
+  tx: Tx,
+  evaluation_id: string,
+) {
   const { row, content, manifest } = await decisionRecords.getIntactEvaluation(kernel, tx, evaluation_id)
   const view = decisionRecords.toEvaluationView(row, content, manifest)
   const { factors, triggers, rows, summary, inputs } = content.explanation
-  return { ...view, explanation: { factors, triggers, rows, summary, inputs }, used: content.used }
+  return {
+    ...view,
+    explanation: { factors, triggers, rows, summary, inputs },
+    used: content.used,
+    labels: await loadLabels(kernel, tx, view.definition),
+  }
 }
 export type CollectedDecision = Awaited<ReturnType<typeof collectDecision>>
 
 export const toListVersions = ({ lists }: CollectedDecision): ListVersion[] =>
   lists.map(({ list_key, version, content_hash }) => ({ list_key, version, content_hash }))
+
+export const toCited = ({ evaluation_id, receipt }: CollectedDecision): CitedDecision => ({
+  evaluation_id,
+  receipt_id: receipt.receipt_id,
+  receipt_sha256: receipt.manifest_hash,
+})
 
 /** In the order of their keys and versions, each once. */
 export function mergeListVersions(versions: readonly ListVersion[]): ListVersion[] {
@@ -63,55 +108,38 @@ export function describeOutcome(decision: CollectedDecision, bands: readonly Nam
   }
 }
 
-/** Reasons, factors and triggers of a decision. */
+/** Said by the tables and by the sentence about the score. */
+const isRepeated = (text: string, { explanation: { factors, triggers } }: CollectedDecision): boolean =>
+  factors.some(({ title }) => text.startsWith(`${title} contributes `)) ||
+  triggers.some(({ reason }) => reason === text) ||
+  /^The (score is \d+ of 10000|band is raised from )/.test(text)
+
+/** The one place with the exact points; everything else is a percentage. */
+function describeScore(
+  { outcome, explanation }: CollectedDecision,
+  bands: readonly NamedBand[],
+  format: ReportFormat,
+): string {
+  if (outcome.score_bps === null) return ''
+  const score = `The score is ${format.share(outcome.score_bps)} (${format.count(outcome.score_bps)} of ${format.count(10_000)} points), which alone gives ${describeBand(bands, outcome.scored_band)}.`
+  if (outcome.scored_band === outcome.band) return score
+  const raising = explanation.triggers.filter(({ floor_band }) => floor_band === outcome.band)
+  const by = raising.length === 0 ? 'A trigger' : raising.map(({ title }) => `“${title}”`).join(' and ')
+  return `${score} ${by} raised it to ${describeBand(bands, outcome.band)}.`
+}
+
+/** Reasons, triggers and factors of a decision. */
 export function arrangeReasons(
   decision: CollectedDecision,
   bands: readonly NamedBand[],
   format: ReportFormat,
 ): ReportBlock[] {
   const { explanation, outcome } = decision
-  const { factors, triggers, rows } = explanation
-  // The table of factors has the sentences about them.
-  const isOfFactor = (text: string): boolean => factors.some(({ title }) => text.startsWith(`${title} contributes `))
-  const blocks: ReportBlock[] = explanation.summary
-    .filter((text) => !isOfFactor(text))
-    .map((text) => ({ kind: 'text', text }))
-  if (outcome.scored_band !== null && outcome.scored_band !== outcome.band)
-    blocks.push({
-      kind: 'note',
-      text: `The score alone gives ${describeBand(bands, outcome.scored_band)}; a trigger raised it to ${describeBand(bands, outcome.band)}.`,
-    })
-  if (factors.length > 0) {
-    const sorted = [...factors].sort((a, b) => Number(b.contribution_bps) - Number(a.contribution_bps))
-    blocks.push(
-      {
-        kind: 'chart',
-        type: 'bar',
-        title: 'Contribution of each factor to the score, in basis points',
-        labels: sorted.map(({ title }) => title),
-        series: [{ title: 'Contribution', values: sorted.map((one) => Math.round(Number(one.contribution_bps))) }],
-      },
-      {
-        kind: 'table',
-        title: 'Factors',
-        columns: [
-          { title: 'Factor', width: 3, style: 'strong' },
-          { title: 'Value', width: 3 },
-          { title: 'Score', width: 0, align: 'right' },
-          { title: 'Weight', width: 0, align: 'right' },
-          { title: 'Reason', width: 6 },
-        ],
-        rows: sorted.map((one) => [
-          one.title,
-          Object.values(one.read).map(showValue).join('; ') || '–',
-          format.share(one.score_bps),
-          format.share(one.weight_bps),
-          one.reason,
-        ]),
-        empty: 'No factor was scored.',
-      },
-    )
-  }
+  const { triggers, rows } = explanation
+  const blocks: ReportBlock[] = [
+    describeScore(decision, bands, format),
+    ...explanation.summary.filter((text) => !isRepeated(text, decision)).map((text) => toReadable(text, format)),
+  ].flatMap((text) => (text === '' ? [] : [{ kind: 'text', text }]))
   if (triggers.length > 0 || outcome.family === 'matrix')
     blocks.push({
       kind: 'table',
@@ -126,10 +154,11 @@ export function arrangeReasons(
         one.title,
         one.floor_band === null ? '–' : describeBand(bands, one.floor_band),
         one.required_actions.join(', ') || '–',
-        one.reason,
+        toReadable(one.reason, format),
       ]),
       empty: 'No trigger fired.',
     })
+  blocks.push(...arrangeFactors(decision, format))
   if (rows.length > 0)
     blocks.push({
       kind: 'table',
@@ -138,8 +167,49 @@ export function arrangeReasons(
         { title: 'Row', width: 2, style: 'strong' },
         { title: 'Reason', width: 5 },
       ],
-      rows: rows.map((one) => [one.key, one.reason ?? '–']),
+      rows: rows.map((one) => [one.key, one.reason === null ? '–' : toReadable(one.reason, format)]),
       empty: '–',
     })
   return blocks
 }
+
+function arrangeFactors({ explanation: { factors } }: CollectedDecision, format: ReportFormat): ReportBlock[] {
+  if (factors.length === 0) return []
+  const sorted = [...factors].sort((a, b) => Number(b.contribution_bps) - Number(a.contribution_bps))
+  const contributions = sorted.map((one) => Math.round(Number(one.contribution_bps)))
+  return [
+    {
+      kind: 'table',
+      title: 'Factors',
+      columns: [
+        { title: 'Factor', width: 3, style: 'strong' },
+        { title: 'Value', width: 3 },
+        { title: 'Score', width: 0, align: 'right' },
+        { title: 'Weight', width: 0, align: 'right' },
+        { title: 'Reason', width: 6 },
+      ],
+      rows: sorted.map((one) => [
+        one.title,
+        Object.values(one.read).map(showValue).join('; ') || '–',
+        format.share(one.score_bps),
+        format.share(one.weight_bps),
+        toReadable(one.reason, format, getScores(one)),
+      ]),
+      empty: 'No factor was scored.',
+    },
+    {
+      kind: 'chart',
+      type: 'bar',
+      title: 'What each factor contributes to the score',
+      labels: sorted.map(({ title }) => title),
+      series: [{ title: 'Contribution', values: contributions, texts: contributions.map(format.share) }],
+      has_long_labels: true,
+    },
+  ]
+}
+
+/** Numbers that its sentence may call a rating. */
+const getScores = ({ score_bps, found = [] }: CollectedDecision['explanation']['factors'][number]): number[] => [
+  score_bps,
+  ...found.flatMap(({ value }) => (typeof value === 'number' ? [value] : [])),
+]

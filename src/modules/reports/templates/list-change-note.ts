@@ -180,6 +180,7 @@ function arrange(data: Data, format: ReportFormat) {
   return {
     title: `List change: ${list.title}`,
     subtitle: `${list.list_key}, version ${from.version} to version ${to.version}`,
+    reference: `${list.list_key} ${from.version}-${to.version}`,
     blocks: [
       {
         kind: 'callout' as const,
@@ -201,7 +202,7 @@ function arrange(data: Data, format: ReportFormat) {
 
 export const listChangeNote = declareTemplate<Parameters, Data>({
   key: 'list-change-note',
-  version: 1,
+  version: 2,
   title: 'List change note',
   description: 'What changed between two versions of a list, who published them, and when they came into force.',
   roles: ['analyst', 'compliance_officer', 'auditor', 'service'],
@@ -220,7 +221,7 @@ export const listChangeNote = declareTemplate<Parameters, Data>({
       version,
       content_hash,
     })
-    return { data, receipts: [], list_versions: [toListVersion(data.from), toListVersion(data.to)], restrictions: [] }
+    return { data, decisions: [], list_versions: [toListVersion(data.from), toListVersion(data.to)], restrictions: [] }
   },
   arrange,
 })

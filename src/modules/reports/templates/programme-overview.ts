@@ -196,6 +196,7 @@ function arrange(data: Data, format: ReportFormat) {
   const open = alerts.reduce((sum, { open_now }) => sum + open_now, 0)
   return {
     title: 'Programme overview',
+    reference: `${data.from_on} ${data.until_on}`,
     subtitle: `${format.day(`${data.from_on}T12:00:00Z`)} to ${format.day(`${data.until_on}T12:00:00Z`)} (${data.days} days)`,
     blocks: [
       {
@@ -230,7 +231,7 @@ function arrange(data: Data, format: ReportFormat) {
 
 export const programmeOverview = declareTemplate<Parameters, Data>({
   key: 'programme-overview',
-  version: 1,
+  version: 2,
   title: 'Programme overview',
   description: 'Portfolio by rating, alerts, decisions and policy changes of a period, in numbers.',
   roles: ['compliance_officer', 'auditor'],
@@ -239,7 +240,7 @@ export const programmeOverview = declareTemplate<Parameters, Data>({
   }),
   collect: async (kernel, tx, parameters) => {
     const data = await collectOverview(kernel, tx, parameters)
-    return { data, receipts: [], list_versions: data.portfolio.lists, restrictions: [] }
+    return { data, decisions: [], list_versions: data.portfolio.lists, restrictions: [] }
   },
   arrange,
 })

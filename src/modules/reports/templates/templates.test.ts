@@ -1,0 +1,106 @@
+/** Texts of templates: reasons as readers need them, what changed between two ratings, axes of charts, and names of files. */
+import { expect, test } from 'vitest'
+import type { ReportChart } from '#kernel/report-template.ts'
+import { renderChart } from '../render/chart-svg.ts'
+import { describeVerification } from '../render/verification-section.ts'
+import { createReportFormat } from '../report-format.ts'
+import { toFileName } from '../routes.ts'
+import type { Manifest, Snapshot } from '../snapshot.ts'
+import { showValue } from './decision-parts.ts'
+import { type ComparedDecision, describeChange } from './dossier/rating-changes.ts'
+import { toReadable } from './reason-text.ts'
+
+const format = createReportFormat('en-GB', 'UTC')
+
+test.for([
+  ['Residence in DE is rated 1500 by jurisdiction-risk.', 'Residence in DE is rated 15.00% by jurisdiction-risk.'],
+  ['Rated 1500 of other things, rated 99.', 'Rated 1500 of other things, rated 99.'],
+  [
+    'Usual. By the lists: Turnover [100,000.00 (matrix-thresholds v1, a|b)..1,000,000.00 (matrix-thresholds v1, a|c)), Years ≥ 2 (matrix-thresholds v1, a|d).',
+    'Usual. Limits of the lists: Turnover from 100,000.00 to below 1,000,000.00, Years ≥ 2.',
+  ],
+  ['By the lists: Country ≥ 6,000 (risk-bands v2, high).', 'Limits of the lists: Country ≥ 60.00% (high).'],
+  ['Amount (5 (t v1, x)..9 (t v1, y)].', 'Amount above 5 to 9.'],
+] as const)('a reason is readable: %s', ([reason, readable]) => {
+  expect(toReadable(reason, format, [1500])).toBe(readable)
+})
+
+const factor = (key: string, contribution_bps: string, read: object = {}) => ({
+  ...{ key, title: `Factor ${key}`, contribution_bps, weight_bps: 1000, read: read as Record<string, unknown> },
+})
+const decision = (more: Partial<ComparedDecision>): ComparedDecision => ({
+  ...{ version: 1, score_bps: 100, factors: [], triggers: [], ...more },
+})
+
+test('the change of a rating names triggers, factors by size, and the version of the matrix', () => {
+  const before = decision({
+    factors: [factor('a', '10.0000', { x: ['DE'] }), factor('b', '5.0000'), factor('gone', '1.0000')],
+    triggers: [{ key: 'old', title: 'Old trigger' }],
+  })
+  const after = decision({
+    version: 2,
+    factors: [factor('b', '5.0000'), factor('a', '7.5000', { x: ['FR'] }), factor('new', '30.0000')],
+    triggers: [{ key: 'pep', title: 'Politically exposed' }],
+  })
+  expect(describeChange(before, after, format, showValue)).toEqual([
+    'Trigger now: Politically exposed.',
+    'Trigger no longer: Old trigger.',
+    'Factors: Factor new +0.30%, a new factor; Factor a −0.03%, was DE, is FR; Factor gone −0.01%, no factor any more.',
+    'By matrix version 2 instead of 1.',
+  ])
+  expect(describeChange(before, before, format, showValue)).toEqual([])
+})
+
+test('a line over time has each date once, at its place, and the unit of its texts', () => {
+  const days = ['2025-11-23', '2026-08-20', '2026-11-18', '2026-11-18']
+  const chart: ReportChart = {
+    ...{ kind: 'chart', type: 'line', title: 'Score' },
+    labels: days,
+    positions: days.map((day, at) => Date.parse(day) / 1000 + at),
+    series: [{ title: 'Score', values: [1375, 2425, 2425, 2425], texts: ['13.75%', '24.25%', '24.25%', '24.25%'] }],
+    ticks: [
+      { value: 0, text: '0%' },
+      { value: 2500, text: '25%' },
+    ],
+  }
+  const { svg, alt } = renderChart(chart)
+  const labels = [...svg.matchAll(/<text x="(\d+)" y="210"[^>]*>([^<]+)</g)].map(([, x, text]) => [Number(x), text])
+  expect(labels).toEqual([
+    [50, '2025-11-23'],
+    [537, '2026-08-20'],
+    [700, '2026-11-18'],
+  ])
+  expect(alt).toBe('Score. 2025-11-23: 13.75%; 2026-08-20: 24.25%; 2026-11-18: 24.25%; 2026-11-18: 24.25%.')
+})
+
+test('a file is named after its template, what it is about in safe characters, and its id', () => {
+  const report = { template_key: 'subject-dossier', report_id: '0190d7a0' }
+  expect(toFileName(report, 'P-00329', 'pdf')).toBe('subject-dossier-P-00329-0190d7a0.pdf')
+  expect(toFileName(report, '../é "x";\r\n', 'csv')).toBe('subject-dossier-x-0190d7a0.csv')
+  expect(toFileName(report, 'x'.repeat(500), 'csv')).toHaveLength(15 + 1 + 60 + 1 + 8 + 4)
+  expect(toFileName(report, undefined, 'json')).toBe('subject-dossier-0190d7a0.json')
+})
+
+test('how to verify states address, commands and receipts; a report of an earlier renderer is described as it was', () => {
+  const snapshot = { report_id: 'r1', service_url: 'https://probity.example', created_at: '2026-11-18T05:57:00Z' }
+  const decisions = [{ evaluation_id: 'd1', receipt_id: 'c1', receipt_sha256: 'h1' }]
+  const manifest = { renderer: 3, template: {}, engine: null, receipts: ['c1'], decisions, list_versions: [] }
+  const describe = (renderer: number, service_url: string | null = snapshot.service_url) =>
+    JSON.stringify(
+      describeVerification({
+        snapshot: { ...snapshot, service_url } as Snapshot,
+        manifest: { ...manifest, renderer } as unknown as Manifest,
+      }),
+    )
+  for (const text of [
+    'https://probity.example/reports/r1',
+    'https://probity.example/api/$@',
+    'get reports/r1/verify -X POST',
+    'npx probity verify certificate certificate.json --key PUBLIC_KEY',
+    '["d1","c1","h1"]',
+  ])
+    expect(describe(3).replaceAll('\\"', '"')).toContain(text)
+  expect(describe(3, null)).toContain('ADDRESS/api/')
+  expect(describe(2)).toContain('"title":"Receipts of decisions"')
+  expect(describe(2)).not.toMatch(/probity\.example|Commands|d1/)
+})
