@@ -1,7 +1,8 @@
 /** The alerts of the inbox, one line each. */
 import { Checkbox, Table, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
-import { formatDateTime, useNow } from '#console/ui/date-time.tsx'
+import { formatDateTime } from '#console/ui/date-format.ts'
+import { useNow } from '#console/ui/date-time.tsx'
 import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
