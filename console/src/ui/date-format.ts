@@ -15,7 +15,7 @@ const utcTime = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short', timeZone: 
 export const formatDay = (at: string | number | Date): string => day.format(new Date(at))
 /** `18 Nov 2026, 05:55` */
 export const formatDateTime = (at: string | number | Date): string => minute.format(new Date(at))
-/** `18 Nov 2026, 05:55:40`, where events of the same minute are told apart. */
+/** `18 Nov 2026, 05:55:40`, for events that follow each other within a minute. */
 export const formatExactTime = (at: string | number | Date): string => second.format(new Date(at))
 /** `05:55` */
 export const formatTime = (at: string | number | Date): string => time.format(new Date(at))

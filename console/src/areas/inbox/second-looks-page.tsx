@@ -32,7 +32,7 @@ export default function SecondLooksPage() {
   return (
     <InboxFrame
       open="/inbox/second-looks"
-      about="A sample of dismissals is looked at again by somebody who had no part in them. Which ones are drawn can be computed again from the alert."
+      about="A sample of dismissed alerts is checked by somebody who was not involved. The sample is computed from the alert, so it can be verified later."
     >
       <Stack gap="sm">
         <Agreement />
@@ -44,7 +44,7 @@ export default function SecondLooksPage() {
           list={list}
           empty={{
             title: state === 'waiting' ? 'No dismissal waits for a second look' : 'No second looks',
-            about: 'When a dismissal is drawn, it appears here.',
+            about: 'Dismissed alerts that are selected for a check appear here.',
             filters: ['state'],
           }}
           head={[

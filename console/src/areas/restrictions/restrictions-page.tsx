@@ -31,7 +31,7 @@ export default function RestrictionsPage() {
   return (
     <Page
       title="Restrictions"
-      about="What belongs to a restriction is visible to the people on its access list and to the MLRO only. You see those that you have access to."
+      about="Only people on the access list of a restriction and the MLRO can see what belongs to it. This page lists the restrictions that you have access to."
       actions={
         <>
           {may('listMlroDesignations') && (
@@ -50,7 +50,7 @@ export default function RestrictionsPage() {
         label="Restrictions"
         list={list}
         empty={{
-          title: 'No restriction that you have access to',
+          title: 'No restrictions that you have access to',
           about:
             'A restriction hides an investigation and everything that belongs to it from colleagues who are not on its access list.',
           filters: ['state'],
