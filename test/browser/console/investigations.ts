@@ -115,7 +115,7 @@ describe('an investigation', () => {
     await page.getByText('Investigated in INV-').waitFor()
     await page.getByRole('alert').getByRole('link', { name: /^INV-/ }).click()
     await pageHeading(page, /^INV-/).waitFor()
-    await page.getByText('Assigned to you').waitFor()
+    await page.getByText('Assigned to you', { exact: true }).waitFor()
     const address = new URL(page.url()).pathname
 
     // There is one open case of a subject and playbook: whoever opens another joins it.
@@ -318,6 +318,11 @@ describe('an investigation', () => {
     await takeScreenshot(officer.page, 'console-case-pack')
     await officer.page.keyboard.press('Escape')
     await reportAndVerify(officer.page)
+    // A restriction names what it hides.
+    await officer.page.goto(new URL('/restrictions', officer.page.url()).href)
+    const hidden = officer.page.getByRole('table', { name: 'Restrictions' })
+    await hidden.getByRole('link', { name: /^Case INV-/ }).waitFor()
+    await expectFits(officer.page, 'console-restricted-case')
     await officer.page.goto(new URL('/investigations', officer.page.url()).href)
     await officer.page.getByRole('table', { name: 'Investigations' }).getByText('Viktor Example').waitFor()
     expect(await officer.page.getByText('gathered').count()).toBe(0)

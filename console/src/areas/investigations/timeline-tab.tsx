@@ -174,6 +174,7 @@ function describe(
         ],
       ]
     if (name === 'outcome') return [[name, <ReasonCodes key={name} of={[text]} />]]
+    if (name === 'seal_no') return [[name, `seal ${text}`]]
     if (name === 'attempt') return Number(value) > 1 ? [[name, `attempt ${text}`]] : []
     if (/^(user|key|job):/.test(text)) return [[name, <Principal key={name} of={text} isAlwaysNamed />]]
     if (/_at$|^until$/.test(name)) return [[name, <DateTime key={name} at={text} />]]

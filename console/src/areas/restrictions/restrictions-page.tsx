@@ -11,6 +11,7 @@ import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
+import { RestrictedObjects } from '#console/ui/restriction/restricted-objects.tsx'
 import type { Restriction } from '#console/ui/restriction/restriction-queries.ts'
 import { NewRestriction } from './new-restriction.tsx'
 import { getRestrictionName } from './restriction-name.ts'
@@ -82,6 +83,7 @@ function RestrictionRow({ restriction }: { readonly restriction: Restriction }) 
         <Text size="sm" lineClamp={2}>
           {restriction.purpose}
         </Text>
+        <RestrictedObjects restriction_id={restriction_id} />
       </Table.Td>
       <Table.Td>
         <ForceBadge restriction={restriction} />
