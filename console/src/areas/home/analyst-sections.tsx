@@ -67,7 +67,7 @@ function FollowUps({ of }: { readonly of: Analyst }) {
   const before = overrides_expiring.rows.query['override_expires_before'] ?? ''
   return (
     <Section
-      title="Needs you"
+      title="Needs your attention"
       actions={
         overrides_expiring.count > 0 && (
           <SearchLink to="/subjects" search={{ override_expires_before: before, state: 'active' }} size="sm">

@@ -84,12 +84,12 @@ function AlertRow({ alert, isCurrent, isChosen, onOpen, onChoose }: AlertRowProp
             {getAlertHeading(alert)}
           </button>
           <RestrictionMark restriction_id={alert.is_restricted ? alert.restriction_id : null} />
+          {alert.occurrences > 1 && (
+            <Text span size="xs" c="dimmed" ml={6}>
+              {alert.occurrences.toLocaleString('en')} times
+            </Text>
+          )}
         </span>
-        {alert.occurrences > 1 && (
-          <Text span size="xs" c="dimmed" ml={6}>
-            {alert.occurrences.toLocaleString('en')} times
-          </Text>
-        )}
         {alert.subject_name !== null && (
           <Text size="sm" lineClamp={2}>
             {alert.title}
