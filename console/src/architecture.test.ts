@@ -28,6 +28,13 @@ test('only the client calls the server', () => {
   expect(direct.map(({ file }) => file)).toEqual(['oidc.ts'])
 })
 
+test('dates are formatted in one place', () => {
+  const own = sources.filter(({ text }) =>
+    /Intl\.DateTimeFormat\(.*\{|toLocale(Date|Time)String|toLocaleString\(undefined/.test(text),
+  )
+  expect(own.map(({ file }) => file)).toEqual(['ui/date-format.ts'])
+})
+
 test('areas import session and ui, which import no area', () => {
   const wrong = sources.flatMap((source) => {
     const from = areaOf(source.file)

@@ -2,6 +2,7 @@
 import { Anchor, Button, PasswordInput, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { formatDateTime, formatTime } from '#console/ui/date-format.ts'
 import { useNow } from '#console/ui/date-time.tsx'
 import { toWords } from '#console/ui/format.ts'
 import { meQuery } from './queries.ts'
@@ -111,5 +112,5 @@ function Claims({ claims }: { readonly claims: TokenClaims }) {
 
 function formatExpiry(at: Date, now: number): string {
   const isToday = at.toDateString() === new Date(now).toDateString()
-  return at.toLocaleString(undefined, isToday ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' })
+  return isToday ? formatTime(at) : formatDateTime(at)
 }

@@ -1,5 +1,6 @@
-/** Relative times. */
+/** Relative times, and the one style of dates. */
 import { expect, test } from 'vitest'
+import { formatDateTime, formatDay, formatExactTime } from './date-format.ts'
 import { formatAgo } from './date-time.tsx'
 
 const DAY_MS = 86_400_000
@@ -9,4 +10,13 @@ test('are in days up to 100 days, then in months', () => {
   expect(formatAgo(new Date(0), 45 * DAY_MS)).toBe('45 days ago')
   expect(formatAgo(new Date(0), 120 * DAY_MS)).toBe('4 months ago')
   expect(formatAgo(new Date(0), 800 * DAY_MS)).toBe('2 years ago')
+})
+
+test('dates have one style, with seconds only where they are asked for', () => {
+  const at = new Date(2026, 10, 18, 5, 55, 40)
+  expect([formatDay(at), formatDateTime(at), formatExactTime(at)]).toEqual([
+    '18 Nov 2026',
+    '18 Nov 2026, 05:55',
+    '18 Nov 2026, 05:55:40',
+  ])
 })

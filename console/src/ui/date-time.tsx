@@ -1,5 +1,6 @@
 /** Instants as relative and exact times. */
 import { useSyncExternalStore } from 'react'
+import { formatDateTime, formatDay, formatExactTime } from './date-format.ts'
 
 /** From which distance a unit is used. Deadlines are set in days, so that 90 days are not called 2 months. */
 const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, from: number][] = [
@@ -10,8 +11,6 @@ const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, from:
   ['minute', 60, 60],
 ]
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
 export function formatAgo(at: Date, now_ms: number): string {
   const seconds = (at.getTime() - now_ms) / 1000
@@ -52,25 +51,32 @@ export function RelativeTime({ at, never = 'never' }: { readonly at: string | nu
   if (at === null) return never
   const date = new Date(at)
   return (
-    <time dateTime={at} title={exact.format(date)}>
+    <time dateTime={at} title={formatExactTime(date)}>
       {formatAgo(date, now)}
     </time>
   )
 }
 
-/** The exact time as text. */
-export const formatDateTime = (at: string): string => exact.format(new Date(at))
+interface DateTimeProps {
+  readonly at: string
+  /** With seconds, as records do that may follow each other within a minute. */
+  readonly isExact?: boolean
+}
 
-/** The exact time. */
-export function DateTime({ at }: { readonly at: string }) {
-  return <time dateTime={at}>{formatDateTime(at)}</time>
+/** Date and time, with the seconds as its title. */
+export function DateTime({ at, isExact = false }: DateTimeProps) {
+  return (
+    <time dateTime={at} title={formatExactTime(at)}>
+      {isExact ? formatExactTime(at) : formatDateTime(at)}
+    </time>
+  )
 }
 
 /** The date, with the exact time as its title: for narrow columns. */
 export function CalendarDay({ at }: { readonly at: string }) {
   return (
-    <time dateTime={at} title={formatDateTime(at)}>
-      {day.format(new Date(at))}
+    <time dateTime={at} title={formatExactTime(at)}>
+      {formatDay(at)}
     </time>
   )
 }

@@ -19,7 +19,9 @@ test.each([
 test.each([
   [1, '<1 min'],
   [59.9 * MINUTE_MS, '59 min'],
-  [192 * MINUTE_MS, '3 h'],
+  [117 * MINUTE_MS, '1 h 57 min'],
+  [180 * MINUTE_MS, '3 h'],
+  [47.5 * 60 * MINUTE_MS, '47 h'],
   [72 * 60 * MINUTE_MS, '3 days'],
 ])('%i ms are %s in a narrow column', (time_ms, text) => {
   expect(formatShortTime(time_ms)).toBe(text)

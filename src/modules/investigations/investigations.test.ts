@@ -356,8 +356,22 @@ describe('the way to an outcome', () => {
       { code: 'fact_without_citation', pointer: '#/narrative/paragraphs/0' },
     ])
     expect(codesOf(await propose(analyst))).toEqual(['fact_without_citation'])
+    // The skeleton says what was found, and a paragraph of it that nobody finished does not count.
+    const { skeleton } = (await send(analyst, `GET ${at}/narrative`)).json
+    expect(skeleton.map(({ text }: { text: string }) => text)).toEqual(
+      expect.arrayContaining([
+        'Register: Court, obtained on 2 Jan 2026.',
+        'Look at the funds: Funds are clean',
+        expect.stringMatching(/^Why: the case was opened on \d+ \w+ \d+ at the request of a person/),
+      ]),
+    )
+    const begun = { paragraphs: [{ kind: 'assessment', text: 'Conclusion: ', cites: [] }] }
+    expect((await send(analyst, `PUT ${at}/narrative`, begun)).json.findings).toMatchObject([
+      { code: 'paragraph_unfinished', pointer: '#/narrative/paragraphs/0' },
+    ])
+    expect(codesOf(await propose(analyst))).toEqual(['paragraph_unfinished'])
     const { evidence_id } = item.json
-    expect((await write([evidence_id])).json).toMatchObject({ version: 2, findings: [] })
+    expect((await write([evidence_id])).json).toMatchObject({ version: 3, findings: [] })
     await send(analyst, `POST /evidence/${evidence_id}/detach`, { reason: 'Another company' })
     expect(codesOf(await propose(analyst))).toEqual(['citation_detached'])
     const again = await send(analyst, 'POST /evidence', {

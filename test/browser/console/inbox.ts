@@ -105,7 +105,7 @@ describe('the inbox', () => {
 
     const waiting = await at(beata, '/')
     await waiting.page
-      .getByRole('region', { name: 'Waits for you as second person' })
+      .getByRole('region', { name: 'Needs a second person' })
       .getByRole('link', { name: 'Dismiss: Match one of the watch list' })
       .waitFor()
     await takeScreenshot(waiting.page, 'console-second-person-home')

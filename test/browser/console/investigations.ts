@@ -21,6 +21,14 @@ const PLAYBOOK = {
       with: { title: 'Establish the source of funds', role: 'analyst', checklist: ['Payslip seen'] },
       required: true,
     },
+    {
+      key: 'end',
+      kind: 'task',
+      title: 'End of the relationship',
+      with: { title: 'Plan the end of the relationship', role: 'compliance_officer', checklist: ['Date agreed'] },
+      needs: ['funds'],
+      required: false,
+    },
   ],
   outcomes: ['INV_NO_SUSPICION'],
 }
@@ -48,6 +56,18 @@ async function expectFits(page: Page, name: string): Promise<void> {
 async function takeOtherAct(page: Page, name: string): Promise<void> {
   await page.getByRole('button', { name: 'Other acts' }).click()
   await page.getByRole('menuitem', { name }).click()
+}
+
+/** From the page of a case. */
+async function propose(page: Page, note: string): Promise<void> {
+  await page.getByRole('button', { name: 'Propose an outcome' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Propose an outcome' })
+  await dialog.getByRole('combobox', { name: 'Outcome' }).click()
+  await page.getByRole('option').first().click()
+  await dialog.getByLabel('Note for whoever closes it').fill(note)
+  await takeScreenshot(page, 'console-case-propose')
+  await dialog.getByRole('button', { name: 'Propose', exact: true }).click()
+  await page.getByRole('button', { name: 'Withdraw the proposal' }).waitFor()
 }
 
 /** From the page of a restricted case; the report belongs to its restriction. */
@@ -90,8 +110,12 @@ describe('an investigation', () => {
     await escalate.getByRole('combobox', { name: 'Playbook' }).click()
     await page.getByRole('option', { name: 'Short look' }).click()
     await escalate.getByRole('button', { name: 'Escalate' }).click()
-    await page.getByRole('alert').getByRole('link', { name: 'Open the case' }).click()
+    // The message leads to the case, which now belongs to whoever escalated.
+    await page.getByRole('alert').getByText(', assigned to you').waitFor()
+    await page.getByText('Investigated in INV-').waitFor()
+    await page.getByRole('alert').getByRole('link', { name: /^INV-/ }).click()
     await pageHeading(page, /^INV-/).waitFor()
+    await page.getByText('Assigned to you', { exact: true }).waitFor()
     const address = new URL(page.url()).pathname
 
     // There is one open case of a subject and playbook: whoever opens another joins it.
@@ -114,6 +138,7 @@ describe('an investigation', () => {
     await missing.getByRole('button', { name: /Establish the source of funds/ }).click()
     await page.getByRole('listitem').and(page.locator(':focus')).getByText('Establish the source of funds').waitFor()
     expect(await page.getByRole('button', { name: 'Propose an outcome' }).isDisabled()).toBe(true)
+    await page.getByText('Confirm every item first.').waitFor()
     await page.getByRole('checkbox', { name: 'Payslip seen' }).check()
     await page.getByRole('button', { name: 'Done', exact: true }).click()
     const ending = page.getByRole('dialog', { name: 'End the task' })
@@ -122,6 +147,7 @@ describe('an investigation', () => {
     await ending.waitFor({ state: 'hidden' })
     await page.getByText('The employer confirms the salary').waitFor()
     await page.getByRole('list').getByText('done', { exact: true }).first().waitFor()
+    await page.getByText('Opened after Source of funds. The case can be closed without it.').waitFor()
 
     // Keys open what they name.
     await page.getByRole('heading', { level: 1 }).focus()
@@ -157,6 +183,12 @@ describe('an investigation', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('list', { name: 'Cited evidence' }).getByText('E1').waitFor()
     expect(await paragraph.inputValue()).toBe('The salary explains the payments.')
+    // A paragraph that is only begun is marked too.
+    await page.getByRole('button', { name: 'Add an assessment' }).click()
+    await page.getByRole('textbox', { name: 'Paragraph 2' }).fill('Conclusion:')
+    await page.getByText('This paragraph is only begun').waitFor()
+    await page.getByRole('button', { name: 'Remove paragraph 2' }).click()
+    await paragraph.focus()
     await page.keyboard.press('Control+s')
     await page.getByText('Version 1,').waitFor()
 
@@ -209,22 +241,37 @@ describe('an investigation', () => {
       .getByText(/evidence E2/)
       .waitFor()
 
-    await page.getByRole('button', { name: 'Take it' }).click()
-    await page.getByText('Assigned to').waitFor()
-    await page.getByRole('button', { name: 'Propose an outcome' }).click()
-    const propose = page.getByRole('dialog', { name: 'Propose an outcome' })
-    await propose.getByRole('combobox', { name: 'Outcome' }).click()
-    await page.getByRole('option').first().click()
-    await propose.getByLabel('Note for whoever closes it').fill('The payslip answers the question')
-    await takeScreenshot(page, 'console-case-propose')
-    await propose.getByRole('button', { name: 'Propose', exact: true }).click()
-    await page.getByRole('button', { name: 'Withdraw the proposal' }).waitFor()
+    await propose(page, 'The payslip answers the question')
+    // What was proposed stays as it is.
+    expect(await page.getByRole('button', { name: 'Attach' }).isDisabled()).toBe(true)
+    await page.getByText('Evidence cannot be changed while an outcome is proposed').waitFor()
     expect(seen).toEqual(noProblems)
     await close()
 
+    // An officer returns it: the reason is on the home page and on the case until it is proposed again.
+    const returning = await at(clara, address)
+    await returning.page.getByRole('button', { name: 'Return' }).click()
+    const reason = returning.page.getByRole('dialog', { name: 'Return the case' })
+    await reason.getByLabel('Reason').fill('Name the employer')
+    await reason.getByRole('button', { name: 'Return' }).click()
+    await returning.page.getByRole('note', { name: 'Returned' }).waitFor()
+    await returning.close()
+    const returned = await at(anton, '/', { viewport: WIDE })
+    const region = returned.page.getByRole('region', { name: 'Returned to you' })
+    await region.getByText('Name the employer').waitFor()
+    await takeScreenshot(returned.page, 'console-home-returned')
+    await region.getByRole('link', { name: /^INV-/ }).click()
+    const banner = returned.page.getByRole('note', { name: 'Returned' })
+    await banner.getByText('Returned by Clara Compliance').waitFor()
+    await banner.getByText('Name the employer').waitFor()
+    await expectFits(returned.page, 'console-case-returned')
+    await propose(returned.page, 'The employer is the city of Bremen')
+    await banner.waitFor({ state: 'hidden' })
+    await returned.close()
+
     // The officer is led to it; the proposer is not.
     const waiting = await at(clara, '/')
-    const asked = waiting.page.getByRole('region', { name: 'Waits for you as second person' })
+    const asked = waiting.page.getByRole('region', { name: 'Needs a second person' })
     await asked.getByRole('link', { name: /^Close: INV-/ }).waitFor()
     await waiting.page.goto(new URL('/inbox?view=second-person', waiting.page.url()).href)
     const cases = waiting.page.getByRole('region', { name: 'Investigations' })
@@ -240,6 +287,7 @@ describe('an investigation', () => {
 
     const officer = await at(clara, `${address}?tab=timeline`, { viewport: WIDE })
     await officer.page.getByRole('list', { name: 'Timeline, newest first' }).getByText('Proposed').first().waitFor()
+    await officer.page.getByText('by the playbook').first().waitFor()
     await expectFits(officer.page, 'console-case-proposed')
     await takeOtherAct(officer.page, 'Restrict')
     const restrict = officer.page.getByRole('dialog', { name: 'Restrict the case' })
@@ -252,9 +300,13 @@ describe('an investigation', () => {
     await expectFits(officer.page, 'console-case-restricted')
     await officer.page.getByRole('button', { name: 'Close the case' }).click()
     const closing = officer.page.getByRole('dialog', { name: 'Close the case' })
-    await closing.getByText('The payslip answers the question').waitFor()
+    await closing.getByText('The employer is the city of Bremen').waitFor()
     await closing.getByRole('button', { name: 'Close the case' }).click()
     await officer.page.getByText('closed', { exact: true }).first().waitFor()
+    await officer.page.getByText(/proposed by Anton Analyst \d.*, closed by Clara Compliance/).waitFor()
+    // Nobody waits for a step of a closed case.
+    await expect.poll(() => officer.page.getByText('not needed', { exact: true }).count()).toBe(2)
+    await takeScreenshot(officer.page, 'console-case-closed')
     const [pack] = await Promise.all([
       officer.page.waitForEvent('download'),
       officer.page.getByRole('button', { name: 'Examiner’s package' }).click(),
@@ -266,10 +318,18 @@ describe('an investigation', () => {
     await takeScreenshot(officer.page, 'console-case-pack')
     await officer.page.keyboard.press('Escape')
     await reportAndVerify(officer.page)
+    // A restriction names what it hides.
+    await officer.page.goto(new URL('/restrictions', officer.page.url()).href)
+    const hidden = officer.page.getByRole('table', { name: 'Restrictions' })
+    await hidden.getByRole('link', { name: /^Case INV-/ }).waitFor()
+    await expectFits(officer.page, 'console-restricted-case')
     await officer.page.goto(new URL('/investigations', officer.page.url()).href)
-    await officer.page.getByRole('table', { name: 'Investigations' }).getByText('Viktor Example').waitFor()
+    const subjectCell = officer.page.getByRole('cell', { name: 'Viktor Example', exact: true })
+    await subjectCell.waitFor()
+    expect(await officer.page.getByText('partly gathered').count()).toBe(0)
     await expectFits(officer.page, 'console-cases')
-    await officer.page.getByRole('link', { name: /^INV-/ }).click()
+    await subjectCell.click()
+    await pageHeading(officer.page, /^INV-/).waitFor()
     await takeOtherAct(officer.page, 'Open again')
     const reopening = officer.page.getByRole('dialog', { name: 'Open the case again' })
     await reopening.getByLabel('Reason').fill('A new deposit')
@@ -326,9 +386,10 @@ describe('an investigation', () => {
     await page.goto(new URL(`/investigations/${other.investigation_id}`, page.url()).href)
     // Its revision changes while it gathers.
     await page.getByText('partly gathered').waitFor()
+    await page.getByText('Left out: needed only if subject type is').first().waitFor()
     await takeOtherAct(page, 'Merge into another case')
     const merging = page.getByRole('dialog', { name: 'Merge into another case' })
-    await merging.getByRole('combobox', { name: 'The case that goes on' }).click()
+    await merging.getByRole('combobox', { name: 'Case to keep' }).click()
     await page.getByRole('option').first().click()
     await merging.getByLabel('Reason').fill('The same facts')
     await takeScreenshot(page, 'console-case-merge')

@@ -26,7 +26,7 @@ describe('a restriction', () => {
 
     const officer = await at(clara, '/restrictions')
     const { page } = officer
-    await page.getByText('No restriction that you have access to').waitFor()
+    await page.getByText('No restrictions that you have access to').waitFor()
     await page.getByRole('button', { name: 'Restrict access' }).first().click()
     const create = page.getByRole('dialog', { name: 'Restrict access' })
     await create.getByLabel('Purpose').fill(PURPOSE)

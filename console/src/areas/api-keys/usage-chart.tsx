@@ -1,15 +1,13 @@
 /** Calls per day as a bar chart. A bar shows the operations of its day in the table below. */
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
+import { formatChartDay } from '#console/ui/date-format.ts'
 import { sumByDay, type UsageItem } from './usage.ts'
 
 interface UsageChartProps {
   readonly items: readonly UsageItem[]
   readonly onOpenDay: (day: string) => void
 }
-
-const formatDay = (day: string): string =>
-  new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 export default function UsageChart({ items, onOpenDay }: UsageChartProps) {
   return (
@@ -27,7 +25,7 @@ export default function UsageChart({ items, onOpenDay }: UsageChartProps) {
         tickLine="none"
         xAxisLabel="Day"
         yAxisLabel="Calls"
-        xAxisProps={{ tickFormatter: formatDay, minTickGap: 24 }}
+        xAxisProps={{ tickFormatter: formatChartDay, minTickGap: 24 }}
         yAxisProps={{ allowDecimals: false, width: 56 }}
         barProps={{ cursor: 'pointer', onClick: ({ payload }) => onOpenDay((payload as { day: string }).day) }}
       />

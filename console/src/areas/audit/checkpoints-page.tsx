@@ -70,7 +70,7 @@ export default function CheckpointsPage() {
             <Table.Tr key={checkpoint.seq}>
               <Table.Td>{checkpoint.seq.toLocaleString('en')}</Table.Td>
               <Table.Td>
-                <DateTime at={checkpoint.created_at} />
+                <DateTime at={checkpoint.created_at} isExact />
               </Table.Td>
               <Table.Td visibleFrom="sm" className="mono">
                 {checkpoint.hash.slice(0, 16)}…

@@ -43,7 +43,7 @@ export default function EventPage() {
   return (
     <Page
       title={formatOperation(event.operation)}
-      about={<DateTime at={event.recorded_at} />}
+      about={<DateTime at={event.recorded_at} isExact />}
       trail={
         <PageLink to="/audit" inherit>
           Audit record

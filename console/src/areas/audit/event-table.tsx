@@ -40,7 +40,7 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
       row={(event) => (
         <Table.Tr key={event.event_id}>
           <Table.Td className="nowrap">
-            <DateTime at={event.recorded_at} />
+            <DateTime at={event.recorded_at} isExact />
           </Table.Td>
           <Table.Td>
             <PageLink to={`/audit/events/${event.event_id}`} fw={500} size="sm">

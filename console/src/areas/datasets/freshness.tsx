@@ -1,5 +1,6 @@
 /** Whether the version in force is up to date, due for review or stale. */
 import { Badge } from '@mantine/core'
+import { formatDay } from '#console/ui/date-format.ts'
 import { formatAgo, useNow } from '#console/ui/date-time.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 
@@ -39,7 +40,7 @@ export function Freshness({ dataset }: { readonly dataset: Dataset }) {
     'no-limit': 'no review period',
   }
   const title =
-    dataset.review_due_at === null ? 'No review scheduled.' : `Next review: ${dataset.review_due_at.slice(0, 10)}`
+    dataset.review_due_at === null ? 'No review scheduled.' : `Next review: ${formatDay(dataset.review_due_at)}`
   return (
     <Badge variant="light" tt="none" miw="max-content" color={colors[freshness]} title={title}>
       {words[freshness]}

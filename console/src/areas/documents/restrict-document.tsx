@@ -14,7 +14,7 @@ export function RestrictDocument({ document_id, onClose }: RestrictDocumentProps
     () => probity.POST('/api/documents/{document_id}/restrict', { params: { path: { document_id } } }),
     {
       invalidates: ['documents', 'restrictions'],
-      successMessage: 'Restricted: give others access by its padlock',
+      successMessage: 'Restricted. Use “Who has access” to add people',
       onDone: onClose,
     },
   )

@@ -31,7 +31,7 @@ export default function ErasuresPage() {
   return (
     <Page
       title="Erasures"
-      about="An erasure makes what is stored about a subject unreadable for good. One person requests it, another confirms it; holds and retention periods come first."
+      about="An erasure makes what is stored about a subject unreadable for good. One person requests it and another confirms it. Holds and retention periods take precedence."
       actions={preview}
     >
       <Group gap="xs" mb="sm">

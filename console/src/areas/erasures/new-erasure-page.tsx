@@ -38,7 +38,7 @@ export default function NewErasurePage() {
   return (
     <Page
       title="Preview an erasure"
-      about="Nothing is erased by looking."
+      about="A preview erases nothing."
       trail={
         <PageLink to="/erasures" inherit>
           Erasures

@@ -33,7 +33,7 @@ export default function HoldsPage() {
   return (
     <Page
       title="Legal holds"
-      about="While a hold is active, nothing that belongs to its object can be deleted or erased, by anybody. Another person than the one who placed it releases it."
+      about="While a hold is active, nobody can delete or erase anything that belongs to its object. The person who placed a hold cannot release it."
       actions={place}
     >
       <Group gap="xs" mb="sm">

@@ -73,13 +73,13 @@ export function PlaceHold({ object, onClose }: PlaceHoldProps) {
       <ReasonField value={reason} onChange={setReason} />
       <TextInput
         label="Reference of the authority"
-        description="Of the order or letter that asks for it."
+        description="Number of the order or letter that asks for the hold."
         maxLength={200}
         value={reference}
         onChange={(event) => setReference(event.currentTarget.value)}
       />
       <RestrictionSelect
-        description="Then only people with access see the hold. It takes effect for everybody."
+        description="Only people with access then see the hold. It applies to everybody."
         restriction_id={restriction_id}
         onChange={setRestriction}
       />

@@ -67,7 +67,7 @@ function FollowUps({ of }: { readonly of: Analyst }) {
   const before = overrides_expiring.rows.query['override_expires_before'] ?? ''
   return (
     <Section
-      title="Needs you"
+      title="Needs your attention"
       actions={
         overrides_expiring.count > 0 && (
           <SearchLink to="/subjects" search={{ override_expires_before: before, state: 'active' }} size="sm">
@@ -79,7 +79,7 @@ function FollowUps({ of }: { readonly of: Analyst }) {
       <RowList
         label="What needs you"
         rows={rows}
-        empty="Nothing needs you. Overrides that expire within 14 days, batch items that could not be decided and refused rows of uploads appear here."
+        empty="Nothing needs your attention. Overrides that expire within 14 days, batch items that could not be decided and refused rows of uploads appear here."
       />
     </Section>
   )

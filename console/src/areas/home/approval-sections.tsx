@@ -52,7 +52,7 @@ export function ApprovalInbox({ of }: { readonly of: Schemas['ApprovalOverview']
       <RowList
         label="Change requests waiting for you"
         rows={inbox.map(toRow)}
-        empty="No change waits for your approval. Changes that the approval policy covers appear here when somebody proposes them."
+        empty="No changes wait for your approval. Changes that need approval appear here when somebody proposes them."
       />
     </Section>
   )
@@ -68,7 +68,7 @@ export function OpenProposals({ of }: { readonly of: readonly Change[] }) {
         </SearchLink>
       }
     >
-      <RowList label="Your open proposals" rows={of.map(toRow)} empty="None of your changes waits for approval." />
+      <RowList label="Your open proposals" rows={of.map(toRow)} empty="None of your changes is waiting for approval." />
     </Section>
   )
 }

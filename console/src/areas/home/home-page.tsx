@@ -19,6 +19,7 @@ import { DueDefinitions, EditorSections } from './editor-sections.tsx'
 import { InboxSection } from './inbox-section.tsx'
 import { Portfolio } from './portfolio.tsx'
 import { QuarantinedPayloads } from './quarantined-payloads.tsx'
+import { ReturnedCases } from './returned-cases.tsx'
 import { SecondPersonSection } from './second-person-section.tsx'
 import { StoppedPlugins } from './stopped-plugins.tsx'
 import { QuarantinedTools, WaitingToolCalls } from './tool-sections.tsx'
@@ -72,6 +73,7 @@ function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
   if (!(approvals || analyst || policy_editor || auditor)) return null
   return (
     <Stack gap="md">
+      {may('updateInvestigationNarrative') && <ReturnedCases />}
       {may('listOwnWork') && <InboxSection />}
       {(may('confirmAlertDismissal') || may('closeInvestigation')) && <SecondPersonSection />}
       {approvals && <ApprovalInbox of={approvals} />}

@@ -4,6 +4,7 @@ import '../../ui/decision/decision.css'
 import { Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useCallback, useId, useRef, useState } from 'react'
+import { formatUtcDay } from '#console/ui/date-format.ts'
 import { getSeverity } from '#console/ui/decision/band-chart.tsx'
 import { buildAreas, pickDateTicks, pickTableDays, pickTicks } from './portfolio-scale.ts'
 
@@ -13,9 +14,6 @@ const HEIGHT = 234
 const EDGE = { top: 24, right: 8, bottom: 26, left: 48 } as const
 /** Space that the label of a date needs. */
 const DATE_WIDTH = 90
-
-const dayFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
-export const formatDay = (day: string): string => dayFormat.format(new Date(`${day}T00:00:00Z`))
 
 /** The width of an element in pixels: texts of the chart keep their size whatever the width is. */
 function useWidth() {
@@ -58,7 +56,7 @@ export function PortfolioChart({ bands, days }: Pick<Distribution, 'bands' | 'da
         <svg width={width} height={HEIGHT} role="img" aria-labelledby={id}>
           <title
             id={id}
-          >{`Active subjects by band, ${formatDay(first.on)} to ${formatDay(last.on)}: ${movement}.`}</title>
+          >{`Active subjects by band, ${formatUtcDay(first.on)} to ${formatUtcDay(last.on)}: ${movement}.`}</title>
           {buildAreas(days, names, { x, y }).map(({ band, path }, place) => (
             <path key={band} d={path} className={`area severity-${getSeverity(place, names.length)}`} />
           ))}
@@ -87,7 +85,7 @@ export function PortfolioChart({ bands, days }: Pick<Distribution, 'bands' | 'da
                 y={HEIGHT - 8}
                 textAnchor={index === 0 ? 'start' : index === all.length - 1 ? 'end' : 'middle'}
               >
-                {formatDay((days[place] as { on: string }).on)}
+                {formatUtcDay((days[place] as { on: string }).on)}
               </text>
             </g>
           ))}
@@ -117,7 +115,7 @@ function DayTable({ bands, days }: Pick<Distribution, 'bands' | 'days'>) {
         <Table.Tbody>
           {pickTableDays(days).map(({ on, bands: counts }) => (
             <Table.Tr key={on}>
-              <Table.Td className="nowrap">{formatDay(on)}</Table.Td>
+              <Table.Td className="nowrap">{formatUtcDay(on)}</Table.Td>
               {bands.map(({ band }) => (
                 <Table.Td key={band}>
                   {(counts.find((count) => count.band === band)?.subjects ?? 0).toLocaleString('en')}

@@ -5,6 +5,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
+import { formatUtcDay } from '#console/ui/date-format.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { getSeverity } from '#console/ui/decision/band-chart.tsx'
 import { toSentence } from '#console/ui/format.ts'
@@ -12,7 +13,7 @@ import { ButtonLink } from '#console/ui/link.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
-import { formatDay, PortfolioChart } from './portfolio-chart.tsx'
+import { PortfolioChart } from './portfolio-chart.tsx'
 
 type Distribution = Schemas['RiskDistribution']
 
@@ -107,13 +108,13 @@ function Counts({ of, latest }: CountsProps) {
       <Group gap="xs" justify="space-between">
         <Text size="xs" c="dimmed">
           {latest.counted_at === null ? (
-            `As of the end of ${formatDay(latest.on)} (UTC)`
+            `As of the end of ${formatUtcDay(latest.on)} (UTC)`
           ) : (
             <>
               Counted <DateTime at={latest.counted_at} />
             </>
           )}
-          {`; changes since ${formatDay(first)}. By valid time, overrides included.`}
+          {`; changes since ${formatUtcDay(first)}. By valid time, overrides included.`}
         </Text>
       </Group>
     </>

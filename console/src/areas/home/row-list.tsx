@@ -62,7 +62,7 @@ export function WaitingRows({ title, link, rows }: WaitingRowsProps) {
   if (rows.length === 0) return null
   return (
     <Section title={title} actions={link}>
-      <RowList label={title} rows={rows.slice(0, MAX_WAITING)} empty="Nothing waits here." />
+      <RowList label={title} rows={rows.slice(0, MAX_WAITING)} empty="Nothing to do here." />
     </Section>
   )
 }

@@ -1,4 +1,4 @@
-/** What waits for somebody else than its proposer: dismissals, outcomes of investigations, suppressions, erasures and second looks. */
+/** What somebody else proposed and the user may decide: dismissals, outcomes of cases, suppressions, erasures and second looks. */
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
@@ -15,7 +15,7 @@ import { useProposedCases } from '#console/ui/work/proposed-cases.ts'
 import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { MAX_WAITING, RowList } from './row-list.tsx'
 
-/** Reads a page of what waits, where the user may decide about it. */
+/** The first of one kind, if the user may decide about them. */
 function useWaiting<T>(name: string, isAllowed: boolean, read: (signal: AbortSignal) => Promise<{ items: T[] }>): T[] {
   const { data } = useQuery({
     queryKey: ['alerts', 'waiting', name],
@@ -117,15 +117,15 @@ export function SecondPersonSection() {
                 {formatCount(looks.length, 'second look')}
               </PageLink>
             ),
-            detail: 'Dismissals that were drawn as a sample',
+            detail: 'A sample of dismissed alerts to check',
           },
         ]
       : []),
   ]
   if (rows.length === 0) return null
   return (
-    <Section title="Waits for you as second person">
-      <RowList label="Waits for you as second person" rows={rows} empty={null} />
+    <Section title="Needs a second person">
+      <RowList label="Needs a second person" rows={rows} empty={null} />
     </Section>
   )
 }

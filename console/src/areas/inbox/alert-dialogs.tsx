@@ -1,9 +1,10 @@
 /** Dismissing, escalating and assigning one alert. */
 import { Select, Text } from '@mantine/core'
+import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { usePermission } from '#console/session/queries.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 import { REASON_CODES } from '#console/ui/decision/reason-codes.tsx'
@@ -84,8 +85,32 @@ export function DismissDialog({ alert, onClose }: DialogProps) {
   )
 }
 
+interface EscalatedTo {
+  readonly investigation_id: string
+  readonly reference: string
+  readonly isTaken: boolean
+}
+
+/** A case that nobody works on is given to whoever escalated. The alert is escalated whether or not that succeeds. */
+async function takeCase(investigation_id: string, principal: string): Promise<EscalatedTo | null> {
+  const params = { path: { investigation_id } }
+  let found: EscalatedTo | null = null
+  try {
+    const { reference, assignee, state } = await probity.GET('/api/investigations/{investigation_id}', { params })
+    found = { investigation_id, reference, isTaken: false }
+    if (assignee !== null || state !== 'open') return found
+    const body = { user_id: principal.replace(/^user:/, '') }
+    await probity.POST('/api/investigations/{investigation_id}/assign', { params, body })
+    return { ...found, isTaken: true }
+  } catch (error) {
+    if (!isProblem(error)) throw error
+    return found
+  }
+}
+
 export function EscalateDialog({ alert, onClose }: DialogProps) {
   const may = usePermission()
+  const { principal } = useMe()
   const [note, setNote] = useState('')
   const [playbook_key, setPlaybook] = useState<string | null>(null)
   const hasCase = alert.subject_id !== null && may('createInvestigation')
@@ -96,22 +121,25 @@ export function EscalateDialog({ alert, onClose }: DialogProps) {
   })
   const playbooks = usePlaybooks(subject?.subject_type)
   const escalate = useApiMutation(
-    () =>
-      probity.POST('/api/alerts/{alert_id}/escalate', {
+    async () => {
+      const { investigation_id } = await probity.POST('/api/alerts/{alert_id}/escalate', {
         params: { path: { alert_id: alert.alert_id } },
         body: { note, expected_revision: alert.revision, ...(playbook_key !== null && { playbook_key }) },
-      }),
+      })
+      return investigation_id === null || !may('getInvestigation') ? null : await takeCase(investigation_id, principal)
+    },
     {
       invalidates: [...touched, 'investigations'],
-      successMessage: ({ investigation_id }) =>
-        investigation_id === null ? (
+      successMessage: (found) =>
+        found === null ? (
           'Escalated'
         ) : (
           <>
-            Escalated: it belongs to an investigation now.{' '}
-            <PageLink to={`/investigations/${investigation_id}`} inherit underline="always">
-              Open the case
+            Escalated to case{' '}
+            <PageLink to={`/investigations/${found.investigation_id}`} inherit underline="always">
+              {found.reference}
             </PageLink>
+            {found.isTaken && ', assigned to you'}
           </>
         ),
       onDone: onClose,
@@ -127,8 +155,8 @@ export function EscalateDialog({ alert, onClose }: DialogProps) {
       change={escalate}
     >
       <Text size="sm">
-        It leaves the inbox: it needs an investigation.
-        {hasCase && ' The open case of the subject is joined, or one is opened.'}
+        The alert leaves the inbox.
+        {hasCase && ' It is added to the open case of the subject, or a case is opened.'}
       </Text>
       <ReasonField isFirst label="Why it needs an investigation" value={note} onChange={setNote} />
       {hasCase && (

@@ -10,6 +10,7 @@ import { toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
+import { CaseName, useCase } from '#console/ui/work/case-name.tsx'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { OpenCase } from '#console/ui/work/open-case.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
@@ -17,7 +18,7 @@ import { queuesQuery } from '#console/ui/work/work-queries.ts'
 import { type AlertAct, AlertActions } from './alert-actions.tsx'
 import { AlertExplanation } from './alert-explanation.tsx'
 import { AlertHistory, OtherAlerts } from './alert-history.tsx'
-import { type Alert, getAlertName } from './alert-queries.ts'
+import { type Alert, getAlertName, isOpen } from './alert-queries.ts'
 
 interface AlertPanelProps {
   readonly alert: Alert
@@ -86,18 +87,12 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
   )
 }
 
-/** The case that the alert led to, or a way to open one. */
+/** A way to open a case about an escalated alert that has none. */
 function AlertCase({ alert }: { readonly alert: Alert }) {
   const may = usePermission()
   const [isOpening, opening] = useDisclosure(false)
   const { alert_id, subject_id, investigation_id, state, is_restricted } = alert
-  if (investigation_id !== null) {
-    return (
-      <PageLink to={`/investigations/${investigation_id}`} size="sm">
-        Open its investigation
-      </PageLink>
-    )
-  }
+  if (investigation_id !== null) return null
   if (state !== 'escalated' || subject_id === null || is_restricted || !may('createInvestigation')) return null
   return (
     <div>
@@ -111,16 +106,46 @@ function AlertCase({ alert }: { readonly alert: Alert }) {
   )
 }
 
-function AlertState({ alert: { assignee, snoozed_until, dismissal } }: { readonly alert: Alert }) {
+/** Who works on it, or in which case it is investigated. */
+function AlertWorker({ alert }: { readonly alert: Alert }) {
+  const { assignee, investigation_id } = alert
+  if (investigation_id !== null) return <InvestigatedIn investigation_id={investigation_id} alert={alert} />
+  if (assignee !== null)
+    return (
+      <>
+        <Principal of={assignee} isAlwaysNamed /> works on it.
+      </>
+    )
+  return isOpen(alert) ? 'Nobody works on it.' : null
+}
+
+function InvestigatedIn({ investigation_id, alert: { subject_id } }: { investigation_id: string; alert: Alert }) {
+  const found = useCase({ investigation_id, subject_id })
   return (
-    <Text size="sm" c="dimmed" component="div">
-      {assignee === null ? (
-        'Nobody works on it.'
-      ) : (
+    <>
+      Investigated in <CaseName investigation_id={investigation_id} subject_id={subject_id} />
+      {found !== undefined && (
         <>
-          <Principal of={assignee} isAlwaysNamed /> works on it.
+          , {found.state === 'proposed' ? 'outcome proposed' : found.state},{' '}
+          {found.assignee === null ? (
+            'assigned to nobody'
+          ) : (
+            <>
+              assigned to <Principal of={found.assignee} isAlwaysNamed />
+            </>
+          )}
         </>
       )}
+      .
+    </>
+  )
+}
+
+function AlertState({ alert }: { readonly alert: Alert }) {
+  const { snoozed_until, dismissal } = alert
+  return (
+    <Text size="sm" c="dimmed" component="div">
+      <AlertWorker alert={alert} />
       {snoozed_until !== null && (
         <>
           {' '}

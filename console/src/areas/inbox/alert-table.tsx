@@ -1,7 +1,8 @@
 /** The alerts of the inbox, one line each. */
 import { Checkbox, Table, Text } from '@mantine/core'
 import { useEffect, useRef } from 'react'
-import { formatDateTime, useNow } from '#console/ui/date-time.tsx'
+import { formatDateTime } from '#console/ui/date-format.ts'
+import { useNow } from '#console/ui/date-time.tsx'
 import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -9,7 +10,7 @@ import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { formatShortTime } from '#console/ui/time-left.tsx'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBar } from '#console/ui/work/priority.tsx'
-import { type Alert, getAlertHeading, getAlertName, isProposed } from './alert-queries.ts'
+import { type Alert, getAlertHeading, getAlertName, isOpen, isProposed } from './alert-queries.ts'
 
 interface AlertTableProps {
   readonly list: ReturnType<typeof usePages<Alert>>
@@ -78,15 +79,17 @@ function AlertRow({ alert, isCurrent, isChosen, onOpen, onChoose }: AlertRowProp
         <PriorityBar priority={alert.priority} />
       </Table.Td>
       <Table.Td>
-        <button type="button" className="alert-open" onClick={onOpen}>
-          {getAlertHeading(alert)}
-        </button>
-        <RestrictionMark restriction_id={alert.is_restricted ? alert.restriction_id : null} />
-        {alert.occurrences > 1 && (
-          <Text span size="xs" c="dimmed" ml={6}>
-            {alert.occurrences.toLocaleString('en')} times
-          </Text>
-        )}
+        <span className="alert-heading">
+          <button type="button" className="alert-open" onClick={onOpen}>
+            {getAlertHeading(alert)}
+          </button>
+          <RestrictionMark restriction_id={alert.is_restricted ? alert.restriction_id : null} />
+          {alert.occurrences > 1 && (
+            <Text span size="xs" c="dimmed" ml={6}>
+              {alert.occurrences.toLocaleString('en')} times
+            </Text>
+          )}
+        </span>
         {alert.subject_name !== null && (
           <Text size="sm" lineClamp={2}>
             {alert.title}
@@ -104,7 +107,11 @@ function AlertRow({ alert, isCurrent, isChosen, onOpen, onChoose }: AlertRowProp
         <ClockMark clock={alert.clock ?? undefined} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
-        {alert.assignee === null ? <span className="quiet">nobody</span> : <Principal of={alert.assignee} />}
+        {alert.assignee === null ? (
+          <span className="quiet">{isOpen(alert) ? 'nobody' : '–'}</span>
+        ) : (
+          <Principal of={alert.assignee} />
+        )}
       </Table.Td>
     </Table.Tr>
   )

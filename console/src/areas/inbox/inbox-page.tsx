@@ -122,10 +122,14 @@ export default function InboxPage() {
   return (
     <InboxFrame
       open="/inbox"
-      about="Alerts that you may see, most urgent first. Press ? for the keys."
+      about={
+        <>
+          Alerts that you may see, most urgent first. <span className="keyboard-only">Press ? for the keys.</span>
+        </>
+      }
       actions={
         <>
-          <Button variant="default" onClick={() => setHelping(true)}>
+          <Button variant="default" className="keyboard-only" onClick={() => setHelping(true)}>
             Keys
           </Button>
           {may('claimAlert') && (
@@ -155,7 +159,7 @@ export default function InboxPage() {
               chosen={canAct ? chosen : null}
               onChoose={choose}
               empty={{
-                title: 'Nothing waits here',
+                title: 'No open alerts',
                 about:
                   'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
                 filters: ['queue', 'view'],

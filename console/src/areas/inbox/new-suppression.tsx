@@ -65,13 +65,13 @@ export function NewSuppression({ alert, onClose }: NewSuppressionProps) {
       />
       <SubjectPicker
         label="Subject"
-        description="This or the key of the match."
+        description="Enter this or the key of the match."
         subject_id={subject_id}
         onChange={setSubject}
       />
       <TextInput
         label="Key of the match"
-        description="As shown by an alert of the match."
+        description="Shown on every alert of the match."
         value={dedup_key}
         onChange={(event) => setDedupKey(event.currentTarget.value)}
       />

@@ -15,7 +15,7 @@ export function RestrictDialog({ alert: { restriction_id }, onClose }: RestrictD
     () => probity.POST('/api/restrictions/{restriction_id}/impose', { params: { path: { restriction_id } } }),
     {
       invalidates: [...touched, 'restrictions'],
-      successMessage: 'Restricted: give others access by its padlock',
+      successMessage: 'Restricted. Use “Who has access” to add people',
       onDone: onClose,
     },
   )

@@ -1,4 +1,4 @@
-/** Dismissals that were drawn for a second look, and how often people agree with them. */
+/** Dismissed alerts that were selected for a second look, and how often people agree with them. */
 import { Badge, Button, Group, Stack, Switch, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -10,14 +10,15 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { Filter, useFilter } from '#console/ui/filters.tsx'
-import { formatCount } from '#console/ui/format.ts'
+import { formatCount, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { PriorityBar } from '#console/ui/work/priority.tsx'
-import { getAlertName, touched } from './alert-queries.ts'
+import { AlertExplanation } from './alert-explanation.tsx'
+import { alertQuery, getAlertName, touched } from './alert-queries.ts'
 import { InboxFrame } from './inbox-frame.tsx'
 
 type Look = Schemas['AlertSecondLook']
@@ -32,7 +33,7 @@ export default function SecondLooksPage() {
   return (
     <InboxFrame
       open="/inbox/second-looks"
-      about="A sample of dismissals is looked at again by somebody who had no part in them. Which ones are drawn can be computed again from the alert."
+      about="A sample of dismissed alerts is checked by somebody who was not involved. The sample is computed from the alert, so it can be verified later."
     >
       <Stack gap="sm">
         <Agreement />
@@ -44,7 +45,7 @@ export default function SecondLooksPage() {
           list={list}
           empty={{
             title: state === 'waiting' ? 'No dismissal waits for a second look' : 'No second looks',
-            about: 'When a dismissal is drawn, it appears here.',
+            about: 'Dismissed alerts that are selected for a check appear here.',
             filters: ['state'],
           }}
           head={[
@@ -106,7 +107,7 @@ function LookRow({ look, onDecide }: { readonly look: Look; readonly onDecide: (
       <Table.Td visibleFrom="sm">
         <RelativeTime at={look.created_at} />
         <Text size="xs" c="dimmed">
-          {look.sample.code}: {look.sample.bucket} below {look.sample.rate_bps}
+          {look.sample.rate_bps / 100} % of {toWords(look.sample.code)} dismissals are checked
         </Text>
       </Table.Td>
       <Table.Td>
@@ -130,7 +131,26 @@ function LookRow({ look, onDecide }: { readonly look: Look; readonly onDecide: (
   )
 }
 
-function DecideDialog({ look: { look_id, alert_id }, onClose }: { readonly look: Look; readonly onClose: () => void }) {
+/** What was dismissed and why, so that it can be judged without leaving the dialog. */
+function DismissedAlert({ look }: { readonly look: Look }) {
+  const { data: alert } = useQuery({ ...alertQuery(look.alert_id), throwOnError: false })
+  return (
+    <>
+      <Text size="sm" component="div">
+        <b>{look.title}</b>, dismissed by <Principal of={look.dismissed_by} isAlwaysNamed />
+        {look.reason_code !== null && (
+          <>
+            : <ReasonCodes of={[look.reason_code]} />
+          </>
+        )}
+      </Text>
+      {alert !== undefined && <AlertExplanation alert={alert} />}
+    </>
+  )
+}
+
+function DecideDialog({ look, onClose }: { readonly look: Look; readonly onClose: () => void }) {
+  const { look_id, alert_id } = look
   const [agrees, setAgrees] = useState(true)
   const [note, setNote] = useState('')
   const decide = useApiMutation(
@@ -150,6 +170,7 @@ function DecideDialog({ look: { look_id, alert_id }, onClose }: { readonly look:
       submit={agrees ? 'Agree' : 'Open the alert again'}
       change={decide}
     >
+      <DismissedAlert look={look} />
       <Switch
         label="The dismissal was right"
         checked={agrees}

@@ -37,7 +37,7 @@ export default function SuppressionsPage() {
   return (
     <InboxFrame
       open="/inbox/suppressions"
-      about="Reports that match a suppression are counted and open no alert. A second person confirms each, and each expires."
+      about="Reports that match a suppression are counted but do not open an alert. A second person confirms each suppression, and each one expires."
       actions={propose}
     >
       <Stack gap="sm">
@@ -49,7 +49,8 @@ export default function SuppressionsPage() {
           list={list}
           empty={{
             title: 'No suppressions',
-            about: 'A suppression stops known noise for a while, without losing count of it.',
+            about:
+              'A suppression stops alerts about a known match for a limited time. Matching reports are still counted.',
             filters: ['state'],
             action: propose,
           }}

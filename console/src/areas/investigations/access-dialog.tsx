@@ -78,7 +78,7 @@ function PeopleSelect({ people, onChange }: PeopleSelectProps) {
   return (
     <MultiSelect
       label="People with access"
-      description="Beside you and the MLRO. It can be changed later."
+      description="In addition to you and the MLRO. You can change this later."
       searchable
       nothingFoundMessage="Nobody has this name"
       data={offered.map(({ user_id, name, email, subject }) => ({

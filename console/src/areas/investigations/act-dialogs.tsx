@@ -10,6 +10,7 @@ import { REASON_CODES, ReasonCodes } from '#console/ui/decision/reason-codes.tsx
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { useLastAct } from '#console/ui/work/case-acts.ts'
 import { WorkerSelect } from '#console/ui/work/worker-select.tsx'
 import { type Investigation, touched } from './investigation-queries.ts'
 import { MergeDialog, WaitDialog } from './other-act-dialogs.tsx'
@@ -56,17 +57,25 @@ function useAct<Output extends object>(
 
 function ProposeDialog(props: DialogProps) {
   const { investigation, onClose } = props
+  const { principal } = useMe()
   const [outcome, setOutcome] = useState<string | null>(null)
   const [note, setNote] = useState('')
   const { data } = useQuery(listContentQuery(REASON_CODES))
   const entryOf = (code: string) => data?.entries.find(({ key }) => key === code)?.entry
   const call = toCall(investigation, note)
   const propose = useAct(
-    () =>
-      probity.POST('/api/investigations/{investigation_id}/propose-outcome', {
+    async () => {
+      // Whoever proposes works on the case: it comes back to them if it is returned.
+      if (investigation.assignee === null)
+        await probity.POST('/api/investigations/{investigation_id}/assign', {
+          params: call.params,
+          body: { user_id: principal.replace(/^user:/, '') },
+        })
+      return await probity.POST('/api/investigations/{investigation_id}/propose-outcome', {
         ...call,
         body: { ...call.body, outcome: outcome ?? '' },
-      }),
+      })
+    },
     props,
     'Proposed: another person closes the case',
   )
@@ -80,7 +89,7 @@ function ProposeDialog(props: DialogProps) {
       change={propose}
     >
       <Text size="sm">
-        Another person, a compliance officer, closes the case or returns it. Nothing can be changed meanwhile.
+        Another compliance officer closes the case or returns it to you. Until then nothing in it can be changed.
       </Text>
       <Select
         label="Outcome"
@@ -98,18 +107,14 @@ function ProposeDialog(props: DialogProps) {
 }
 
 /** What the proposer wrote for whoever closes the case. */
-function ProposerNote({ investigation_id }: Pick<Investigation, 'investigation_id'>) {
-  const { data } = useQuery({
-    queryKey: ['investigations', 'proposer-note', investigation_id],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/investigations/{investigation_id}/timeline', {
-        params: { path: { investigation_id }, query: { category: 'person', limit: 50 } },
-        signal,
-      }),
-    throwOnError: false,
-  })
-  const note = data?.items.find(({ kind }) => kind === 'proposed')?.note ?? null
-  return note === null ? null : <div className="case-note">{note}</div>
+function ProposerNote({ investigation }: { readonly investigation: Investigation }) {
+  const act = useLastAct(investigation, true)
+  if (act?.kind !== 'proposed' || act.note === null) return null
+  return (
+    <div className="case-note case-answer">
+      <b>Note of the proposer:</b> {act.note}
+    </div>
+  )
 }
 
 function CloseDialog(props: DialogProps) {
@@ -144,9 +149,10 @@ function CloseDialog(props: DialogProps) {
           , proposed by <Principal of={proposal.proposed_by} isAlwaysNamed />.
         </Text>
       )}
-      <ProposerNote investigation_id={investigation.investigation_id} />
+      <ProposerNote investigation={investigation} />
       <Text size="sm">
-        Narrative, evidence, steps and tasks are sealed with a signature, so that everybody can check them later.
+        Narrative, steps, tasks and the hashes of the evidence are sealed with a signature, so that anybody can verify
+        them later.
       </Text>
       <ReasonField label="Note" isRequired={false} isFirst value={note} onChange={setNote} />
     </FormDialog>
@@ -191,29 +197,29 @@ const noteTexts: Readonly<
   withdraw_proposal: {
     title: 'Withdraw the proposal',
     submit: 'Withdraw',
-    about: 'The case is open again, and can be worked on.',
+    about: 'The case becomes open again and can be worked on.',
     done: 'Withdrawn: the case is open again',
     isRequired: false,
   },
   return: {
     title: 'Return the case',
     submit: 'Return',
-    about: 'The case is open again. Say what is missing.',
+    about: 'The case becomes open again. Whoever works on it sees who returned it and why.',
     done: 'Returned',
     isRequired: true,
   },
   reopen: {
     title: 'Open the case again',
     submit: 'Open again',
-    about: 'Its seal stays; closing it again makes another one.',
+    about: 'The existing seal stays valid. Closing the case again adds another one.',
     done: 'The case is open again',
     isRequired: true,
   },
   resume: {
-    title: 'Go on with the case',
-    submit: 'Go on',
-    about: 'It no longer waits, and its service clocks run again.',
-    done: 'The case goes on',
+    title: 'Resume the case',
+    submit: 'Resume',
+    about: 'The case stops waiting, and its service clocks run again.',
+    done: 'Case resumed',
     isRequired: false,
   },
 }

@@ -87,7 +87,7 @@ export function AddStep({ investigation: { investigation_id, steps }, onClose }:
       {kind === 'evaluation' && <DecisionSettings settings={settings} onChange={setSettings} />}
       <MultiSelect
         label="Begins after"
-        description="Empty: at once."
+        description="Leave it empty to start at once."
         data={steps.map(({ step_key, title: name }) => ({ value: step_key, label: name ?? step_key }))}
         value={needs}
         onChange={setNeeds}
@@ -125,7 +125,7 @@ function ProviderSettings({ settings, onChange }: SettingsProps) {
   return (
     <Select
       label="What is asked"
-      description="Facts about the subject are sent as the provider’s definition says."
+      description="The definition of the provider says which facts about the subject are sent."
       required
       searchable
       nothingFoundMessage="No provider in force answers this"

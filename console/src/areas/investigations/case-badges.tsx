@@ -1,7 +1,7 @@
 /** States of a case, of its gathering and of its steps. Colour only repeats the text. */
 import { Badge } from '@mantine/core'
 import { toWords } from '#console/ui/format.ts'
-import type { InvestigationSummary, Step } from './investigation-queries.ts'
+import { hasEnded, type InvestigationSummary, type Step } from './investigation-queries.ts'
 import { stepTexts } from './missing.ts'
 
 const colors: Readonly<Record<string, string>> = {
@@ -46,10 +46,28 @@ export const CaseState = ({ of }: { readonly of: Pick<InvestigationSummary, 'sta
   </>
 )
 
-export const GatheringState = ({ of }: { readonly of: Pick<InvestigationSummary, 'gathering'> }) => (
-  <Mark state={of.gathering} text={gatheringTexts[of.gathering]} />
-)
+/** Nothing is gathered for a case that has ended, so it says nothing there. */
+export const GatheringState = ({ of }: { readonly of: Pick<InvestigationSummary, 'gathering' | 'state'> }) =>
+  hasEnded(of) ? null : <Mark state={of.gathering} text={gatheringTexts[of.gathering]} />
 
-export const StepState = ({ state }: Pick<Step, 'state'>) => <Mark state={state} text={stepTexts[state]} />
+interface PartStateProps {
+  readonly state: string
+  /** The state of its case. */
+  readonly of: Pick<InvestigationSummary, 'state'>
+}
+
+/** A step or task of a case that has ended is not waited for any more. */
+export const isNotNeeded = ({ state, of }: PartStateProps): boolean =>
+  hasEnded(of) && ['pending', 'waiting', 'open'].includes(state)
+
+export const StepState = ({ state, of }: PartStateProps & Pick<Step, 'state'>) =>
+  isNotNeeded({ state, of }) ? (
+    <Mark state="skipped" text="not needed" />
+  ) : (
+    <Mark state={state} text={stepTexts[state]} />
+  )
+
+export const TaskState = ({ state, of }: PartStateProps) =>
+  isNotNeeded({ state, of }) ? <Mark state="skipped" text="not needed" /> : <PlainState state={state} />
 
 export const PlainState = ({ state }: { readonly state: string }) => <Mark state={state} text={toWords(state)} />

@@ -1,9 +1,11 @@
 /** What always stays visible of a case: number, subject with rating, state, padlock, clocks, assignee and the next act. */
-import { Anchor, Button, Group, Text, Title } from '@mantine/core'
+import { Alert, Anchor, Button, Group, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useCallback, useRef } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { formatCount, toSentence } from '#console/ui/format.ts'
@@ -14,12 +16,13 @@ import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
 import { riskQuery } from '#console/ui/subject-queries.ts'
+import { useLastAct } from '#console/ui/work/case-acts.ts'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import type { CaseAct } from './act-dialogs.tsx'
 import { CaseState, GatheringState } from './case-badges.tsx'
 import { CasePack } from './case-pack.tsx'
-import { hasEnded, type Investigation, touched, useHolds } from './investigation-queries.ts'
+import { hasEnded, type Investigation, isOpen, touched, useHolds } from './investigation-queries.ts'
 import { MainAction } from './main-action.tsx'
 import { MissingList } from './missing-list.tsx'
 
@@ -31,10 +34,24 @@ interface CaseHeaderProps {
   readonly onHelp: () => void
 }
 
+/** The columns begin below the header while the page scrolls, and its height depends on what it says. */
+function useHeaderHeight() {
+  const observer = useRef<ResizeObserver | null>(null)
+  return useCallback((header: HTMLElement | null) => {
+    observer.current?.disconnect()
+    if (header === null) return
+    observer.current = new ResizeObserver(() =>
+      header.parentElement?.style.setProperty('--case-header-height', `${header.offsetHeight}px`),
+    )
+    observer.current.observe(header)
+  }, [])
+}
+
 export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHeaderProps) {
   // The number says nothing about the subject: people who look at the screen, and the history of the browser, see no name.
   const heading = usePageFocus(investigation.reference)
   const { is_restricted, restriction_id, counts } = investigation
+  const measured = useHeaderHeight()
   return (
     <>
       <Text size="sm" component="div">
@@ -42,7 +59,7 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
           Investigations
         </PageLink>
       </Text>
-      <header className="case-header">
+      <header className="case-header" ref={measured}>
         <div className="case-line">
           <Group gap="xs" miw={0}>
             <Title order={1} size="h3" ref={heading} tabIndex={-1} className="page-title">
@@ -84,8 +101,23 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
         </Group>
         <MissingList investigation={investigation} onGoTo={onGoTo} onResume={() => onAct('resume')} />
       </header>
+      <ReturnedNote investigation={investigation} />
       <RestrictionNote restriction_id={is_restricted ? restriction_id : null} />
     </>
+  )
+}
+
+/** Until the outcome is proposed again. A return is always written about, so a case without notes has none. */
+function ReturnedNote({ investigation }: { readonly investigation: Investigation }) {
+  const act = useLastAct(investigation, isOpen(investigation) && investigation.counts.notes > 0)
+  if (!isOpen(investigation) || act?.kind !== 'returned') return null
+  return (
+    <Alert color="yellow" role="note" aria-label="Returned" className="case-returned">
+      <b>
+        Returned by <Principal of={act.recorded_by} isAlwaysNamed />
+      </b>
+      , <RelativeTime at={act.recorded_at} />: {act.note}
+    </Alert>
   )
 }
 
@@ -99,7 +131,7 @@ function Unassigned({ investigation }: { readonly investigation: Investigation }
         params: { path: { investigation_id } },
         body: { user_id: principal.replace(/^user:/, ''), expected_revision: revision },
       }),
-    { invalidates: touched, successMessage: 'You work on it' },
+    { invalidates: touched, successMessage: 'Assigned to you' },
   )
   const canTake = next_actions.some(({ action, is_permitted }) => action === 'assign' && is_permitted)
   return (
@@ -177,7 +209,7 @@ function CaseClocks({ of }: { readonly of: Investigation }) {
   ))
 }
 
-function CaseOutcome({ of: { proposal, outcome, closed_by, merged_into } }: { readonly of: Investigation }) {
+function CaseOutcome({ of: { proposal, outcome, closed_by, closed_at, merged_into } }: { readonly of: Investigation }) {
   if (merged_into !== null) return <PageLink to={`/investigations/${merged_into}`}>Merged into another case</PageLink>
   if (outcome !== null && closed_by !== null)
     return (
@@ -186,7 +218,12 @@ function CaseOutcome({ of: { proposal, outcome, closed_by, merged_into } }: { re
         <b>
           <ReasonCodes of={[outcome]} />
         </b>
-        , closed by <Principal of={closed_by} isAlwaysNamed />
+        {proposal !== null && (
+          <>
+            , proposed by <Principal of={proposal.proposed_by} isAlwaysNamed /> <DateTime at={proposal.proposed_at} />
+          </>
+        )}
+        , closed by <Principal of={closed_by} isAlwaysNamed /> {closed_at !== null && <DateTime at={closed_at} />}
       </span>
     )
   if (proposal === null) return null
@@ -196,7 +233,7 @@ function CaseOutcome({ of: { proposal, outcome, closed_by, merged_into } }: { re
       <b>
         <ReasonCodes of={[proposal.outcome]} />
       </b>
-      , by <Principal of={proposal.proposed_by} isAlwaysNamed />
+      , by <Principal of={proposal.proposed_by} isAlwaysNamed /> <RelativeTime at={proposal.proposed_at} />
     </span>
   )
 }

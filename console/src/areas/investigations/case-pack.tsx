@@ -72,8 +72,9 @@ function HowToVerify({ investigation: { investigation_id, reference }, onClose }
   return (
     <ReadDialog title={`${reference}.zip was downloaded`} onClose={onClose} size="lg">
       <Text size="sm">
-        It holds the narrative, the evidence, steps, tasks and decisions of the case, with a signed seal. Whoever has
-        the file and the public key can verify without a connection that nothing was changed:
+        The archive holds the narrative, steps, tasks, timeline and outcome of the case with a signed seal. It names
+        each evidence item with its source and hash; the evidence itself stays in Probity. Anybody who has the file and
+        the public key can verify without a connection that nothing was changed:
       </Text>
       <CopyValue
         isBlock
@@ -81,7 +82,7 @@ function HowToVerify({ investigation: { investigation_id, reference }, onClose }
         name="the command"
       />
       <Text size="sm" c="dimmed">
-        Give the examiner the public key in another way than the file.
+        Send the public key to the examiner separately from the file.
         {may('listAuditCheckpoints') && (
           <>
             {' '}

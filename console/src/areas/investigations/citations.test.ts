@@ -1,6 +1,6 @@
 /** Citing while typing. */
 import { expect, test } from 'vitest'
-import { findCitationQuery, matchesQuery, removeCitationQuery } from './citations.ts'
+import { findCitationQuery, findCited, matchesQuery, removeCitationQuery } from './citations.ts'
 
 test.each([
   ['Paid in March [pass', 19, { start: 14, query: 'pass' }],
@@ -23,4 +23,17 @@ test('an item is found by number, title, source and kind', () => {
     Array(4).fill(true),
   )
   expect(matchesQuery('e2 bank', 'E2', item)).toBe(false)
+})
+
+test('an item whose title begins with the search comes first, then one with a word that does', () => {
+  const items = [
+    { title: 'Prohibited jurisdiction', source: null, kind: 'evaluation' },
+    { title: 'Low risk', source: null, kind: 'evaluation' },
+    { title: 'Risk rating', source: null, kind: 'evaluation' },
+  ]
+  expect(findCited('ri', items, () => 'E1').map(({ title }) => title)).toEqual([
+    'Risk rating',
+    'Low risk',
+    'Prohibited jurisdiction',
+  ])
 })

@@ -28,6 +28,24 @@ interface Item {
   readonly kind: string
 }
 
+/** Lower comes first: the beginning of the number or title, then that of another word, then the rest. */
+function getRank(query: string, name: string, { title }: Item): number {
+  const wanted = query.trim().toLowerCase()
+  const text = (title ?? '').toLowerCase()
+  if (name.toLowerCase() === wanted || text.startsWith(wanted)) return 0
+  return text.split(/[^\p{L}\p{N}]+/u).some((word) => word.startsWith(wanted)) ? 1 : 2
+}
+
+/** The items that match, those whose title begins with the search first; otherwise in their order. */
+export const findCited = <Found extends Item>(
+  query: string,
+  items: readonly Found[],
+  nameOf: (item: Found) => string,
+): readonly Found[] =>
+  items
+    .filter((item) => matchesQuery(query, nameOf(item), item))
+    .toSorted((one, other) => getRank(query, nameOf(one), one) - getRank(query, nameOf(other), other))
+
 /** Whether every word of the search is in the name of the item: its number, title, source or kind. */
 export function matchesQuery(query: string, name: string, { title, source, kind }: Item): boolean {
   const text = `${name} ${title ?? ''} ${source ?? ''} ${kind}`.toLowerCase()

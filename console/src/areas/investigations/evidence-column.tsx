@@ -16,12 +16,14 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { AttachEvidence } from './attach-evidence.tsx'
+import { CaseAuthor } from './case-author.tsx'
 import { EvidencePreview } from './evidence-preview.tsx'
 import {
   type Evidence,
   evidenceKinds,
   hasEnded,
   type Investigation,
+  isOpen,
   touchedByEvidence,
   useEvidence,
   useHolds,
@@ -41,9 +43,9 @@ export function EvidenceColumn({ investigation, isAttaching, onAttaching }: Evid
   const checks = useEvidenceChecks()
   const holds = useHolds()
   const attached = evidence?.items.filter((item) => item.detached_at === null && item.erased_at === null) ?? []
-  const canAttach = !hasEnded(investigation) && may('createEvidence')
-  const attach = canAttach && (
-    <Button size="xs" variant="default" onClick={() => onAttaching(true)}>
+  const canAttach = isOpen(investigation) && may('createEvidence')
+  const attach = !hasEnded(investigation) && may('createEvidence') && (
+    <Button size="xs" variant="default" disabled={!canAttach} onClick={() => onAttaching(true)}>
       Attach
     </Button>
   )
@@ -68,12 +70,17 @@ export function EvidenceColumn({ investigation, isAttaching, onAttaching }: Evid
           {attach}
         </Group>
       </Group>
+      {investigation.state === 'proposed' && (
+        <Text size="xs" c="dimmed" mb="xs">
+          Evidence cannot be changed while an outcome is proposed. Withdraw or return the proposal first.
+        </Text>
+      )}
       <ProblemNote problem={checks.problem} />
       {evidence === undefined && <ListSkeleton />}
       {evidence?.items.length === 0 && (
         <EmptyState
           title="No evidence yet"
-          about="Answers of providers and decisions come from the steps. Attach documents, records and references."
+          about="Steps add answers of providers and decisions. You can attach documents, records and references."
         />
       )}
       <ul className="plain-list case-evidence">
@@ -174,7 +181,7 @@ function EvidenceDetails({ item, name, canDetach, onVerify }: EvidenceItemProps)
     <Stack gap={6} className="evidence-details">
       <EvidencePreview item={item} />
       <Text size="xs" component="div">
-        Obtained <DateTime at={item.obtained_at} />, added by <Principal of={item.added_by} isAlwaysNamed />
+        Obtained <DateTime at={item.obtained_at} />, added <CaseAuthor of={item.added_by} />
       </Text>
       {item.detached_at !== null && (
         <Text size="xs" component="div">
@@ -227,7 +234,7 @@ function DetachDialog({ evidence_id, name, onClose }: DetachDialogProps) {
       change={detach}
     >
       <Text size="sm">
-        The record stays, with your name and the reason. Paragraphs that cite it need other evidence.
+        The record is kept with your name and the reason. Paragraphs that cite it need other evidence.
       </Text>
       <ReasonField isFirst value={reason} onChange={setReason} />
     </FormDialog>

@@ -13,7 +13,7 @@ import { CaseHeader } from './case-header.tsx'
 import { type CaseKey, caseKeys, tabKeys } from './case-keys.ts'
 import { type CasePlace, findPlace, type Part, type Tab, tabs } from './case-pointers.ts'
 import { EvidenceColumn } from './evidence-column.tsx'
-import { type Investigation, investigationQuery } from './investigation-queries.ts'
+import { type Investigation, investigationQuery, isOpen } from './investigation-queries.ts'
 import { NarrativeTab } from './narrative-tab.tsx'
 import { NotesTab } from './notes-tab.tsx'
 import { countRelated, RelatedTab } from './related-tab.tsx'
@@ -70,8 +70,8 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
   }
   function onKey(key: CaseKey) {
     if (key === '?') return setHelping(true)
-    if (key === 'e') return setAttaching(true)
-    if (key === 's') return setAddingStep(true)
+    if (key === 'e') return isOpen(investigation) && setAttaching(true)
+    if (key === 's') return isOpen(investigation) && setAddingStep(true)
     if (key === 'a') return isPermitted('assign') ? setAct('assign') : undefined
     if (key === 'p') return startMainAction()
     if (key === '1') return goTo({ part: 'steps', element: 'steps' })

@@ -2,7 +2,7 @@
 import { Button, Group, Switch, Table, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { definitionsQuery, getDefinitionKey, playbookKind } from '#console/ui/decision/definition-kind.ts'
@@ -67,7 +67,7 @@ export default function InvestigationsPage() {
   return (
     <Page
       title="Investigations"
-      about="Cases by a playbook: what is gathered about a subject, what was found, and how it ended."
+      about="Each case follows a playbook: what is gathered about the subject, what was found, and how the case ended."
       actions={open}
       width="wide"
     >
@@ -104,7 +104,7 @@ export default function InvestigationsPage() {
         head={[
           { name: 'Priority', isHidden: true },
           { name: 'Number' },
-          { name: 'Subject' },
+          { name: 'Subject', from: 'sm' },
           { name: 'State' },
           { name: 'Gathering', from: 'md' },
           { name: 'Clock', from: 'sm' },
@@ -123,21 +123,34 @@ interface CaseRowProps {
 }
 
 function CaseRow({ of, clock }: CaseRowProps) {
+  const navigate = useNavigate()
+  const to = `/investigations/${of.investigation_id}`
   return (
-    <Table.Tr>
+    <Table.Tr
+      className="row-open"
+      onClick={({ target }) => {
+        // A link in the row leads elsewhere, or to the same page.
+        if (!(target as Element).closest('a')) void navigate({ to })
+      }}
+    >
       <Table.Td w={20} px={6}>
         <PriorityBar priority={of.priority} />
       </Table.Td>
       <Table.Td>
-        <PageLink to={`/investigations/${of.investigation_id}`} size="sm" fw={600} className="nowrap">
+        <PageLink to={to} size="sm" fw={600} className="nowrap">
           {of.reference}
         </PageLink>
         <RestrictionMark restriction_id={of.is_restricted ? of.restriction_id : null} />
-        <Text size="xs" c="dimmed" lineClamp={2}>
+        <Text size="sm" lineClamp={2}>
           {of.title}
         </Text>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          {of.subject.name}
+        </Text>
       </Table.Td>
-      <Table.Td className="break">{of.subject.name}</Table.Td>
+      <Table.Td visibleFrom="sm" className="whole-words">
+        {of.subject.name}
+      </Table.Td>
       <Table.Td>
         <Group gap={4}>
           <CaseState of={of} />

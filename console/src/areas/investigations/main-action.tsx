@@ -17,9 +17,9 @@ const mainTexts: Readonly<Partial<Record<CaseAct, string>>> = {
 const menuTexts: readonly (readonly [act: CaseAct, text: string])[] = [
   ['assign', 'Assign'],
   ['wait', 'Wait for something'],
-  ['resume', 'Go on'],
+  ['resume', 'Resume'],
   ['withdraw_proposal', 'Withdraw the proposal'],
-  ['return', 'Return to be worked on'],
+  ['return', 'Return'],
   ['reopen', 'Open again'],
   ['merge', 'Merge into another case'],
 ]

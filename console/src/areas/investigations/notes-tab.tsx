@@ -34,7 +34,7 @@ export function NotesTab({ investigation }: { readonly investigation: Investigat
       {notes?.length === 0 && (
         <EmptyState
           title="No notes yet"
-          about="What colleagues should know, beside the narrative. Notes are never changed."
+          about="Notes for colleagues that do not belong in the narrative. A note cannot be changed."
         />
       )}
       {notes !== undefined && notes.length > 0 && (

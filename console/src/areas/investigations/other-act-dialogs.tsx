@@ -37,7 +37,7 @@ export function WaitDialog({ investigation: { investigation_id, revision }, onCl
           expected_revision: revision,
         },
       }),
-    { invalidates: touched, successMessage: 'The case waits', onDone: onClose },
+    { invalidates: touched, successMessage: 'Case is waiting', onDone: onClose },
   )
   return (
     <FormDialog
@@ -48,7 +48,7 @@ export function WaitDialog({ investigation: { investigation_id, revision }, onCl
       submit="Wait"
       change={wait}
     >
-      <Text size="sm">Service clocks stop meanwhile; statutory clocks go on.</Text>
+      <Text size="sm">Service clocks stop while the case waits. Statutory clocks keep running.</Text>
       <Select
         label="What it waits for"
         allowDeselect={false}
@@ -59,7 +59,7 @@ export function WaitDialog({ investigation: { investigation_id, revision }, onCl
       />
       <TimeField
         label="Until"
-        description="It goes on by itself then. Empty: until somebody goes on with it."
+        description="The case resumes then. Leave it empty to wait until somebody resumes it."
         value={until}
         onChange={setUntil}
       />
@@ -100,9 +100,9 @@ export function MergeDialog({ investigation, onClose }: DialogProps) {
       submit="Merge"
       change={merge}
     >
-      <Text size="sm">Evidence and alerts go over to the other case, and this one ends.</Text>
+      <Text size="sm">Evidence and alerts move to the other case, and this case ends.</Text>
       <Select
-        label="The case that goes on"
+        label="Case to keep"
         description="Open cases of the same subject."
         required
         searchable

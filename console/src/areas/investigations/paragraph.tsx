@@ -3,9 +3,9 @@ import { ActionIcon, Combobox, Group, Pill, SegmentedControl, Text, Textarea, us
 import { useEffect, useRef, useState } from 'react'
 import { Icon } from '#console/ui/icons.tsx'
 import { toParagraphElement } from './case-pointers.ts'
-import { type CitationQuery, findCitationQuery, matchesQuery, removeCitationQuery } from './citations.ts'
+import { type CitationQuery, findCitationQuery, findCited, removeCitationQuery } from './citations.ts'
 import { evidenceKinds, type MissingGuard, type NumberedEvidence, type Paragraph } from './investigation-queries.ts'
-import { type DraftParagraph, isFactWithoutEvidence } from './use-narrative-draft.ts'
+import { type DraftParagraph, isFactWithoutEvidence, isOnlyLabel } from './use-narrative-draft.ts'
 
 interface ParagraphProps {
   readonly paragraph: Paragraph
@@ -14,6 +14,7 @@ interface ParagraphProps {
   readonly findings: readonly MissingGuard[]
 }
 
+const UNFINISHED = 'This paragraph is only begun. Finish or remove it before you propose an outcome.'
 const NO_EVIDENCE = 'A fact needs evidence: type [ to cite some, or make it an assessment.'
 
 export function ParagraphView({ paragraph, place, evidence, findings }: ParagraphProps) {
@@ -39,13 +40,18 @@ export function ParagraphView({ paragraph, place, evidence, findings }: Paragrap
 interface FaultsProps {
   readonly findings: readonly MissingGuard[]
   readonly lacksEvidence: boolean
+  readonly isUnfinished?: boolean
 }
 
-function Faults({ findings, lacksEvidence }: FaultsProps) {
-  const shown = findings.filter(({ code }) => !(lacksEvidence && code === 'fact_without_citation'))
+/** What the editor says by itself as soon as it is typed. */
+const TYPED = ['fact_without_citation', 'paragraph_unfinished']
+
+function Faults({ findings, lacksEvidence, isUnfinished = false }: FaultsProps) {
+  const shown = findings.filter(({ code }) => !((lacksEvidence || isUnfinished) && TYPED.includes(code)))
   return (
     <>
       {lacksEvidence && <div className="case-problem">{NO_EVIDENCE}</div>}
+      {isUnfinished && <div className="case-problem">{UNFINISHED}</div>}
       {shown.map(({ code, pointer, detail }) => (
         <div key={`${code} ${pointer}`} className="case-problem">
           {detail}
@@ -101,8 +107,13 @@ interface ParagraphEditorProps extends ParagraphProps {
 export function ParagraphEditor({ paragraph, place, evidence, findings, onChange, onRemove }: ParagraphEditorProps) {
   const { kind, cites, text } = paragraph
   const lacksEvidence = isFactWithoutEvidence(paragraph)
+  const isUnfinished = isOnlyLabel(paragraph)
   return (
-    <div className="paragraph" data-kind={kind} data-faulty={lacksEvidence || findings.length > 0 || undefined}>
+    <div
+      className="paragraph"
+      data-kind={kind}
+      data-faulty={lacksEvidence || isUnfinished || findings.length > 0 || undefined}
+    >
       <Group justify="space-between" gap="xs" mb={4}>
         <SegmentedControl
           size="xs"
@@ -139,7 +150,7 @@ export function ParagraphEditor({ paragraph, place, evidence, findings, onChange
         evidence={evidence}
         onRemove={(gone) => onChange({ cites: cites.filter((one) => one !== gone) })}
       />
-      <Faults findings={findings} lacksEvidence={lacksEvidence} />
+      <Faults findings={findings} lacksEvidence={lacksEvidence} isUnfinished={isUnfinished} />
     </div>
   )
 }
@@ -159,7 +170,7 @@ function CitingTextarea({ place, text, offered, evidence, onText, onCite }: Citi
   const combobox = useCombobox({ onDropdownClose: () => setSearch(null) })
   const { openDropdown, closeDropdown, selectFirstOption, updateSelectedOptionIndex } = combobox
   const found =
-    search === null ? [] : offered.filter((one) => matchesQuery(search.query, evidence.nameOf(one.evidence_id), one))
+    search === null ? [] : findCited(search.query, offered, ({ evidence_id }) => evidence.nameOf(evidence_id))
   const query = search?.query
   useEffect(() => {
     if (query === undefined) closeDropdown()

@@ -6,7 +6,8 @@ import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { DateTime, formatDateTime } from '#console/ui/date-time.tsx'
+import { formatDateTime } from '#console/ui/date-format.ts'
+import { DateTime } from '#console/ui/date-time.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { toSentence } from '#console/ui/format.ts'
@@ -16,7 +17,7 @@ import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SubjectPicker } from '#console/ui/subject-picker.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
-import { hasEnded, type Investigation, isOpen, touched } from './investigation-queries.ts'
+import { type Investigation, isOpen, touched } from './investigation-queries.ts'
 
 type Part = Schemas['InvestigationSubject']['part']
 
@@ -134,7 +135,7 @@ function Alerts({ investigation }: SectionProps) {
   const may = usePermission()
   const [isLinking, setLinking] = useState(false)
   const { alerts } = investigation
-  const link = !hasEnded(investigation) && may('linkInvestigationAlerts') && may('listAlerts') && (
+  const link = isOpen(investigation) && may('linkInvestigationAlerts') && may('listAlerts') && (
     <Button size="compact-xs" variant="default" onClick={() => setLinking(true)}>
       Link an alert
     </Button>
@@ -148,7 +149,7 @@ function Alerts({ investigation }: SectionProps) {
         {alerts.length > 0 && link}
       </Group>
       {alerts.length === 0 && (
-        <EmptyState title="No alerts" about="Alerts that the case looks into are linked here." action={link} />
+        <EmptyState title="No alerts" about="Link the alerts that this case investigates." action={link} />
       )}
       <ul className="plain-list case-related">
         {alerts.map(({ alert_id, title, priority, state, linked_at }) => (
@@ -206,7 +207,7 @@ function LinkAlert({ investigation, onClose }: SectionProps & { readonly onClose
       submit="Link"
       change={link}
     >
-      <Text size="sm">The alert keeps its state. A case shows what became of its alerts.</Text>
+      <Text size="sm">The state of the alert does not change.</Text>
       <Select
         label="Alert"
         required

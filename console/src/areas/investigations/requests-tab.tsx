@@ -235,7 +235,7 @@ function AskDialog({ investigation_id, onClose }: { readonly investigation_id: s
       submit="Record the request"
       change={ask}
     >
-      <Text size="sm">Nothing is sent: ask in your own way, and record here whom and what.</Text>
+      <Text size="sm">No message is sent. Ask as usual, and record here whom you asked and what.</Text>
       <TextField label="Who is asked" isRequired isFirst max={300} value={addressee} onChange={setAddressee} />
       <ReasonField label="Question" value={question} onChange={setQuestion} />
       <TimeField label="Due" value={due} onChange={setDue} />

@@ -28,7 +28,7 @@ export function StepActs({ investigation, step }: StepActsProps) {
       probity.POST('/api/investigations/{investigation_id}/steps/{step_key}/retry', {
         params: { path },
       }),
-    { invalidates: touchedByEvidence, successMessage: 'The step begins again' },
+    { invalidates: touchedByEvidence, successMessage: 'Step restarted' },
   )
   if (!isOpen(investigation)) return null
   const offers = {
@@ -111,7 +111,9 @@ function WaiveDialog({ path, name, onClose }: StepDialogProps) {
       submit="Waive the step"
       change={waive}
     >
-      <Text size="sm">Steps that need it go on as if it were done. Your name and the reason stay with the case.</Text>
+      <Text size="sm">
+        Steps that follow it continue as if it were done. Your name and the reason are recorded in the case.
+      </Text>
       <ReasonField isFirst label="Why the case can do without it" value={reason} onChange={setReason} />
     </FormDialog>
   )
@@ -141,7 +143,7 @@ function SettleDialog({ path, name, onClose }: StepDialogProps) {
         params: { path },
         body: { action, reason, ...(action === 'enter_answer' && { answer }) },
       }),
-    { invalidates: touchedByEvidence, successMessage: 'Settled: the step goes on', onDone: onClose },
+    { invalidates: touchedByEvidence, successMessage: 'Settled. The step continues', onDone: onClose },
   )
   return (
     <FormDialog
@@ -164,7 +166,7 @@ function SettleDialog({ path, name, onClose }: StepDialogProps) {
       <Text size="sm" c="dimmed">
         {action === 'call_again'
           ? 'A new call is made. If the first one arrived, the provider may charge for both.'
-          : 'Nothing is sent. The answer is checked as any other, and your name stays with it.'}
+          : 'Nothing is sent. The answer is checked like any other, and your name is recorded with it.'}
       </Text>
       {action === 'enter_answer' && (
         <>

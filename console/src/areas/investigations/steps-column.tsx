@@ -9,11 +9,13 @@ import { formatCount, toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { AddStep } from './add-step.tsx'
-import { StepState } from './case-badges.tsx'
+import { isNotNeeded, StepState } from './case-badges.tsx'
 import { toStepElement } from './case-pointers.ts'
 import { type Investigation, isOpen, type Step } from './investigation-queries.ts'
 import { StepActs } from './step-acts.tsx'
+import { describeReason, type StepCondition } from './step-reasons.ts'
 import { Tasks } from './tasks.tsx'
+import { useStepConditions } from './use-step-conditions.ts'
 
 interface StepsColumnProps {
   readonly investigation: Investigation
@@ -25,6 +27,7 @@ export function StepsColumn({ investigation, isAdding, onAdding }: StepsColumnPr
   const may = usePermission()
   const { steps, playbook, gathering_problem } = investigation
   const canAdd = isOpen(investigation) && may('createInvestigationStep')
+  const conditionOf = useStepConditions(investigation)
   return (
     <Stack gap="md">
       <section aria-labelledby="steps">
@@ -49,7 +52,12 @@ export function StepsColumn({ investigation, isAdding, onAdding }: StepsColumnPr
         )}
         <ol className="case-steps">
           {steps.map((step) => (
-            <StepItem key={step.step_key} step={step} investigation={investigation} />
+            <StepItem
+              key={step.step_key}
+              step={step}
+              condition={conditionOf(step.step_key)}
+              investigation={investigation}
+            />
           ))}
         </ol>
       </section>
@@ -100,19 +108,22 @@ const kindTexts: Readonly<Record<string, string>> = {
 
 interface StepItemProps {
   readonly step: Step
+  readonly condition: StepCondition | null
   readonly investigation: Investigation
 }
 
-function StepItem({ step, investigation }: StepItemProps) {
+function StepItem({ step, condition, investigation }: StepItemProps) {
   const { steps } = investigation
   const { step_key, title, kind, is_required, problem, waiver, not_before, reused_from } = step
   const titleOf = (key: string) => steps.find((one) => one.step_key === key)?.title ?? key
-  const waitsFor = step.state === 'pending' ? step.needs.filter((key) => !isSettled(steps, key)) : []
+  const isOver = isNotNeeded({ state: step.state, of: investigation })
+  const waitsFor = step.state === 'pending' && !isOver ? step.needs.filter((key) => !isSettled(steps, key)) : []
+  const reason = isOver ? null : describeReason({ ...step, condition, after: step.needs.map(titleOf) })
   return (
-    <li id={toStepElement(step_key)} tabIndex={-1} className="case-step" data-state={step.state}>
+    <li id={toStepElement(step_key)} tabIndex={-1} className="case-step" data-state={isOver ? 'skipped' : step.state}>
       <div className="case-step-head">
         <span className="case-step-title">{title ?? step_key}</span>
-        <StepState state={step.state} />
+        <StepState state={step.state} of={investigation} />
       </div>
       <Text size="xs" c="dimmed" component="div">
         {kindTexts[kind] ?? toSentence(kind)}
@@ -123,6 +134,11 @@ function StepItem({ step, investigation }: StepItemProps) {
       {waitsFor.length > 0 && (
         <Text size="xs" c="dimmed">
           after {waitsFor.map(titleOf).join(', ')}
+        </Text>
+      )}
+      {reason !== null && (
+        <Text size="xs" c="dimmed">
+          {reason}
         </Text>
       )}
       {not_before !== null && (

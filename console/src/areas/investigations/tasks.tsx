@@ -10,11 +10,11 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { toWords } from '#console/ui/format.ts'
 import { toInstant } from '#console/ui/local-time.ts'
-import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { TextField, TimeField } from '#console/ui/text-field.tsx'
-import { PlainState } from './case-badges.tsx'
+import { CaseAuthor } from './case-author.tsx'
+import { isNotNeeded, TaskState } from './case-badges.tsx'
 import { toTaskElement } from './case-pointers.ts'
 import { type Investigation, isOpen, touched } from './investigation-queries.ts'
 import { ChecklistField, RequiredField } from './task-fields.tsx'
@@ -52,7 +52,7 @@ export function Tasks({ investigation }: { readonly investigation: Investigation
       )}
       <ul className="plain-list case-tasks">
         {data?.items.map((task) => (
-          <TaskItem key={task.task_id} task={task} investigation_id={investigation_id} canWork={canWork} />
+          <TaskItem key={task.task_id} task={task} investigation={investigation} canWork={canWork} />
         ))}
       </ul>
       {isAdding && <NewTask investigation_id={investigation_id} onClose={() => setAdding(false)} />}
@@ -62,7 +62,7 @@ export function Tasks({ investigation }: { readonly investigation: Investigation
 
 interface TaskItemProps {
   readonly task: Task
-  readonly investigation_id: string
+  readonly investigation: Investigation
   readonly canWork: boolean
 }
 
@@ -91,9 +91,10 @@ interface TaskChange {
   readonly checklist: boolean[]
 }
 
-function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
+function TaskItem({ task, investigation, canWork }: TaskItemProps) {
   const { roles } = useMe()
   const [isEnding, setEnding] = useState(false)
+  const { investigation_id } = investigation
   const { task_id, checklist, state, role, revision } = task
   const change = useApiMutation(
     (body: TaskChange) =>
@@ -114,21 +115,21 @@ function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
     <li id={toTaskElement(task_id)} tabIndex={-1} className="case-task" data-state={state}>
       <div className="case-step-head">
         <span className="case-step-title">{task.title}</span>
-        <PlainState state={state} />
+        <TaskState state={state} of={investigation} />
       </div>
       {task.detail !== null && <div className="case-note">{task.detail}</div>}
       <Text size="xs" c="dimmed" component="div">
         {[task.is_required ? 'required' : 'optional', role === null ? null : `for ${toWords(role)}`]
           .filter(Boolean)
           .join(', ')}
-        {task.due_at !== null && state === 'open' && (
+        {task.due_at !== null && state === 'open' && !isNotNeeded({ state, of: investigation }) && (
           <>
             , due <RelativeTime at={task.due_at} />
           </>
         )}
         {task.ended_by !== null && (
           <>
-            , by <Principal of={task.ended_by} isAlwaysNamed />
+            , <CaseAuthor of={task.ended_by} />
           </>
         )}
       </Text>
@@ -146,18 +147,28 @@ function TaskItem({ task, investigation_id, canWork }: TaskItemProps) {
       </Stack>
       {task.result !== null && <div className="case-note">{task.result}</div>}
       <ProblemNote problem={change.problem} />
+      {canWork && state === 'open' && !isMine && (
+        <Text size="xs" c="dimmed">
+          Only somebody with the role {toWords(role ?? '')} can end it.
+        </Text>
+      )}
       {isEditable && (
-        <Button
-          size="compact-xs"
-          mt={6}
-          variant="default"
-          disabled={!isReady}
-          loading={change.isRunning}
-          title={isReady ? 'The task is done' : 'Confirm every item first'}
-          onClick={() => setEnding(true)}
-        >
-          Done
-        </Button>
+        <Group gap={8} mt={6}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            disabled={!isReady}
+            loading={change.isRunning}
+            onClick={() => setEnding(true)}
+          >
+            Done
+          </Button>
+          {!shown.every(Boolean) && (
+            <Text span size="xs" c="dimmed">
+              Confirm every item first.
+            </Text>
+          )}
+        </Group>
       )}
       {isEnding && <EndTask task={task} investigation_id={investigation_id} onClose={() => setEnding(false)} />}
     </li>

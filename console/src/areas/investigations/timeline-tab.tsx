@@ -11,6 +11,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { SubjectName } from '#console/ui/subject-name.tsx'
+import { CaseAuthor } from './case-author.tsx'
 import { gatheringTexts } from './case-badges.tsx'
 import { type Investigation, type NumberedEvidence, useEvidence } from './investigation-queries.ts'
 
@@ -100,11 +101,15 @@ function TimelineEntry({ entry, investigation }: TimelineEntryProps) {
         </Text>
       )}
       <Text size="xs" c="dimmed" component="div">
-        <DateTime at={entry.recorded_at} />, by <Principal of={entry.recorded_by} isAlwaysNamed />
+        <DateTime at={entry.recorded_at} isExact />,{' '}
+        <CaseAuthor of={entry.recorded_by} isStep={PLAYBOOK_EVENT.test(entry.kind)} />
       </Text>
     </>
   )
 }
+
+/** Kinds of events that the steps of the playbook cause. */
+const PLAYBOOK_EVENT = /^(step|evidence|gathering|task|opened)/
 
 const kindTexts: Readonly<Record<string, string>> = {
   proposed: 'Outcome proposed',
@@ -169,6 +174,7 @@ function describe(
         ],
       ]
     if (name === 'outcome') return [[name, <ReasonCodes key={name} of={[text]} />]]
+    if (name === 'seal_no') return [[name, `seal ${text}`]]
     if (name === 'attempt') return Number(value) > 1 ? [[name, `attempt ${text}`]] : []
     if (/^(user|key|job):/.test(text)) return [[name, <Principal key={name} of={text} isAlwaysNamed />]]
     if (/_at$|^until$/.test(name)) return [[name, <DateTime key={name} at={text} />]]

@@ -14,6 +14,8 @@ export function useFollowedGathering({ investigation_id, gathering, gathering_jo
     const refresh = () => {
       queries.invalidateQueries({ queryKey: ['investigations', 'one', investigation_id] })
       queries.invalidateQueries({ queryKey: ['evidence', 'investigation', investigation_id] })
+      // Its skeleton names the evidence.
+      queries.invalidateQueries({ queryKey: ['investigations', 'narrative', investigation_id] })
     }
     probity.jobs
       .wait(job_id, { onProgress: refresh, signal: left.signal })

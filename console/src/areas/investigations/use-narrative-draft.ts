@@ -30,6 +30,9 @@ export const createParagraph = (paragraph: Paragraph = { kind: 'fact', text: '',
 
 export const isFactWithoutEvidence = ({ kind, cites }: Paragraph): boolean => kind === 'fact' && cites.length === 0
 
+/** Such as "Conclusion:". The outcome cannot be proposed while there is one. */
+export const isOnlyLabel = ({ text }: Paragraph): boolean => /^[^.!?:\n]{1,40}:$/.test(text.trim())
+
 /** Empty paragraphs are not stored. */
 export const toStored = (paragraphs: readonly DraftParagraph[]): readonly DraftParagraph[] =>
   paragraphs.filter(({ text }) => text.trim() !== '').map((one) => ({ ...one, text: one.text.trim() }))

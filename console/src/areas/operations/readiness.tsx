@@ -2,6 +2,7 @@
 import { Alert, Badge, Group, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { StateBadge } from '#console/ui/badges.tsx'
+import { formatTime } from '#console/ui/date-format.ts'
 import { toSentence, toWords } from '#console/ui/format.ts'
 import { loadReadiness, type ReadinessCheck } from '#console/ui/load-readiness.ts'
 
@@ -30,7 +31,7 @@ export function ReadinessChecks() {
           {toSentence(data.status)}
         </Badge>
         <Text size="xs" c="dimmed">
-          Checked at {new Date(dataUpdatedAt).toLocaleTimeString()}
+          Checked at {formatTime(dataUpdatedAt)}
         </Text>
       </Group>
       <ul className="checks" aria-label="Readiness checks">

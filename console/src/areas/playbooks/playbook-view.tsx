@@ -1,6 +1,7 @@
 /** The content of a playbook: steps in order with what they wait for, clocks and outcomes. */
 import './playbooks.css'
 import { Badge, Group, Stack, Table, Text } from '@mantine/core'
+import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import type { PlaybookView, StepView } from './playbook-model.ts'
@@ -41,12 +42,19 @@ export function PlaybookParts({ of }: { readonly of: PlaybookView }) {
       <Section title="Outcomes">
         <PlainTable
           label="Outcomes"
-          head={[{ name: 'Reason code' }, { name: 'Once done' }, { name: 'Only if' }]}
+          head={[{ name: 'Outcome' }, { name: 'Needs' }, { name: 'Only if' }]}
           empty={{ title: 'No outcomes yet', about: 'An investigation ends with one of the outcomes of its playbook.' }}
         >
           {of.outcomes.map(({ code, needs, conditions }) => (
             <Table.Tr key={code}>
-              <Table.Td className="mono">{code}</Table.Td>
+              <Table.Td>
+                <Text size="sm" fw={500}>
+                  <ReasonCodes of={[code]} />
+                </Text>
+                <Text size="xs" c="dimmed" className="mono">
+                  {code}
+                </Text>
+              </Table.Td>
               <Table.Td>{toTitles(needs, of.steps)}</Table.Td>
               <Table.Td>{toConditionList(conditions)}</Table.Td>
             </Table.Tr>

@@ -97,26 +97,26 @@ function AttemptTimes({ of }: { readonly of: Attempt }) {
   return (
     <ul className="plain-list attempt-times">
       <li>
-        Intended <DateTime at={of.intended_at} />
+        Intended <DateTime at={of.intended_at} isExact />
       </li>
       <li>
         {of.sent_at === null ? (
           'Not sent'
         ) : (
           <>
-            Sent <DateTime at={of.sent_at} />
+            Sent <DateTime at={of.sent_at} isExact />
           </>
         )}
       </li>
       {of.ended_at !== null ? (
         <li>
-          Ended <DateTime at={of.ended_at} />
+          Ended <DateTime at={of.ended_at} isExact />
           {of.duration_ms !== null && `, after ${of.duration_ms.toLocaleString('en')} ms`}
         </li>
       ) : (
         of.deadline_at !== null && (
           <li>
-            Given up at <DateTime at={of.deadline_at} />
+            Given up at <DateTime at={of.deadline_at} isExact />
           </li>
         )
       )}

@@ -2,11 +2,9 @@
 import './providers.css'
 import type { Schemas } from '@probity/client'
 import { ChartFrame } from '#console/ui/chart/chart-frame.tsx'
+import { formatChartDay } from '#console/ui/date-format.ts'
 import { formatCount } from '#console/ui/format.ts'
 import { listDays, toScaleEnd } from './usage-days.ts'
-
-const formatDay = (day: string): string =>
-  new Date(day).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 export function UsageChart({ usage }: { readonly usage: Schemas['ProviderUsage'] }) {
   const bars = listDays(usage)
@@ -25,7 +23,7 @@ export function UsageChart({ usage }: { readonly usage: Schemas['ProviderUsage']
         scale={[0, 0.5, 1]
           .filter((place) => Number.isInteger(place * end))
           .map((place) => ({ place, label: (place * end).toLocaleString('en') }))}
-        axis={named.map(({ day, place }) => ({ place: (place + 0.5) * width, label: formatDay(day) }))}
+        axis={named.map(({ day, place }) => ({ place: (place + 0.5) * width, label: formatChartDay(day) }))}
         names={{ scale: 'Requests', axis: 'Day (UTC)' }}
       >
         {bars.map(({ day, answered, other }, place) => (

@@ -135,7 +135,7 @@ export function NewReport(props: NewReportProps) {
       )}
       {repeat === null && (
         <RestrictionSelect
-          description="What belongs to it is in the report, and only people with access see the report. Without one nothing restricted is in it."
+          description="The report then includes what is restricted, and only people with access can see it. Without a restriction the report includes nothing restricted."
           restriction_id={restriction_id}
           onChange={setRestriction}
         />

@@ -1,11 +1,8 @@
 /** What a report is about, from its parameters: the subject, the case, the list with its versions, the period. */
-import { useQuery } from '@tanstack/react-query'
-import { probity } from '#console/session/client.ts'
-import { usePermission } from '#console/session/queries.ts'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
-import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SubjectName } from '#console/ui/subject-name.tsx'
+import { CaseName } from '#console/ui/work/case-name.tsx'
 import { isGone, type Report } from './report-queries.ts'
 
 const toText = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
@@ -15,7 +12,7 @@ export function ReportAbout({ report }: { readonly report: Report }) {
   const { list_key, from_version, to_version, days } = parameters
   const investigation_id = toText(parameters['investigation_id'])
   const evaluation_id = toText(parameters['evaluation_id'])
-  if (investigation_id !== null) return <CaseName investigation_id={investigation_id} />
+  if (investigation_id !== null) return <CaseName investigation_id={investigation_id} subject_id={subject_id} />
   if (evaluation_id !== null)
     return (
       <PageLink to={`/evaluations/${evaluation_id}`} size="sm">
@@ -31,25 +28,4 @@ export function ReportAbout({ report }: { readonly report: Report }) {
   if (typeof days === 'number') return <>{formatCount(days, 'day')}</>
   const about = toText(parameters['subject_id']) ?? subject_id
   return about === null || isGone(report) ? null : <SubjectName subject_id={about} />
-}
-
-function CaseName({ investigation_id }: { readonly investigation_id: string }) {
-  const may = usePermission()
-  const { data } = useQuery({
-    queryKey: ['investigations', 'names'],
-    queryFn: ({ signal }) => probity.GET('/api/investigations', { params: { query: { limit: 200 } }, signal }),
-    enabled: may('listInvestigations'),
-    staleTime: 60_000,
-    throwOnError: false,
-  })
-  const found = data?.items.find((one) => one.investigation_id === investigation_id)
-  if (!may('getInvestigation')) return <>{found?.reference ?? 'A case'}</>
-  return (
-    <>
-      <PageLink to={`/investigations/${investigation_id}`} size="sm">
-        {found?.reference ?? 'Open the case'}
-      </PageLink>
-      <RestrictionMark restriction_id={found?.is_restricted ? found.restriction_id : null} />
-    </>
-  )
 }

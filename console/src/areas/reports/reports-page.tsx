@@ -61,7 +61,7 @@ export default function ReportsPage() {
   return (
     <Page
       title="Reports"
-      about="Dossiers, explanations and overviews as HTML, PDF, CSV and JSON. Each is made from a stored snapshot and can be made again, byte for byte."
+      about="Dossiers, explanations and overviews as HTML, PDF, CSV and JSON. Each is made from a stored snapshot and can be reproduced byte for byte."
       actions={add}
     >
       <Stack gap="lg">
@@ -137,6 +137,12 @@ function ReportRow({ report, templates }: ReportRowProps) {
         <Text size="xs" component="div">
           <ReportAbout report={report} />
         </Text>
+        {/* The columns that a phone leaves out. */}
+        <Group gap="xs" mt={6} hiddenFrom="sm">
+          <PreviewButton report={report} name={name} />
+          <VerifyButton report={report} name={name} />
+          {report.verified_at !== null && <VerifiedMark report={report} />}
+        </Group>
       </Table.Td>
       <Table.Td>
         <StateBadge state={report.state} />

@@ -72,7 +72,7 @@ export function GrantDialog({ listed, ...dialog }: GrantDialogProps) {
       <TextInput
         type="datetime-local"
         label="Until"
-        description="Empty: the access does not end by itself."
+        description="Leave it empty for access without an end."
         value={until}
         onChange={(event) => setUntil(event.currentTarget.value)}
       />

@@ -31,7 +31,7 @@ export function AccessLog({ restriction_id }: { readonly restriction_id: string 
       row={(entry) => (
         <Table.Tr key={entry.event_id}>
           <Table.Td className="nowrap">
-            <DateTime at={entry.recorded_at} />
+            <DateTime at={entry.recorded_at} isExact />
           </Table.Td>
           <Table.Td>
             <Principal of={entry.actor} isAlwaysNamed />
@@ -46,13 +46,35 @@ export function AccessLog({ restriction_id }: { readonly restriction_id: string 
             )}
           </Table.Td>
           <Table.Td visibleFrom="sm">
-            {toSentence(entry.object_type)}{' '}
-            <span className="mono" title={entry.object_id}>
-              {entry.object_id.slice(-8)}
-            </span>
+            <LoggedObject of={entry} />
           </Table.Td>
         </Table.Tr>
       )}
     />
+  )
+}
+
+/** Pages of objects that can be restricted, by the name in the audit record. */
+const pages: Readonly<Record<string, readonly [path: string, word: string]>> = {
+  alerts: ['/inbox/alerts', 'Alert'],
+  documents: ['/documents', 'Document'],
+  investigations: ['/investigations', 'Case'],
+  holds: ['/holds', 'Hold'],
+  reports: ['/reports', 'Report'],
+}
+
+function LoggedObject({ of: { object_type, object_id } }: { readonly of: Entry }) {
+  const [path, word] = pages[object_type] ?? [null, toSentence(object_type)]
+  const name = (
+    <>
+      {word} <span className="mono">{object_id.slice(-8)}</span>
+    </>
+  )
+  return path === null ? (
+    <span title={object_id}>{name}</span>
+  ) : (
+    <PageLink to={`${path}/${object_id}`} size="sm">
+      {name}
+    </PageLink>
   )
 }

@@ -30,7 +30,7 @@ export function AccessTab({ restriction }: { readonly restriction: Restriction }
         params: { path: { restriction_id }, query: { ...cursor, limit: 100 } },
         signal,
       }),
-    // Grants end by themselves.
+    // Access may expire while the page is open.
     { refetch_ms: 60_000 },
   )
   const listed = list.data?.pages.flatMap(({ items }) => items) ?? []
@@ -58,7 +58,9 @@ export function AccessTab({ restriction }: { readonly restriction: Restriction }
         list={list}
         empty={{
           title: 'Nobody is on the access list',
-          about: 'Only the MLRO can see what belongs to this restriction.',
+          about: restriction.is_in_force
+            ? 'Only the MLRO can see what belongs to this restriction.'
+            : 'The restriction is not in force, so it hides nothing. Once it is imposed, only the MLRO sees what belongs to it.',
         }}
         head={[
           { name: 'Person' },

@@ -40,7 +40,7 @@ export function NewRestriction({ onClose }: { readonly onClose: () => void }) {
       />
       <Switch
         label="In force at once"
-        description="Otherwise it is prepared only. Imposing it later hides what was stored until then, too."
+        description="Otherwise it is only prepared. When it is imposed later, what was stored before is hidden too."
         checked={isInForce}
         onChange={(event) => setInForce(event.currentTarget.checked)}
       />

@@ -11,6 +11,7 @@ import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
+import { RestrictedObjects } from '#console/ui/restriction/restricted-objects.tsx'
 import type { Restriction } from '#console/ui/restriction/restriction-queries.ts'
 import { NewRestriction } from './new-restriction.tsx'
 import { getRestrictionName } from './restriction-name.ts'
@@ -31,7 +32,7 @@ export default function RestrictionsPage() {
   return (
     <Page
       title="Restrictions"
-      about="What belongs to a restriction is visible to the people on its access list and to the MLRO only. You see those that you have access to."
+      about="Only people on the access list of a restriction and the MLRO can see what belongs to it. This page lists the restrictions that you have access to."
       actions={
         <>
           {may('listMlroDesignations') && (
@@ -50,7 +51,7 @@ export default function RestrictionsPage() {
         label="Restrictions"
         list={list}
         empty={{
-          title: 'No restriction that you have access to',
+          title: 'No restrictions that you have access to',
           about:
             'A restriction hides an investigation and everything that belongs to it from colleagues who are not on its access list.',
           filters: ['state'],
@@ -82,6 +83,7 @@ function RestrictionRow({ restriction }: { readonly restriction: Restriction }) 
         <Text size="sm" lineClamp={2}>
           {restriction.purpose}
         </Text>
+        <RestrictedObjects restriction_id={restriction_id} />
       </Table.Td>
       <Table.Td>
         <ForceBadge restriction={restriction} />

@@ -1,6 +1,6 @@
 /** Turns the changed members of a change request into rows of words: what, before, after. */
 import type { Schemas } from '@probity/client'
-import { formatDateTime } from '../date-time.tsx'
+import { formatDateTime } from '../date-format.ts'
 import { formatCount, toSentence, toWords } from '../format.ts'
 import { describeOverlap } from '../provider/credential-texts.ts'
 import { escapeText } from '../tool/escape-text.ts'

@@ -1,4 +1,5 @@
 /** Ticks of a time axis at the beginnings of hours, days, months or years. */
+import { formatChartDay, formatChartMonth, formatChartTime } from '../date-format.ts'
 
 export interface Tick {
   readonly at_ms: number
@@ -23,12 +24,8 @@ const steps: readonly { readonly unit: 'ms' | 'month'; readonly size: number; re
   { unit: 'month', size: 60, length_ms: 5 * 365 * DAY_MS },
 ]
 
-const time = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' })
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const month = new Intl.DateTimeFormat('en-GB', { month: 'short', year: 'numeric', timeZone: 'UTC' })
-
 const formatTick = (at_ms: number, length_ms: number): string =>
-  (length_ms < DAY_MS ? time : length_ms < 28 * DAY_MS ? day : month).format(at_ms)
+  (length_ms < DAY_MS ? formatChartTime : length_ms < 28 * DAY_MS ? formatChartDay : formatChartMonth)(at_ms)
 
 /** At most `most` ticks between the two instants, in UTC. */
 export function getTimeTicks(first_ms: number, last_ms: number, most = 6): Tick[] {

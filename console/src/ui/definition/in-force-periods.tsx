@@ -6,6 +6,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import { ApprovalNote } from '../approval-note.tsx'
+import { formatDay } from '../date-format.ts'
 import { useNow } from '../date-time.tsx'
 import {
   timelineQuery,
@@ -85,8 +86,6 @@ interface PeriodListProps extends Pick<InForcePeriodsProps, 'kind' | 'definition
   readonly none: string
 }
 
-const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' })
-
 function PeriodList({ kind, definition_key, spans, isOwn, none }: PeriodListProps) {
   const now_ms = useNow()
   const may = usePermission()
@@ -106,7 +105,7 @@ function PeriodList({ kind, definition_key, spans, isOwn, none }: PeriodListProp
                 {isNow && <span className="quiet"> now</span>}
                 {isLater && <span className="quiet"> {version === null ? 'then' : 'scheduled'}</span>}
               </Text>
-              {day.format(new Date(from))} – {until === null ? 'open-ended' : day.format(new Date(until))}
+              {formatDay(from)} – {until === null ? 'open-ended' : formatDay(until)}
               {canCancel && isLater && version !== null && (
                 <Button size="compact-xs" variant="default" display="block" mt={4} onClick={() => setCancelled(span)}>
                   Cancel activation<span className="sr-only">: version {version}</span>

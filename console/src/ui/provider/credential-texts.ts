@@ -1,6 +1,6 @@
 /** What the activation of a credential version leads to, in words. Pure. */
 import type { Schemas } from '@probity/client'
-import { formatDateTime } from '../date-time.tsx'
+import { formatDateTime } from '../date-format.ts'
 import { formatCount } from '../format.ts'
 
 type Version = Pick<Schemas['CredentialVersion'], 'version' | 'last_verified_at' | 'rejected_at'>

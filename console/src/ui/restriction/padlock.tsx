@@ -48,7 +48,7 @@ export function RestrictionMark({ restriction_id, is_restricted = false }: MarkP
   const text = `Restricted. ${describeReaders(restriction)} Do not discuss with the customer.`
   return (
     <span className="restriction-mark" role="img" aria-label={text} title={text}>
-      <Icon name="lock" size={14} />
+      <Icon name="lock" size={14} /> restricted
     </span>
   )
 }

@@ -1,7 +1,8 @@
 /** The time left on a clock, in the colour of its urgency; the text says the same. */
 import './work.css'
 import type { Schemas } from '@probity/client'
-import { formatDateTime, useNow } from '../date-time.tsx'
+import { formatDateTime } from '../date-format.ts'
+import { useNow } from '../date-time.tsx'
 import { formatShortTime } from '../time-left.tsx'
 import { getClockColor } from './clock-state.ts'
 

@@ -68,8 +68,11 @@ export async function readParagraphs(
 export const listCaseEvidence = (tx: Tx, investigation_id: string) =>
   evidenceStore.listEvidenceOf(tx, INVESTIGATION, investigation_id)
 
+/** Such as "Conclusion:", which the skeleton offers to be finished. */
+export const isOnlyLabel = (text: string): boolean => /^[^.!?:\n]{1,40}:$/.test(text.trim())
+
 /**
- * A fact without a citation, and a citation of evidence that is not there, was detached or erased; with `verified` also of evidence whose
+ * A paragraph that is only begun, a fact without a citation, and a citation of evidence that is not there, was detached or erased; with `verified` also of evidence whose
  * object has changed, which reads the object of every cited item.
  */
 export async function findFindings(
@@ -80,8 +83,14 @@ export async function findFindings(
 ): Promise<Guard[]> {
   const found: Guard[] = []
   const byId = new Map(evidence.map((item) => [item.evidence_id, item]))
-  for (const [at, { kind, cites }] of paragraphs.entries()) {
+  for (const [at, { kind, cites, text }] of paragraphs.entries()) {
     const pointer = `#/narrative/paragraphs/${at}`
+    if (isOnlyLabel(text))
+      found.push({
+        code: 'paragraph_unfinished',
+        pointer,
+        detail: `Paragraph ${at + 1} says only "${text.trim()}". Finish or remove it.`,
+      })
     if (kind === 'fact' && cites.length === 0)
       found.push({
         code: 'fact_without_citation',

@@ -3,12 +3,12 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { assertCase } from '../lifecycle/case-content.ts'
-import { findInvestigation, listCaseAlerts, lockInvestigation } from '../queries.ts'
+import { findInvestigation, lockInvestigation } from '../queries.ts'
 import { InvestigationParams } from '../schema.ts'
 import { findFindings, listCaseEvidence, readParagraphs, writeNarrative } from './narrative.ts'
 import { findNarrative, listNarratives } from './queries.ts'
 import { Narrative, NarrativeQuery, NarrativeRequest, NarrativeVersionPage, NarrativeVersionQuery } from './schema.ts'
-import { createSkeleton } from './skeleton.ts'
+import { readSkeleton } from './skeleton.ts'
 
 const readers = ['analyst', 'compliance_officer', 'auditor'] as const
 
@@ -30,7 +30,7 @@ export const narrativeRoutes = [
     const stored = await findNarrative(tx, row.investigation_id, version ?? null)
     if (version !== undefined) assertFound(stored)
     const evidence = await listCaseEvidence(tx, row.investigation_id)
-    const skeleton = createSkeleton(row, await listCaseAlerts(tx, row.investigation_id), evidence)
+    const skeleton = await readSkeleton(kernel, tx, row, evidence)
     if (!stored)
       return {
         version: 0,
@@ -74,7 +74,7 @@ export const narrativeRoutes = [
       { version: known },
       { version, content_hash, paragraphs: paragraphs.length, findings: findings.length },
     )
-    const skeleton = createSkeleton(row, await listCaseAlerts(tx, row.investigation_id), evidence)
+    const skeleton = await readSkeleton(kernel, tx, row, evidence)
     return { version, content_hash, paragraphs, findings, skeleton, written_at, written_by }
   }),
 

@@ -1,34 +1,97 @@
-/** A first version to write on: what the evidence says, in the order of the questions an examiner asks. Nothing is invented. */
+/** A first version to write on: what the evidence and the tasks say, in the order of the questions an examiner asks. Nothing is invented. */
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { Problem } from '#kernel/problem.ts'
 import type { evidenceStore } from '#modules/documents/index.ts'
-import type { CaseAlertRow, InvestigationRow } from '../queries.ts'
+import { decisionRecords } from '#modules/evaluations/index.ts'
+import type { Origin } from '../model.ts'
+import { type CaseAlertRow, type InvestigationRow, listCaseAlerts } from '../queries.ts'
+import { listTasks, type TaskRow } from '../tasks/queries.ts'
 import type { Paragraph } from './narrative.ts'
 
-const toDay = (instant: string): string => instant.slice(0, 10)
+type EvidenceRow = evidenceStore.EvidenceRow
+
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const toDay = (instant: string): string => day.format(new Date(instant))
 
 const fact = (text: string, cites: readonly string[] = []): Paragraph => ({ kind: 'fact', text, cites })
 const assessment = (text: string): Paragraph => ({ kind: 'assessment', text, cites: [] })
 
-export function createSkeleton(
-  row: InvestigationRow,
-  alerts: readonly CaseAlertRow[],
-  evidence: readonly evidenceStore.EvidenceRow[],
-): Paragraph[] {
-  const attached = evidence.filter(({ detached_at, erased_at }) => detached_at === null && erased_at === null)
+const originTexts: Readonly<Record<Origin, string>> = {
+  request: 'at the request of a person',
+  alert: 'after an alert',
+  trigger: 'because a rating required it',
+  schedule: 'by schedule',
+}
+
+const isAttached = ({ detached_at, erased_at }: EvidenceRow): boolean => detached_at === null && erased_at === null
+
+export interface SkeletonContent {
+  readonly row: Pick<InvestigationRow, 'subject_name' | 'subject_type' | 'created_at' | 'origin'>
+  readonly alerts: readonly Pick<CaseAlertRow, 'title'>[]
+  readonly evidence: readonly EvidenceRow[]
+  readonly tasks: readonly Pick<TaskRow, 'title' | 'state' | 'result'>[]
+  /** What decisions came to, by the id of the evidence. */
+  readonly outcomes: ReadonlyMap<string, string>
+}
+
+export function createSkeleton({ row, alerts, evidence, tasks, outcomes }: SkeletonContent): Paragraph[] {
+  const attached = evidence.filter(isAttached)
   const who = attached.filter(({ kind }) => kind === 'subject_version')
   const rest = attached.filter(({ kind }) => kind !== 'subject_version')
-  const because = alerts.length === 0 ? '' : ` Alerts: ${alerts.map(({ title }) => title).join('; ')}.`
+  const name = `Who: ${row.subject_name}, ${row.subject_type}.`
+  const because = alerts.length === 0 ? '' : `: ${alerts.map(({ title }) => title).join('; ')}`
   return [
     who.length === 0
-      ? assessment(`Who: ${row.subject_name}, ${row.subject_type}.`)
+      ? assessment(name)
       : fact(
-          `Who: ${row.subject_name}, ${row.subject_type}.`,
+          name,
           who.map(({ evidence_id }) => evidence_id),
         ),
-    ...rest.map(({ evidence_id, title, source, obtained_at }) =>
-      fact(`What and when: ${title ?? ''} (${source ?? ''}, obtained on ${toDay(obtained_at)}).`, [evidence_id]),
+    assessment(`Why: the case was opened on ${toDay(row.created_at)} ${originTexts[row.origin]}${because}.`),
+    ...rest.map((item) => fact(describeEvidence(item, outcomes.get(item.evidence_id)), [item.evidence_id])),
+    ...tasks.flatMap(({ title, state, result }) =>
+      state === 'done' && result !== null ? [assessment(`${title}: ${result}`)] : [],
     ),
-    assessment(`Why it was looked into: opened on ${toDay(row.created_at)} by ${row.origin}.${because}`),
     assessment('Where and how: '),
     assessment('Conclusion: '),
   ]
+}
+
+function describeEvidence({ title, source, obtained_at }: EvidenceRow, outcome: string | undefined): string {
+  const origin = [source, `obtained on ${toDay(obtained_at)}`].filter(Boolean).join(', ')
+  return outcome === undefined
+    ? `${title ?? 'Evidence'}: ${origin}.`
+    : `${title ?? 'Decision'}: ${outcome} (${origin}).`
+}
+
+/** Decisions that the caller cannot read, and altered ones, are named without what they came to. */
+async function readOutcomes(
+  kernel: Capabilities<'encryption' | 'integrity'>,
+  tx: Tx,
+  evidence: readonly EvidenceRow[],
+): Promise<ReadonlyMap<string, string>> {
+  const outcomes = new Map<string, string>()
+  for (const { evidence_id, kind, object_id, ...ends } of evidence) {
+    if (kind !== 'evaluation' || object_id === null || ends.detached_at !== null || ends.erased_at !== null) continue
+    try {
+      const { row } = await decisionRecords.getIntactEvaluation(kernel, tx, object_id)
+      outcomes.set(evidence_id, row.family === 'rule' ? (row.hit ? 'hit' : 'no hit') : `rated ${row.band ?? 'nothing'}`)
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+    }
+  }
+  return outcomes
+}
+
+export async function readSkeleton(
+  kernel: Capabilities<'encryption' | 'integrity'>,
+  tx: Tx,
+  row: InvestigationRow,
+  evidence: readonly EvidenceRow[],
+): Promise<Paragraph[]> {
+  const { investigation_id } = row
+  const alerts = await listCaseAlerts(tx, investigation_id)
+  const tasks = await listTasks(tx, investigation_id)
+  return createSkeleton({ row, alerts, evidence, tasks, outcomes: await readOutcomes(kernel, tx, evidence) })
 }

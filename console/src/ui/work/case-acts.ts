@@ -1,0 +1,36 @@
+/** What people wrote with the acts on a case as a whole: a proposal, its return. */
+import type { Schemas } from '@probity/client'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
+import { findLastAct } from './last-act.ts'
+
+type CaseEvent = Schemas['InvestigationEvent']
+type CaseRevision = Pick<Schemas['InvestigationSummary'], 'investigation_id' | 'revision'>
+
+const MAX_ACTS = 50
+
+/** Every act has a revision of its own, so the answer stays true for the revision. */
+export const lastActQuery = ({ investigation_id, revision }: CaseRevision) =>
+  queryOptions({
+    queryKey: ['investigations', 'last-act', investigation_id, revision],
+    queryFn: async ({ signal }): Promise<CaseEvent | null> => {
+      const { items } = await probity.GET('/api/investigations/{investigation_id}/timeline', {
+        params: { path: { investigation_id }, query: { category: 'person', limit: MAX_ACTS } },
+        signal,
+      })
+      return findLastAct(items) ?? null
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** The last of these acts; null while it is loaded, and where there was none. */
+export function useLastAct(of: CaseRevision, isWanted: boolean): CaseEvent | null {
+  const may = usePermission()
+  const { data } = useQuery({
+    ...lastActQuery(of),
+    enabled: isWanted && may('listInvestigationTimeline'),
+    throwOnError: false,
+  })
+  return data ?? null
+}
