@@ -192,7 +192,7 @@ function describeResult(step: Step, data: CollectedCase, format: ReportFormat): 
 }
 
 /** As the pages of the case call them. */
-const stateTexts: Readonly<Record<string, string>> = { succeeded: 'done', indeterminate: 'outcome unknown' }
+const stepStateTexts: Readonly<Record<string, string>> = { succeeded: 'done', indeterminate: 'outcome unknown' }
 
 function arrangeWork(data: CollectedCase, format: ReportFormat): ReportSection {
   const { steps, tasks, requests, names } = data
@@ -212,7 +212,7 @@ function arrangeWork(data: CollectedCase, format: ReportFormat): ReportSection {
         rows: steps.map((step) => [
           `${step.title ?? step.step_key}${step.is_required ? '' : ' (optional)'}`,
           step.kind,
-          stateTexts[step.state] ?? step.state,
+          stepStateTexts[step.state] ?? step.state,
           format.instant(step.ended_at),
           describeResult(step, data, format),
         ]),
