@@ -537,6 +537,7 @@ describe('an own playbook', () => {
   const readWaiting = async (): Promise<number> => {
     const worker = new pg.Client(w.clone.worker)
     await worker.connect()
+    await worker.query(`set app.sight = 'all'`)
     const find = async (text: string) => (await worker.query(text)).rows[0]
     const { waiting } = await countGathering({ find } as unknown as Tx)
     await worker.end()
