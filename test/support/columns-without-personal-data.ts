@@ -62,7 +62,7 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
   impact_run: 'family list_key candidate content_hash manifest_hash created_by',
   integrity_key: 'purpose wrapped wrapped_by state',
   investigation:
-    'reference playbook_key playbook_origin playbook_hash priority origin state gathering waiting_for proposed_outcome proposed_by proposal_hash outcome closed_by merged_by created_by updated_by',
+    'reference playbook_key playbook_origin playbook_hash priority origin state gathering waiting_for proposed_outcome proposed_by proposal_hash proposed_without outcome closed_by merged_by created_by updated_by',
   investigation_alert: 'linked_by',
   investigation_event: 'kind category data recorded_by',
   investigation_narrative: 'content_hash written_by',

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examinePack } from '#app/cli/verify-pack.ts'
 import { type SignedManifest, signManifest } from '#kernel/audit/signed-manifest.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { PACK_FORMAT, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { toJsonFile, zipFiles } from '#kernel/zip-files.ts'
@@ -13,6 +14,7 @@ import { readArchive } from '#plugin/read-archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
+import { countGathering } from './gathering/queries.ts'
 import { chooseTrigger, escalates } from './opening/triggers.ts'
 
 let w: JobTestApp
@@ -545,9 +547,15 @@ describe('an own playbook', () => {
       )
     })
   const RUN = `state = 'running', started_at = now()`
+  /** As the gauge is read. */
   const readWaiting = async (): Promise<number> => {
-    const text = await w.runtime.metrics.registry.metrics()
-    return Number(/^probity_investigation_steps\{state="waiting"\} (\d+)$/m.exec(text)?.[1])
+    const worker = new pg.Client(w.clone.worker)
+    await worker.connect()
+    await worker.query(`set app.sight = 'all'`)
+    const find = async (text: string) => (await worker.query(text)).rows[0]
+    const { waiting } = await countGathering({ find } as unknown as Tx)
+    await worker.end()
+    return Number(waiting)
   }
 
   test('a step that failed for good and that every outcome needs is waived by one person, and the case closed by others', async () => {
@@ -578,6 +586,7 @@ describe('an own playbook', () => {
       detail: expect.stringContaining('You waived'),
     })
     const waiting = await readWaiting()
+    expect(waiting).toBeGreaterThan(0)
     expect((await close(second)).json.state).toBe('closed')
     // What nobody waits for any more is not counted.
     expect(await readWaiting()).toBe(waiting - 1)

@@ -416,7 +416,7 @@ describe('what is held, and what is investigated', () => {
     const request = { template: 'subject-dossier', parameters: { subject_id }, formats: ['json'], restriction_id }
     const { resource } = await make(at.officer, 'POST /reports', request)
     const report_id = resource.split('/').at(-1)
-    // The open case is hidden, and is told of only at the confirmation.
+    // The open case is hidden: only the confirmation is refused for it.
     for (const [object_kind, object_id] of [
       ['investigation', investigation_id],
       ['report', report_id],
