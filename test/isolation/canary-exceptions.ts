@@ -323,6 +323,8 @@ export const blindReads: Readonly<Record<string, string>> = {
   getToolServer: 'its key is filled too',
   getUpload: 'an upload exists for its sender only',
   getUserAvailability: 'times and a code only',
+  listAdapters: 'part of the program, and plugins whose packages are intact',
+  listAdaptersAtRoot: 'part of the program, and plugins whose packages are intact',
   listAuditObjectEvents: 'what names the object is filled too',
   listBatchItems: undecryptable,
   listBreakGlassInbox: 'the role that may acknowledge is filled too, and nobody holds a role of that name',
