@@ -85,6 +85,7 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   'restriction.lifted_by': 'restriction_lifted_ck',
   'restriction_access.effect': 'restriction_access_effect_ck',
   'restriction_access.principal': 'restriction_access_person_ck',
+  'restriction_list.ids': 'restriction_list_ids_ck',
   'admission_evidence.consumer_kind': 'admission_evidence_kind_ck',
   'api_key.state': 'api_key_state_ck',
   'audit_link.event_hash': 'audit_link_event_hash_ck',

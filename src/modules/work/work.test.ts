@@ -147,7 +147,21 @@ describe('new work', () => {
     for (let n = 0; n < 5; n++) items.push(await open(t))
     expect(tally(items.map(({ assignee }) => assignee))).toEqual({ [one.principal]: 2, [two.principal]: 2, null: 1 })
     await setAway(t, away, 1, 2)
-    expect((await open(t)).assignee).toBe(away.principal)
+    const last = await open(t)
+    expect(last.assignee).toBe(away.principal)
+    // What was returned waits until somebody claims it: a queue that gave it out again could give it to the same person for ever.
+    await t.write((tx) => workItems.releaseWork(tx, last))
+    await t.write((tx) =>
+      workItems.rerouteWork(w.kernel, tx, { ...newObject(), object_id: last.object_id, priority: 'high' }),
+    )
+    await t.make(`POST /users/${one.user_id}/deactivate`)
+    await open(t)
+    const find = (item: typeof last) => t.write((tx) => workItems.findWork(tx, item))
+    expect(await find(last)).toMatchObject({ assignee: null, priority: 'high' })
+    for (const item of items.filter(({ assignee }) => assignee === one.principal))
+      expect(await find(item)).toMatchObject({ assignee: null, state: 'open' })
+    expect(await claim(t, two, { queue_key: 'all' })).toBeUndefined()
+    expect(await claim(t, away)).toMatchObject({ object_id: last.object_id })
   })
 
   test('goes to the people whom the queue names, whatever their roles', async () => {

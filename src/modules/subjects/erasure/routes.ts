@@ -176,8 +176,9 @@ export const erasureRoutes = [
     tx: 'write',
     params: ErasureParams,
     reply: [200, Erasure],
-    problems: ['not_found', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, audit }) => {
+    problems: ['not_found', 'transition_not_allowed', 'person_required'],
+  }).handle(async ({ tx, params, actor, audit }) => {
+    expectDecider(actor.principal)
     const erasure = assertFound(await lockErasure(tx, params.erasure_id))
     assertRequested(erasure)
     audit.recordDiff({ state: 'requested' }, { state: 'withdrawn' })
