@@ -263,7 +263,7 @@ function arrange(data: Data, format: ReportFormat) {
   return {
     title: 'Subject dossier',
     subtitle: subject.name,
-    reference: subject.external_id ?? subject.subject_id,
+    ...(subject.external_id !== null && { reference: subject.external_id }),
     blocks: [
       { kind: 'callout' as const, tone: getTone(bands, band), title, text: `${said} ${describeOpenAndClosed(data)}` },
     ],
