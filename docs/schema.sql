@@ -529,12 +529,6 @@ begin
   return exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id() and h.object_id = object);
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (ids ? (restriction)::text)
-;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -543,6 +537,12 @@ AS $function$
 begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
 end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (ids ? (restriction)::text)
 ;
 CREATE OR REPLACE FUNCTION app.is_joined(edge text, neighbour text, beyond text, loosely boolean)
  RETURNS boolean
@@ -649,17 +649,6 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -670,6 +659,17 @@ begin
             from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
                   union all
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()

@@ -166,12 +166,12 @@ export const fixtures: Fixtures = {
   getInvestigationAccess: existing,
   updateInvestigationAccess: async (t) => ({
     params: await newCase(t),
-    body: { is_restricted: true, people: [await t.newUser()], reason: 'Suspicion that the customer must not learn of' },
+    body: { is_restricted: true, people: [await t.newUser(['analyst'])], reason: 'Suspicion that the customer must not learn of' },
   }),
   createInvestigationGrant: async (t) => {
     const params = await newCase(t)
     await t.make(`PUT ${at(params)}/access`, { body: { is_restricted: true, reason: 'Suspicion' } })
-    return { params, body: { user_id: await t.newUser(), reason: 'Writes the report' } }
+    return { params, body: { user_id: await t.newUser(['analyst']), reason: 'Writes the report' } }
   },
   listInvestigationAccessLog: existing,
   getPlaybookStatistics: async (t) => {

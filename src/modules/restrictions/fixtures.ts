@@ -16,7 +16,7 @@ const ensureRestriction = (t: ExampleTenant): Promise<string> =>
 const existing: Fixture = async (t) => ({ params: { restriction_id: await ensureRestriction(t) } })
 
 const newAccess = async (t: ExampleTenant): Promise<{ restriction_id: string; user_id: string }> => {
-  const [restriction_id, user_id] = [await newRestriction(t), await t.newUser()]
+  const [restriction_id, user_id] = [await newRestriction(t), await t.newUser(['analyst'])]
   await t.make(`PUT /restrictions/${restriction_id}/access/${user_id}`, { body: { effect: 'grant' } })
   return { restriction_id, user_id }
 }
@@ -52,7 +52,7 @@ export const fixtures: Fixtures = {
   }),
   listRestrictionAccess: existing,
   updateRestrictionAccess: async (t) => ({
-    params: { restriction_id: await newRestriction(t), user_id: await t.newUser() },
+    params: { restriction_id: await newRestriction(t), user_id: await t.newUser(['analyst']) },
     body: { effect: 'grant', reason: 'Works on the case' },
   }),
   deleteRestrictionAccess: async (t) => ({ params: await newAccess(t) }),
