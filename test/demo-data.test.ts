@@ -158,7 +158,7 @@ test('an interrupted run and two processes at once leave the data of one run', a
     versions: 18,
     activations: 16,
     proposals: 11,
-    impact_runs: 5,
+    impact_runs: 6,
     schedules: 1,
     bulk_files: 1,
     // Two countries were looked up for the cases, and one company.
@@ -383,7 +383,7 @@ describe('providers of the demo tenant', () => {
     ])
     expect(Object.fromEntries(required)).toEqual({
       activateDatasetVersion: true,
-      activatePluginVersion: false,
+      activatePluginVersion: true,
       activateRiskMatrixVersion: true,
       activateRuleVersion: true,
       activateProviderVersion: false,

@@ -38,6 +38,7 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   'investigation.proposal_hash': 'investigation_proposal_hash_ck',
   'investigation.proposed_by': 'investigation_proposed_ck',
   'investigation.proposed_outcome': 'investigation_proposed_ck',
+  'investigation.proposed_without': 'investigation_without_ck',
   'investigation.reference': 'investigation_reference_ck',
   'investigation.state': 'investigation_state_ck',
   'investigation.waiting_for': 'investigation_waiting_ck',

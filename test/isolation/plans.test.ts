@@ -112,6 +112,7 @@ const accepted: readonly Exception[] = [
         'investigation_step',
         'investigation_task',
         'mcp_approval',
+        'provider_answer',
         'quarantine_item',
         'report_schedule',
         'restriction',

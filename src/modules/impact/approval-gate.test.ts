@@ -256,7 +256,7 @@ describe('where the policy requires it', () => {
       .flatMap(({ routes }) => routes)
       .filter(({ governed }) => governed && MEASURED_ACTIONS.includes(governed.action) && governed.has_impact !== false)
     expect(required.length).toBeGreaterThan(5)
-    const unmeasurable = required.filter(({ path }) => !/:(list_key|matrix_key|rule_key)\b/.test(path))
+    const unmeasurable = required.filter(({ path }) => !/:(list_key|matrix_key|rule_key|plugin_key)\b/.test(path))
     expect(unmeasurable.map(({ id }) => id)).toEqual([])
   })
 

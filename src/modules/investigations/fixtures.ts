@@ -166,7 +166,11 @@ export const fixtures: Fixtures = {
   getInvestigationAccess: existing,
   updateInvestigationAccess: async (t) => ({
     params: await newCase(t),
-    body: { is_restricted: true, people: [await t.newUser(['analyst'])], reason: 'Suspicion that the customer must not learn of' },
+    body: {
+      is_restricted: true,
+      people: [await t.newUser(['analyst'])],
+      reason: 'Suspicion that the customer must not learn of',
+    },
   }),
   createInvestigationGrant: async (t) => {
     const params = await newCase(t)

@@ -100,6 +100,7 @@ export const reportRoutes = [
       description:
         'Reports that were made, newest first, with state, formats and hashes; by template, subject or state.',
       effect: 'read',
+      omit: ['template_key', 'schedule_id'],
     },
     roles: readers,
     tx: 'one',

@@ -20,7 +20,7 @@ async function readSealedNarrative(kernel: FindingsKernel, tx: Tx, row: Investig
     const { paragraphs } = await readParagraphs(kernel, tx, row, stored)
     return { version: stored.version, written_at: stored.written_at, written_by: stored.written_by, paragraphs }
   } catch (error) {
-    if (error instanceof Problem && (error.code === 'erased' || error.code === 'content_corrupt')) return null
+    if (error instanceof Problem && error.code === 'erased') return null
     throw error
   }
 }

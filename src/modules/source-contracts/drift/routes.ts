@@ -110,7 +110,8 @@ export const driftRoutes: readonly Route[] = [
     if (!(await insertDriftAcknowledgement(tx, finding_id, body.note ?? null)))
       fail('transition_not_allowed', `${found.acknowledged_by ?? 'Somebody'} has acknowledged it already.`)
     const { kind, pointer, contract_version } = found
-    audit.recordDiff(null, { finding_id, contract_key, contract_version, kind, pointer, note: body.note ?? null })
+    audit.recordDiff(null, { finding_id, contract_key, contract_version, kind, pointer })
+    if (body.note) audit.recordText('note', body.note)
     return toFindingView(assertFound(await findDriftFinding(tx, contract_key, finding_id)))
   }),
 ]

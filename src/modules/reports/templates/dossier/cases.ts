@@ -48,7 +48,8 @@ export function describeOutcomeOf({ state, outcome, proposed_outcome, findings }
   const code = outcome ?? proposed_outcome
   const said = named?.title ?? code ?? ''
   if (state === 'closed') return said
-  return state === 'proposed' ? `${said}, proposed` : state === 'merged' ? 'Merged' : 'Open'
+  if (state === 'proposed') return `${said}, proposed`
+  return { open: 'Open', merged: 'Merged', ended: 'Ended without an outcome' }[state]
 }
 
 function describeDecision(one: CollectedCase, names: Names, format: ReportFormat): string {
@@ -60,7 +61,7 @@ function describeDecision(one: CollectedCase, names: Names, format: ReportFormat
   if (state === 'closed')
     return [proposed, `closed by ${toName(names, closed_by)}, ${format.instant(closed_at)}`].filter(Boolean).join('; ')
   if (state === 'proposed') return `${proposed}; not closed yet`
-  return state === 'merged' ? 'Another case goes on with it' : 'Nothing is decided'
+  return { open: 'Nothing is decided', merged: 'Another case goes on with it', ended: 'Its subject was erased' }[state]
 }
 
 /** One line for each case. */

@@ -107,7 +107,7 @@ export interface DossierCaseRow {
   readonly playbook_key: string
   readonly playbook_version: number
   readonly part: string
-  readonly state: string
+  readonly state: 'open' | 'proposed' | 'closed' | 'merged' | 'ended'
   readonly outcome: string | null
   readonly proposed_outcome: string | null
   readonly proposed_by: string | null
