@@ -40,8 +40,8 @@ afterAll(async () => {
 
 announceSampling('operations whose database calls fail, and calls between the first and the last of an operation')
 
-const SAMPLED_OPERATIONS = 30
-const SAMPLED_CHANGES = 20
+const SAMPLED_OPERATIONS = 20
+const SAMPLED_CHANGES = 12
 /** Of a sampled operation the first and the last call fail, and a sample of those in between. */
 const SAMPLED = 2
 function pickCalls({ id }: Route, calls: number): number[] {

@@ -108,7 +108,7 @@ const quotes = ['createDatasetVersion', 'previewAdapter', 'updateOverlay']
 const namesCases = ['submitRiskMatrixVersion', 'submitRuleVersion']
 
 announceSampling('operations that are sent a secret in the wrong place')
-const sampled = sample(routes, 80, 'misplaced secrets')
+const sampled = sample(routes, 50, 'misplaced secrets')
 
 describe('a secret sent to the wrong place', () => {
   test.for(sampled)('$id does not repeat it in a refusal', async (route) => {

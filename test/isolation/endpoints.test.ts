@@ -47,7 +47,7 @@ function exampleToCarryOut(route: Route, role?: Role): Example | Promise<Example
 }
 
 const SAMPLED_ROLES = 1
-const SAMPLED_UNLISTED_ROLES = 2
+const SAMPLED_UNLISTED_ROLES = 1
 announceSampling(`${SAMPLED_ROLES} listed and ${SAMPLED_UNLISTED_ROLES} other roles that call each operation alone`)
 
 function checkAnswer(route: Route, example: Example, reply: Reply): void {

@@ -69,6 +69,14 @@ export interface CallOptions {
   readonly address?: string
 }
 
+interface Caller {
+  readonly tenant_id?: string
+  readonly roles?: readonly Role[]
+  readonly principal?: `user:${string}` | `key:${string}`
+  readonly lifetime_s?: number
+  readonly name?: string
+}
+
 export interface Reply {
   readonly status: number
   readonly headers: Record<string, string | string[] | number | undefined>
@@ -175,27 +183,22 @@ export async function startTestApp(options: TestAppOptions = {}) {
     )
     return tenant_id
   }
-  let ownTenant: Promise<string> | undefined
-  /** The tenant used when a test does not name one. */
-  const tenant = (): Promise<string> => (ownTenant ??= makeTenant())
-
-  const token = async (
-    who: {
-      tenant_id?: string
-      roles?: readonly Role[]
-      principal?: `user:${string}` | `key:${string}`
-      lifetime_s?: number
-      name?: string
-    } = {},
-  ) => {
+  const mint = async (tenant_id: string, who: Caller) => {
     const minted = await runtime.kernel.issuer.mint({
-      tenant_id: who.tenant_id ?? (await tenant()),
+      tenant_id,
       principal: who.principal ?? `user:${uuidv7()}`,
       roles: who.roles ?? allRoles,
       lifetime_s: who.lifetime_s ?? 3600,
       name: who.name ?? 'Test Person',
     })
     return minted.token
+  }
+
+  /** The tenant used when a test does not name one, and tokens for it. */
+  const createOwnTenant = () => {
+    let ownTenant: Promise<string> | undefined
+    const tenant = (): Promise<string> => (ownTenant ??= makeTenant())
+    return { tenant, token: async (who: Caller = {}) => mint(who.tenant_id ?? (await tenant()), who) }
   }
 
   /** A person of the tenant with a row and a token. */
@@ -216,7 +219,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
       }),
     )
     const principal = `user:${user_id}` as const
-    return { user_id, principal, token: await token({ tenant_id, principal, roles: held }) }
+    return { user_id, principal, token: await mint(tenant_id, { principal, roles: held }) }
   }
 
   /** Sets the approval policy without the checks of the API. */
@@ -230,9 +233,9 @@ export async function startTestApp(options: TestAppOptions = {}) {
     clone,
     steward,
     seedContext,
-    tenant,
+    ...createOwnTenant(),
+    createOwnTenant,
     makeTenant,
-    token,
     person,
     setApprovalRules,
     call: createCaller(server),
@@ -247,3 +250,16 @@ export async function startTestApp(options: TestAppOptions = {}) {
 }
 
 export type TestApp = Awaited<ReturnType<typeof startTestApp>>
+
+let sharedApp: Promise<TestApp> | undefined
+
+/**
+ * For test files that look at nothing but tenants of their own: those of one worker process share an app, whose connections know
+ * the statements already. What a file needs of the process itself (settings, workers, metrics, the database) takes an app of its own.
+ */
+export async function shareTestApp(): Promise<TestApp> {
+  sharedApp ??= startTestApp()
+  const app = await sharedApp
+  // It ends with the process; its database goes with the server of the run.
+  return { ...app, ...app.createOwnTenant(), close: async () => {} }
+}

@@ -4,7 +4,7 @@ import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertUser, lockApprovalPolicy } from './queries.ts'
 
 interface Caller {
@@ -20,7 +20,7 @@ let bob: Caller
 let count = 0
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
 })
 afterAll(() => w.close())
 beforeEach(async () => {

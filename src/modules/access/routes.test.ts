@@ -4,7 +4,7 @@ import { conflictingRoles, roles } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { startSecondProcess } from '#test/support/second-process.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let tenant_id: string
@@ -12,7 +12,7 @@ let token: string
 let count = 0
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
 })
 afterAll(() => w.close())
 beforeEach(async () => {

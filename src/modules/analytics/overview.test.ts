@@ -7,12 +7,12 @@ import { typeBody } from '#modules/reference-data/fixtures.ts'
 import { newSubject } from '#modules/subjects/fixtures.ts'
 import { countries, ensurePolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())

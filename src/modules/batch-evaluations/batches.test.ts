@@ -5,7 +5,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { insertRating } from '#modules/subjects/fixtures.ts'
 import { ensurePolicy, type Policy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { type Reply, startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { type Reply, shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { runBatch, startBatch, uploadText } from './fixtures.ts'
 
 interface Item {
@@ -27,7 +27,7 @@ let token: string
 let policy: Policy
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token()
   policy = await ensurePolicy(t)

@@ -9,7 +9,7 @@ import {
   createPrincipal,
   insertApprovalRow,
 } from '#test/support/change-request-callers.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let tenant_id: string
@@ -18,7 +18,7 @@ let checker: Caller
 let user_id: string
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
 })
 afterAll(() => w.close())
 beforeEach(async () => {

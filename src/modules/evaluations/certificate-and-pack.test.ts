@@ -13,7 +13,7 @@ import { deriveIntegrityKeys } from '#kernel/integrity/keys.ts'
 import { chainAllEvents } from '#test/support/audit-chain.ts'
 import { newPolicy, type Policy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { newPerson } from './fixtures.ts'
 
 let w: TestApp
@@ -24,7 +24,7 @@ let key: string
 
 beforeAll(async () => {
   folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-evaluation-'))
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   policy = await newPolicy(t)
   key = w.kernel.auditKeys.public_key

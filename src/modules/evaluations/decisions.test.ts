@@ -6,7 +6,7 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { countries, ensurePolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { type Reply, startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { type Reply, shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { decide, storeDecision } from './decide/decide.ts'
 import { newPerson } from './fixtures.ts'
 
@@ -16,7 +16,7 @@ let token: string
 let policy: Policy
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   token = await t.token()
   policy = await ensurePolicy(t)

@@ -11,14 +11,14 @@ import {
 } from '#modules/risk-matrices/binding/bind-definition.ts'
 import { newPolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { readEvaluation } from './records/read-record.ts'
 
 let w: TestApp
 let t: ExampleTenant
 let matrix_key: string
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   ;({ matrix_key } = await newPolicy(t))
 })

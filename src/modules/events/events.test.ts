@@ -10,11 +10,11 @@ import { insertRating, newSubject } from '#modules/subjects/fixtures.ts'
 import { chainAllEvents } from '#test/support/audit-chain.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { latch } from '#test/support/job-test-app.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
 })
 afterAll(() => w.close())
 

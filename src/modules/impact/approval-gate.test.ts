@@ -4,7 +4,7 @@ import { modules } from '#app/modules.ts'
 import { roles } from '#kernel/auth/roles.ts'
 import { bands, countries, newPolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { MEASURED_ACTIONS } from './candidates.ts'
 import { runImpact } from './fixtures.ts'
 
@@ -14,7 +14,7 @@ let t: ExampleTenant
 let policy: Policy
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   policy = await newPolicy(t)
   for (const country of ['CH', 'DE', 'IR']) await decide(t, policy, country)

@@ -10,7 +10,7 @@ import { ensurePolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { fixtures } from '#test/support/fixtures.ts'
 import type { Example, Fixture } from '#test/support/operation-fixture.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import {
   type Connection,
   callTool as call,
@@ -26,7 +26,7 @@ let t: ExampleTenant
 let other: ExampleTenant
 let url: string
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   ;[t, other] = [await ExampleTenant.create(w), await ExampleTenant.create(w)]
   url = await w.listen()
 })

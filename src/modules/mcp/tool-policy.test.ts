@@ -5,13 +5,13 @@ import { roles } from '#kernel/auth/roles.ts'
 import { optInTools, toolCallers } from '#kernel/auth/tool-policy.ts'
 import { ensurePolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant, type Person } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { type Connection, callTool as call, connectClient, listRecordedCalls } from '#test/support/tool-client.ts'
 
 let w: TestApp
 let url: string
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   url = await w.listen()
 })
 afterAll(() => w.close())

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertCredential, insertCredentialVersion } from './queries.ts'
 import { discardToken, type FetchedToken, getAccessToken } from './token-lease.ts'
 import { encryptSecret } from './with-credential.ts'
@@ -14,7 +14,7 @@ let t: ExampleTenant
 let credential: { credential_id: string; version: number }
 let fetched: string[]
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
 })
 beforeEach(async () => {
   t = await ExampleTenant.create(w)

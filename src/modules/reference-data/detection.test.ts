@@ -1,12 +1,12 @@
 /** Detection over HTTP, previews that name a list, and imports that say what a rejected file looks like. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   await t.make('POST /reference-data/datasets', {
     body: { list_key: 'industries', type_key: 'industry-risk', title: 'Industries' },

@@ -4,12 +4,12 @@ import { openArchive } from '#registry/formats/archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { hasPython, verifyInPython } from '#test/support/python-verifier.ts'
 import { type Rating, SharedList } from '#test/support/shared-list.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 interface Caller {
   readonly principal: string
@@ -36,7 +36,7 @@ const emergency = { break_glass: { reason: 'customers are blocked' } }
 const reviews = async (by: Caller) => (await ok(by, 'GET /break-glass-reviews/inbox')).items
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
 })
 afterAll(() => w.close())
 

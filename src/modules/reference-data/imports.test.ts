@@ -6,12 +6,12 @@ import { hash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { typeStore } from '#modules/definitions/index.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())

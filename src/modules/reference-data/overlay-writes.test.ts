@@ -3,13 +3,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type FaultyProcess, startFaultyProcess } from '#test/support/faulty-database.ts'
 import { type Rating, SharedList } from '#test/support/shared-list.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant
 let watched: FaultyProcess
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   watched = await startFaultyProcess(w)
 })

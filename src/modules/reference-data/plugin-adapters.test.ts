@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SANDBOX_HASH } from '#sandbox/builds.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { adapterPlugin, type PluginFiles } from '#test/support/plugins.ts'
-import { type Reply, startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { type Reply, shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   await t.make('POST /reference-data/types', { body: { type_key: 'codes', ...type } })
 })

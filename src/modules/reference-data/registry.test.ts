@@ -3,14 +3,14 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let tenant_id: string
 let maker: string
 let checker: string
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   tenant_id = await w.makeTenant()
   maker = await w.token({ tenant_id, roles: ['policy_editor'] })
   checker = await w.token({ tenant_id, roles: ['compliance_officer'] })

@@ -105,8 +105,8 @@ export const ReportPage = pageOf(Report)
 export const ReportParams = closed({ report_id: Id() })
 export const ReportQuery = closed({
   ...pageQuery,
-  template: Type.Optional(Slug({ description: 'Key of the template, as in a request. The same as `template_key`.' })),
-  template_key: Type.Optional(Slug()),
+  template: Type.Optional(Slug({ description: 'Key of the template.' })),
+  template_key: Type.Optional(Slug({ description: 'The same as `template`.' })),
   subject_id: Type.Optional(Id()),
   schedule_id: Type.Optional(Id()),
   state: Type.Optional(oneOf(reportStates)),

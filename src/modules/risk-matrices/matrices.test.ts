@@ -1,12 +1,12 @@
 /** Definitions from their first draft to a version in force and back, through the API, on the seeded lists. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { smallMatrix, smallRule, unprovableRule } from '#test/support/small-definitions.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let token: string
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   token = await w.token()
 })
 afterAll(() => w.close())

@@ -11,7 +11,7 @@ import {
   pluginFactor,
 } from '#test/support/plugin-matrix.ts'
 import { adapterPlugin } from '#test/support/plugins.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -19,7 +19,7 @@ let plugin_key: string
 let count = 0
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   plugin_key = await createActivePlugin(t)
 })

@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seed } from '#app/seed.ts'
 import { toColumn } from '#decision/engine-1/unary.ts'
 import { isTestFault, parseTest } from '#decision/engine-1/unary-parser.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { conditionForms, createRuleKey } from './rule-functions.ts'
 
 let w: TestApp
 let token: string
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   token = await w.token()
 })
 afterAll(() => w.close())

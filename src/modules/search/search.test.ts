@@ -4,7 +4,7 @@ import { type Role, roles } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { parseSearch } from './parse-query.ts'
 import { listReadableSources, runSearch } from './run-search.ts'
 
@@ -51,7 +51,7 @@ const personInputs = {
 }
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   other = await ExampleTenant.create(w)
   await newSubject('Anna-Maria Schmidt', 'C-102')

@@ -4,7 +4,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { admitPayload, findAdmittedFacts } from './admissions.ts'
 import { createPayload } from './fixtures.ts'
 import { inferenceRoutes } from './inference-routes.ts'
@@ -15,7 +15,7 @@ let w: TestApp
 let t: ExampleTenant
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
 })
 afterAll(() => w.close())

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { insertCanaryRows } from './canary.ts'
 
 let w: TestApp
@@ -22,7 +22,7 @@ async function planted(): Promise<[tenant_id: string, subject_id: string]> {
   return [tenant_id, row?.id as string]
 }
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   ;[tenant, subject] = await planted()
   foreign = (await planted())[1]
 })

@@ -1,12 +1,12 @@
 /** Version, documentation, metadata, capabilities and upload names. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
 let token: string
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   token = await w.token({ roles: ['analyst'] })
 })
 afterAll(() => w.close())

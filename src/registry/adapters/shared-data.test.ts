@@ -112,7 +112,7 @@ const files: [string, string, number, string[], Record<string, unknown>][] = [
 if (!isPresent) console.log(`shared data is missing: ${files.length} files are not read`)
 
 if (isPresent) announceSampling('published files that adapters read')
-const SAMPLED_FILES = 25
+const SAMPLED_FILES = 15
 
 describe.skipIf(!isPresent)('every file', () => {
   test.each(sample(files, SAMPLED_FILES, 'published files'))(

@@ -5,7 +5,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
 import { createPayload } from '../fixtures.ts'
 import { createDriftJob } from './drift-job.ts'
 
@@ -15,7 +15,7 @@ const at = '/source-contracts'
 const contract_key = 'companies'
 
 beforeAll(async () => {
-  w = await startTestApp()
+  w = await shareTestApp()
   t = await ExampleTenant.create(w)
   const definition = companyContract({ personal: [{ at: '/officers/*/role' }] })
   await t.make(`POST ${at}`, { body: { contract_key, title: 'Registry', definition } })
