@@ -1249,7 +1249,8 @@ begin
        ('waiting', 'skipped'), ('waiting', 'waived'),
        ('failed', 'pending'), ('failed', 'waived'), ('indeterminate', 'pending'), ('indeterminate', 'succeeded'), ('indeterminate', 'failed'),
        ('indeterminate', 'waived'), ('skipped', 'pending'))
-     and not (new.kind = 'task' and (old.state, new.state) = ('succeeded', 'waiting')) then
+     and not (new.kind = 'task' and (old.state, new.state) = ('succeeded', 'waiting'))
+     and not (old.problem is not null and (old.state, new.state) = ('skipped', 'waived')) then
     raise exception 'a step does not go from % to %', old.state, new.state using errcode = 'PB002';
   end if;
   if new.attempt not in (old.attempt, old.attempt + 1) or new.revision <> old.revision + 1 then
@@ -1340,7 +1341,7 @@ begin
   if old.state = 'open' and new.state = 'proposed' then
     if exists (select 1 from unnest(new.proposed_without) as n (step_key) where not exists (
                  select 1 from app.investigation_step s where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id
-                    and s.step_key = n.step_key and s.state in ('waived', 'skipped'))) then
+                    and s.step_key = n.step_key and (s.state = 'waived' or s.state = 'skipped' and s.problem is null))) then
       raise exception 'an outcome does without steps that were waived or left out, and without no other' using errcode = 'PB002';
     end if;
     -- The reason is the note of this act.

@@ -30,6 +30,36 @@ create trigger investigation_evidence_open before insert or update on app.eviden
   for each row when (new.owner_kind = 'investigation' and app.erasing() is null)
   execute function app.require_investigation('owner_id', 'open');
 
+-- A step that was left out for a problem, such as a missing credential, can be waived like one that failed.
+create or replace function app.keep_investigation_step() returns trigger
+  language plpgsql as $$
+begin
+  if app.restoring() then return new; end if;
+  if (new.tenant_id, new.investigation_id, new.step_key, new.position, new.kind, new.origin, new.is_required, new.needs, new.definition, new.restriction_id)
+     is distinct from
+     (old.tenant_id, old.investigation_id, old.step_key, old.position, old.kind, old.origin, old.is_required, old.needs, old.definition, old.restriction_id) then
+    raise exception 'what a step is never changes' using errcode = 'PB002';
+  end if;
+  if new.state <> old.state and (old.state, new.state) not in (
+       ('pending', 'running'), ('pending', 'waiting'), ('pending', 'skipped'), ('pending', 'waived'),
+       ('running', 'pending'), ('running', 'waiting'), ('running', 'succeeded'), ('running', 'failed'), ('running', 'indeterminate'), ('running', 'skipped'),
+       ('waiting', 'pending'), ('waiting', 'running'), ('waiting', 'succeeded'), ('waiting', 'failed'), ('waiting', 'indeterminate'),
+       ('waiting', 'skipped'), ('waiting', 'waived'),
+       ('failed', 'pending'), ('failed', 'waived'), ('indeterminate', 'pending'), ('indeterminate', 'succeeded'), ('indeterminate', 'failed'),
+       ('indeterminate', 'waived'), ('skipped', 'pending'))
+     and not (new.kind = 'task' and (old.state, new.state) = ('succeeded', 'waiting'))
+     and not (old.problem is not null and (old.state, new.state) = ('skipped', 'waived')) then
+    raise exception 'a step does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if new.attempt not in (old.attempt, old.attempt + 1) or new.revision <> old.revision + 1 then
+    raise exception 'attempts and revisions of a step are counted one by one' using errcode = 'PB002';
+  end if;
+  if new.state = 'waived' and old.state <> 'waived' and new.waived_by is distinct from app.actor() then
+    raise exception 'whoever waives a step is the actor' using errcode = 'PB002';
+  end if;
+  return new;
+end $$;
+
 -- Steps that the proposed outcome needs and that nobody will do: waived, or left out because their condition does not apply.
 alter table app.investigation add column proposed_without text[] not null default '{}';
 alter table app.investigation add constraint investigation_without_ck check (proposed_without = '{}' or state in ('proposed', 'closed'));
@@ -41,7 +71,7 @@ begin
   if old.state = 'open' and new.state = 'proposed' then
     if exists (select 1 from unnest(new.proposed_without) as n (step_key) where not exists (
                  select 1 from app.investigation_step s where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id
-                    and s.step_key = n.step_key and s.state in ('waived', 'skipped'))) then
+                    and s.step_key = n.step_key and (s.state = 'waived' or s.state = 'skipped' and s.problem is null))) then
       raise exception 'an outcome does without steps that were waived or left out, and without no other' using errcode = 'PB002';
     end if;
     -- The reason is the note of this act.

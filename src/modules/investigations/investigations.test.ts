@@ -593,6 +593,43 @@ describe('an own playbook', () => {
     expect((await send(officer, `GET ${at}/seal`)).json.manifest).toMatchObject({ without: ['ask'] })
   })
 
+  test('what an outcome needs is left out by its condition until the case is closed, and waived where it could not be asked', async () => {
+    const { t, analyst, officer, second, send, newSubject } = await createTeam()
+    const steps = [task('ask', { when: { segment: '"vip"' } }), task('more')]
+    await publish(t, { steps, outcomes: [{ code: 'INV_NO_SUSPICION', needs: ['ask'] }] })
+    const open = async (left_out: string) => {
+      const subject_id = await newSubject()
+      const setSegment = (segment: string) => send(analyst, `PATCH /subjects/${subject_id}`, { segment })
+      await setSegment('vip')
+      const { investigation_id } = (await send(analyst, 'POST /investigations', { subject_id, playbook_key: 'own' }))
+        .json
+      const at = `/investigations/${investigation_id}`
+      await send(analyst, `PUT ${at}/narrative`, ASSESSMENT)
+      await setSteps(t, investigation_id, { ask: [`state = 'skipped', ended_at = now()${left_out}`] })
+      const propose = () =>
+        send(analyst, `POST ${at}/propose-outcome`, { outcome: 'INV_NO_SUSPICION', note: 'Known from the register' })
+      return { at, investigation_id, setSegment, propose }
+    }
+    const changed = await open('')
+    await changed.setSegment('retail')
+    const { proposal } = (await changed.propose()).json
+    expect(proposal.without).toEqual(['ask'])
+    await changed.setSegment('vip')
+    const closed = await send(officer, `POST ${changed.at}/close`, { proposal_hash: proposal.proposal_hash })
+    expect(codesOf(closed)).toEqual(['step_applies'])
+    const unasked = await open(`, problem = '{"code":"provider_credential_missing"}'`)
+    expect(codesOf(await unasked.propose())).toEqual(['outcome_needs_step'])
+    const waived = await send(officer, `POST ${unasked.at}/steps/ask/waive`, {
+      reason: 'No contract with the provider',
+    })
+    expect(waived.json.state).toBe('waived')
+    await setSteps(t, unasked.investigation_id, {})
+    const { json } = await unasked.propose()
+    expect(json.proposal.without).toEqual(['ask'])
+    const body = { proposal_hash: json.proposal.proposal_hash }
+    expect((await send(second, `POST ${unasked.at}/close`, body)).json.state).toBe('closed')
+  })
+
   test('a step that was left out and applies when somebody closes keeps the case, and the pinned version says which outcomes it has', async () => {
     const { t, analyst, officer, send, newSubject } = await createTeam()
     const code = 'INV_X_LOCAL'

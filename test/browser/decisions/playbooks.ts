@@ -10,7 +10,7 @@ describe('a playbook', () => {
     const steps = page.getByRole('table', { name: 'Steps' })
     const row = steps.getByRole('row').filter({ hasText: 'Risk rating' })
     await row.getByText('Prohibited country, Sanctions and exposure, Adverse media', { exact: true }).waitFor()
-    await page.getByRole('table', { name: 'Outcomes' }).getByText('INV_EXIT').waitFor()
+    await page.getByRole('table', { name: 'Outcomes' }).getByText('INV_EXIT').first().waitFor()
     await expectFitsScreens(page, 'decisions-playbook')
     await page.getByRole('button', { name: 'Copy to own playbook' }).click()
     await pageHeading(page, 'Draft of Enhanced due diligence, person').waitFor()

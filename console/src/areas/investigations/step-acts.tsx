@@ -17,7 +17,8 @@ interface StepActsProps {
 /** A pending step with a problem waits for a credential. */
 const canRetry = ({ state, problem }: Step): boolean =>
   state === 'failed' || (problem !== null && ['skipped', 'pending'].includes(state))
-const canWaive = ({ state }: Step): boolean => ['pending', 'waiting', 'failed', 'indeterminate'].includes(state)
+const canWaive = ({ state, problem }: Step): boolean =>
+  ['pending', 'waiting', 'failed', 'indeterminate'].includes(state) || (state === 'skipped' && problem !== null)
 
 export function StepActs({ investigation, step }: StepActsProps) {
   const may = usePermission()

@@ -67,8 +67,9 @@ const breakerMarks = {
   half_open: { color: 'orange', words: 'trying', about: 'One call tries whether the provider is back.' },
 } as const
 
-/** Whether calls are sent: a plugin that cannot run, or a tool in quarantine, refuses them whatever the breaker says. */
-export function AvailabilityBadge({ status: { breaker, refused } }: { readonly status: ProviderStatus }) {
+/** Whether calls are sent: without a credential, with a plugin that cannot run or a tool in quarantine none is, whatever the breaker says. */
+export function AvailabilityBadge({ status: { breaker, refused, gap } }: { readonly status: ProviderStatus }) {
   const [reason] = refused
+  if (isGapReason(gap)) return <Mark color="red" words="not available" about={gapTexts[gap]} />
   return reason ? <Mark color="red" words="refused" about={reason.message} /> : <Mark {...breakerMarks[breaker]} />
 }

@@ -125,7 +125,8 @@ export const stepRoutes: readonly Route[] = [
     expectPerson(actor.principal)
     const row = await lockOpenCase(tx, audit, params.investigation_id)
     const step = assertFound(await lockStep(tx, row.investigation_id, params.step_key))
-    if (!['pending', 'waiting', 'failed', 'indeterminate'].includes(step.state))
+    const wasNotAsked = step.state === 'skipped' && step.problem !== null
+    if (!wasNotAsked && !['pending', 'waiting', 'failed', 'indeterminate'].includes(step.state))
       fail('transition_not_allowed', `The step is ${step.state}.`)
     await assertOutcomeLeft(kernel, tx, row, step)
     await updateStepWaived(tx, row.investigation_id, step.step_key, body.reason)

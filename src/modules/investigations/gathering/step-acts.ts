@@ -75,9 +75,10 @@ export async function assertOutcomeLeft(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   investigation: InvestigationRow,
-  { step_key, problem }: Pick<StepRow, 'step_key' | 'problem'>,
+  { step_key, state, problem }: Pick<StepRow, 'step_key' | 'state' | 'problem'>,
 ): Promise<void> {
-  if (problem !== null) return
+  // What waits, for a limit of the provider or until it is back, is still to be tried.
+  if (problem !== null && state !== 'pending' && state !== 'waiting') return
   const {
     playbook_key,
     playbook_origin: origin,

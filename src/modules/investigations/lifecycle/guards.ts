@@ -71,7 +71,7 @@ export function listGuards(
       { code: 'state', pointer: '#/state', detail: `The investigation is ${investigation.state}, not ${expected}.` },
     ]
   if (action === 'propose_outcome') found.push(...listProposalGuards(investigation, content))
-  if (action === 'propose_outcome' || action === 'close') found.push(...listApplyingGuards(content))
+  if (action === 'propose_outcome' || action === 'close') found.push(...listApplyingGuards(investigation, content))
   if (action === 'close') found.push(...listWaiverGuards(investigation, content, caller))
   // Nobody closes on what they cannot read.
   if (action === 'close') found.push(...content.narrative.filter(({ code }) => code === 'citation_unknown'))
@@ -122,13 +122,16 @@ const listWaiverGuards = (
     }))
 
 /** Otherwise a fact that is changed for the time of gathering would do without a step, which only an officer may. */
-const listApplyingGuards = ({ steps, applying }: CaseContent): Guard[] =>
+const listApplyingGuards = ({ proposed_without }: InvestigationRow, { steps, applying }: CaseContent): Guard[] =>
   steps
-    .filter(({ step_key, is_required }) => is_required && applying.includes(step_key))
+    .filter(
+      ({ step_key, is_required }) =>
+        (is_required || proposed_without.includes(step_key)) && applying.includes(step_key),
+    )
     .map(({ step_key }) => ({
       code: 'step_applies',
       pointer: `#/steps/${step_key}`,
-      detail: `The required step ${step_key} was left out, and its condition applies to the subject now: begin it again.`,
+      detail: `The step ${step_key} was left out, and its condition applies to the subject now: begin it again.`,
     }))
 
 /** What runs would be lost to the case. */

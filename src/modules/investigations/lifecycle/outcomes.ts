@@ -4,9 +4,8 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { findApplicable, loadPlaybook } from '#modules/playbooks/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
-import { listApplying } from '../gathering/left-out-steps.ts'
-import type { StepState } from '../model.ts'
-import { type InvestigationRow, listSteps } from '../queries.ts'
+import { isLeftOut, listApplying } from '../gathering/left-out-steps.ts'
+import { type InvestigationRow, listSteps, type StepRow } from '../queries.ts'
 import type { Guard } from './guards.ts'
 
 interface OutcomeContext {
@@ -26,8 +25,8 @@ export async function listOutcomes(context: OutcomeContext, row: InvestigationRo
   return content.outcomes.map(({ code }) => code).filter((code) => outcomes.has(code))
 }
 
-/** Nobody will do them: an officer waived them, or their condition does not apply. */
-const givenUpStates: readonly StepState[] = ['waived', 'skipped']
+/** Nobody will do it: an officer waived it, or its condition does not apply. One that could not be asked is waived first. */
+const isGivenUpStep = (step: StepRow): boolean => step.state === 'waived' || isLeftOut(step)
 
 /**
  * Steps that the outcome needs and does without. None, as long as another outcome can be reached with all that it needs: doing without is
@@ -38,7 +37,7 @@ export async function listGivenUp(context: OutcomeContext, row: InvestigationRow
   const allowed = await listOutcomes(context, row)
   const steps = await listSteps(context.tx, row.investigation_id)
   const applying = await listApplying(context.kernel, context.tx, row, steps)
-  const given_up = steps.filter((step) => givenUpStates.includes(step.state) && !applying.includes(step))
+  const given_up = steps.filter((step) => isGivenUpStep(step) && !applying.includes(step))
   const isGivenUp = (key: string) => given_up.some(({ step_key }) => step_key === key)
   const isLeft = content.outcomes.some(({ code, needs }) => allowed.includes(code) && !needs.some(isGivenUp))
   return isLeft ? [] : (content.outcomes.find(({ code }) => code === outcome)?.needs ?? []).filter(isGivenUp)
