@@ -183,8 +183,8 @@ export const codeMutants: readonly CodeMutant[] = [
   {
     name: 'a step that was left out is not examined again at closing',
     file: 'src/modules/investigations/lifecycle/guards.ts',
-    text: "if (action === 'propose_outcome' || action === 'close') found.push(...listApplyingGuards(content))",
-    replacement: "if (action === 'propose_outcome') found.push(...listApplyingGuards(content))",
+    text: "if (action === 'propose_outcome' || action === 'close') found.push(...listApplyingGuards(investigation, content))",
+    replacement: "if (action === 'propose_outcome') found.push(...listApplyingGuards(investigation, content))",
     killers: ['src/modules/investigations/investigations.test.ts'],
   },
   {
