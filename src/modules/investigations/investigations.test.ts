@@ -5,9 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examinePack } from '#app/cli/verify-pack.ts'
 import { type SignedManifest, signManifest } from '#kernel/audit/signed-manifest.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import type { Tx } from '#kernel/database/tx.ts'
+import { fullScope } from '#kernel/database/scope.ts'
+import { Database } from '#kernel/database/tx.ts'
 import { PACK_FORMAT, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
-import { uuidv7 } from '#kernel/uuid.ts'
+import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { toJsonFile, zipFiles } from '#kernel/zip-files.ts'
 import { escalateByPolicy, raiseAlert } from '#modules/alerts/index.ts'
 import { readArchive } from '#plugin/read-archive.ts'
@@ -549,13 +550,11 @@ describe('an own playbook', () => {
   const RUN = `state = 'running', started_at = now()`
   /** As the gauge is read. */
   const readWaiting = async (): Promise<number> => {
-    const worker = new pg.Client(w.clone.worker)
-    await worker.connect()
-    await worker.query(`set app.sight = 'all'`)
-    const find = async (text: string) => (await worker.query(text)).rows[0]
-    const { waiting } = await countGathering({ find } as unknown as Tx)
+    const limits = { max: 1, prepared: false, statement_timeout_ms: 60_000, wait_ms: 60_000 }
+    const worker = new Database({ connection: w.clone.worker, ...limits })
+    const { waiting } = await worker.one(fullScope(SYSTEM_TENANT, 'operator:test'), countGathering)
     await worker.end()
-    return Number(waiting)
+    return waiting
   }
 
   test('a step that failed for good and that every outcome needs is waived by one person, and the case closed by others', async () => {

@@ -1,4 +1,4 @@
-/** What somebody else proposed and the user may decide: dismissals, outcomes of cases, suppressions, erasures and second looks. */
+/** Proposals of other people that the user may decide: dismissals, outcomes of cases, suppressions, erasures and second looks. */
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'

@@ -91,7 +91,7 @@ interface EscalatedTo {
   readonly isTaken: boolean
 }
 
-/** A case that nobody works on is given to whoever escalated. The alert is escalated whether or not that succeeds. */
+/** Assigns an unassigned case to the user who escalated. The alert stays escalated if that fails. */
 async function takeCase(investigation_id: string, principal: string): Promise<EscalatedTo | null> {
   const params = { path: { investigation_id } }
   let found: EscalatedTo | null = null

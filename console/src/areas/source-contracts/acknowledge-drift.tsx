@@ -1,4 +1,4 @@
-/** Whether somebody has looked at a drift finding, and the dialog that says so. */
+/** The acknowledgement of a drift finding, and the dialog to add one. */
 import { Button, Text, Textarea } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'

@@ -39,7 +39,7 @@ export const ModeBadge = ({ mode, isTest = false }: { readonly mode: ProviderMod
   />
 )
 
-/** Marks a call that nobody outside was asked for. */
+/** Marks a call that was answered without a request to the provider. */
 export const TestBadge = ({ mode }: { readonly mode: ProviderMode }) =>
   mode === 'live' ? null : <Mark color={modeColors[mode]} words={`test: ${mode}`} about={modeTexts[mode]} />
 

@@ -84,12 +84,16 @@ test('a file is named after its template, what it is about in safe characters, a
 test('how to verify states address, commands and receipts; a report of an earlier renderer is described as it was', () => {
   const snapshot = { report_id: 'r1', service_url: 'https://probity.example', created_at: '2026-11-18T05:57:00Z' }
   const decisions = [{ evaluation_id: 'd1', receipt_id: 'c1', receipt_sha256: 'h1' }]
-  const manifest = { renderer: 3, template: {}, engine: null, receipts: ['c1'], decisions, list_versions: [] }
+  const manifest: Manifest = {
+    ...{ renderer: 3, template: { key: 'subject-dossier', version: 3, sha256: 't1' }, engine: null, fonts: [] },
+    ...{ locale: 'en-GB', time_zone: 'UTC', parameters: {}, receipts: ['c1'], decisions, list_versions: [] },
+    ...{ snapshot_sha256: 's1', created_at: snapshot.created_at },
+  }
   const describe = (renderer: number, service_url: string | null = snapshot.service_url) =>
     JSON.stringify(
       describeVerification({
         snapshot: { ...snapshot, service_url } as Snapshot,
-        manifest: { ...manifest, renderer } as unknown as Manifest,
+        manifest: { ...manifest, renderer },
       }),
     )
   for (const text of [
