@@ -131,7 +131,7 @@ interface ReadDialogProps {
   readonly children: ReactNode
 }
 
-/** Shows something beside the page, and changes nothing. */
+/** Shows something beside the page. Nothing is sent from it. */
 export function ReadDialog({ title, onClose, size = 'md', children }: ReadDialogProps) {
   useReturnFocus(true)
   return (

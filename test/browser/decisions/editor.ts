@@ -70,9 +70,9 @@ describe('the editor', () => {
     await factor.getByRole('button', { name: 'Score if on the list: choose from a list' }).click()
     const chooser = page.getByRole('dialog', { name: 'Score if on the list: choose from a list' })
     await chooser.getByRole('combobox', { name: 'List' }).fill('risk-levels')
-    await chooser.getByRole('option', { name: /^risk-levels/ }).click()
+    await page.getByRole('option', { name: /^risk-levels/ }).click()
     await chooser.getByRole('combobox', { name: 'Entry' }).click()
-    await chooser.getByRole('option', { name: /^high/ }).click()
+    await page.getByRole('option', { name: /^high/ }).click()
     await takeScreenshot(page, 'decisions-editor-value')
     await chooser.getByRole('button', { name: 'Use list value' }).click()
     await expect

@@ -19,9 +19,6 @@ interface Choice {
   readonly label: string
 }
 
-/** Inside a popover, options are rendered within it, so that a click on one is not a click outside. */
-const popoverProps = { comboboxProps: { withinPortal: false } } as const
-
 const includeCurrent = (choices: readonly Choice[], written: string): Choice[] =>
   written === '' || choices.some(({ value }) => value === written)
     ? [...choices]
@@ -39,7 +36,6 @@ export function ListPicker({ label, description, value, error, onChange }: Picke
   const choices = lists.map(({ list_key, title }) => toChoice(list_key, title))
   return (
     <Select
-      {...popoverProps}
       label={label}
       {...(description !== undefined && { description })}
       placeholder="Choose a list"
@@ -66,7 +62,6 @@ export function FieldPicker(props: OfListProps & { readonly keyWords?: string })
   const fields = type ? listMembers(type).map((name) => toChoice(name, getFieldTitle(type, `/${name}`))) : []
   return (
     <Select
-      {...popoverProps}
       label={label}
       {...(description !== undefined && { description })}
       placeholder={keyWords ?? 'Choose a field'}
@@ -90,7 +85,6 @@ export function EntryPicker({ list_key, label, value, error, onChange }: OfListP
   if (!isLoading && data?.isWhole !== true) {
     return (
       <Autocomplete
-        {...popoverProps}
         label={label}
         limit={50}
         data={choices.map((choice) => choice.value)}
@@ -102,7 +96,6 @@ export function EntryPicker({ list_key, label, value, error, onChange }: OfListP
   }
   return (
     <Select
-      {...popoverProps}
       label={label}
       placeholder="Choose an entry"
       disabled={isLoading}

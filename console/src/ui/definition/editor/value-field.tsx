@@ -1,8 +1,9 @@
 /** A value of a definition: typed, or taken from a list entry. */
-import { ActionIcon, Button, Popover, Stack, Text, TextInput, type TextInputProps } from '@mantine/core'
+import { ActionIcon, Button, Stack, Text, TextInput, type TextInputProps } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useRef, useState } from 'react'
 import { isListValue, type ListValue, type Value } from '#console/ui/decision/definition-model.ts'
+import { ReadDialog } from '#console/ui/dialog.tsx'
 import { Icon } from '#console/ui/icons.tsx'
 import { formatCell, parseCell } from './cell-text.ts'
 import { EntryPicker, FieldPicker, ListPicker } from './list-pickers.tsx'
@@ -39,38 +40,33 @@ export function ValueField(props: ValueFieldProps) {
     </ActionIcon>
   )
   return (
-    <TextInput
-      ref={field}
-      {...inputProps}
-      {...(isLabelled ? { label: name } : { 'aria-label': name })}
-      {...(description !== undefined && { description })}
-      classNames={{ input: 'mono' }}
-      spellCheck={false}
-      autoComplete="off"
-      value={formatCell(value)}
-      title={formatCell(value)}
-      error={error}
-      onChange={({ currentTarget: { value: typed } }) => onChange(typed === '' ? undefined : parseCell(typed))}
-      rightSection={
-        // A page may have a hundred of these fields, so only the active one has a popover.
-        isChoosing ? (
-          <Popover opened onDismiss={leave} trapFocus width={320} shadow="md" position="bottom-end">
-            <Popover.Target>{choose}</Popover.Target>
-            <Popover.Dropdown>
-              <FromList
-                value={isListValue(value) ? value : null}
-                onTake={(taken) => {
-                  onChange(taken)
-                  leave()
-                }}
-              />
-            </Popover.Dropdown>
-          </Popover>
-        ) : (
-          choose
-        )
-      }
-    />
+    <>
+      <TextInput
+        ref={field}
+        {...inputProps}
+        {...(isLabelled ? { label: name } : { 'aria-label': name })}
+        {...(description !== undefined && { description })}
+        classNames={{ input: 'mono' }}
+        spellCheck={false}
+        autoComplete="off"
+        value={formatCell(value)}
+        title={formatCell(value)}
+        error={error}
+        onChange={({ currentTarget: { value: typed } }) => onChange(typed === '' ? undefined : parseCell(typed))}
+        rightSection={choose}
+      />
+      {isChoosing && (
+        <ReadDialog title={`${name}: choose from a list`} onClose={leave}>
+          <FromList
+            value={isListValue(value) ? value : null}
+            onTake={(taken) => {
+              onChange(taken)
+              leave()
+            }}
+          />
+        </ReadDialog>
+      )}
+    </>
   )
 }
 
