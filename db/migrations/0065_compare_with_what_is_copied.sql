@@ -2,6 +2,15 @@
 -- temporary table counts too. See docs/adr/0087-compare-derived-rows.md.
 -- Functions that compare fix the search path: types of the caller's temporary schema would be found before those of the system.
 
+-- A tenant that does not exist is not being restored: a statement could name one for its second row, when the policies have been asked already.
+-- Whoever serves no tenant, such as the owner, may restore without naming one.
+create or replace function app.restoring() returns boolean
+  language sql stable
+  return coalesce(current_setting('app.restoring', true) = 'on', false)
+     and (exists (select 1 from app.tenant where tenant_id = app.tenant_id() and state <> 'active')
+          or current_user not in ('app', 'worker')
+             and not exists (select 1 from app.tenant where tenant_id = app.tenant_id() and state = 'active'));
+
 -- `app.restoring()` asks about the tenant of the setting; this also says that the row is of that tenant.
 create function app.is_restoring(tenant uuid) returns boolean
   language sql stable
@@ -155,7 +164,7 @@ end $$;
 create constraint trigger dataset_head after update on app.dataset deferrable initially deferred
   for each row when (new.head_version <> old.head_version) execute function app.check_head();
 
--- A number that went back would make stale answers look fresh; one far ahead would leave no room. One that is moved without need only makes
+-- A number that went back would make stale answers look fresh; after one far ahead nothing could follow. One that is moved without need only makes
 -- processes read again.
 create or replace function app.keep_epoch() returns trigger
   language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -192,7 +201,7 @@ drop trigger subject_version_keep on app.subject_version;
 create trigger subject_version_keep before insert on app.subject_version
   for each row execute function app.keep_subject_version();
 
--- Where a subject stands is what a rating says, never an earlier one, and an override of this transaction.
+-- The current rating is what a rating says, never an earlier one, and an override of this transaction.
 create function app.keep_subject_risk() returns trigger
   language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare

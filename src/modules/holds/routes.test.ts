@@ -180,6 +180,14 @@ describe('the database', () => {
       // A trigger of the writer is none of ours.
       expect(await forge(app, text)).toBe('PB002')
     }
+    // Nor does a tenant that does not exist look like one that is being restored, in the second row of a statement.
+    await app.query(`select set_config('app.restoring', 'on', false)`)
+    const released = `case n when 2 then now() end, case n when 2 then 'x' end, case n when 2 then 'user:c' end`
+    const begun = `insert into app.hold (tenant_id, hold_id, object_kind, object_id, reason, placed_by, state, released_at, release_reason, released_by)
+      select '${tenant_id}', gen_random_uuid(), 'subject', gen_random_uuid(), 'x', 'user:b', case n when 2 then 'released' else 'active' end, ${released}
+        from generate_series(1, 2) n
+       where set_config('app.tenant_id', case n when 2 then '${uuidv7()}' else '${tenant_id}' end, true) is not null`
+    await expect(app.query(begun)).rejects.toMatchObject({ code: 'PB002' })
     await app.end()
     await expect(write((tx) => tx.run('update app.hold_in_force set object_id = object_id'))).rejects.toMatchObject({
       code: '42501',

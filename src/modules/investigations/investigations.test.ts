@@ -761,7 +761,7 @@ describe('an alert', () => {
     expect(opened).toMatchObject({
       origin: 'alert',
       priority: 'high',
-      restriction_id: first.restriction_id,
+      restriction_id: (await send(officer, `GET /alerts/${first.alert_id}`)).json.restriction_id,
       playbook: { key: 'edd-person' },
     })
     const second = await escalate()
@@ -908,8 +908,8 @@ describe('access', () => {
     }
     expect((await send(analyst, `GET /evidence/${evidence_id}`)).status).toBe(404)
     // Neither its id nor how many there are; whoever wrote it down sees it.
-    const { json: told, text: narrative } = await send(analyst, `GET ${at}/narrative`)
-    expect([told.paragraphs[0].cites, told.findings.length, narrative.includes(evidence_id)]).toEqual([[], 1, false])
+    const { json: shown, text: narrative } = await send(analyst, `GET ${at}/narrative`)
+    expect([shown.paragraphs[0].cites, shown.findings.length, narrative.includes(evidence_id)]).toEqual([[], 1, false])
     expect((await send(officer, `GET ${at}/narrative`)).json.paragraphs).toEqual(paragraphs)
     const report = await w.runtime.database.read(requestScope({ ...t, principal: analyst.principal }), (tx) =>
       collectCase(w.kernel, tx, investigation_id),
