@@ -1,6 +1,6 @@
 /**
- * Suite 3, from the route table: authentication, roles, and that another tenant's identifiers are answered exactly like
- * random ones. A route without an entry in its module's fixtures.ts fails here.
+ * Suite 3, from the route table: authentication, roles, that another tenant's identifiers are answered exactly like random
+ * ones, and which audit events each operation writes. A route without an entry in its module's fixtures.ts fails here.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
@@ -13,6 +13,7 @@ import type { Example } from '../support/operation-fixture.ts'
 import { EXAMPLES_STALE, ExampleRecorder, isRecording, toOperationExample } from '../support/recorded-examples.ts'
 import { announceSampling, sample } from '../support/sampling.ts'
 import { type Reply, startTestApp, type TestApp } from '../support/test-app.ts'
+import { addCanary, expectRecorded } from './recorded-events.ts'
 import { getExample, publicRoutes, routes, send, sendAs, tenantRoutes } from './support.ts'
 
 let w: TestApp
@@ -172,31 +173,35 @@ async function exampleForSpots(route: Route, theirs: Example): Promise<Example> 
 }
 
 describe("another tenant's identifiers", () => {
-  test.for(tenantRoutes)('$id answers them exactly like random ones', async (route) => {
-    const theirs = await getExample(route, other)
-    const mine = await exampleForSpots(route, theirs)
-    const spots = findSpots(mine, theirs)
-    const inPath = spots.filter(({ part }) => part === 'params')
-    if (mine.params && !mine.shared) expect(inPath.length, 'the identifiers of two tenants differ').toBeGreaterThan(0)
-    for (const spot of spots) {
-      const random = isUuid(spot.foreign) ? uuidv7() : `zz${uuidv7().slice(-12)}`
-      const ask = async (id: string): Promise<Reply> => {
-        const reply = await send(own, route, placed(mine, spot, id))
-        return REPEATING.includes(route.id) ? withoutGiven(reply, id) : reply
+  test.for(tenantRoutes)(
+    '$id answers them exactly like random ones, and their owner with one audit event per change',
+    async (route) => {
+      const theirs = await getExample(route, other)
+      const mine = await exampleForSpots(route, theirs)
+      const spots = findSpots(mine, theirs)
+      const inPath = spots.filter(({ part }) => part === 'params')
+      if (mine.params && !mine.shared) expect(inPath.length, 'the identifiers of two tenants differ').toBeGreaterThan(0)
+      for (const spot of spots) {
+        const random = isUuid(spot.foreign) ? uuidv7() : `zz${uuidv7().slice(-12)}`
+        const ask = async (id: string): Promise<Reply> => {
+          const reply = await send(own, route, placed(mine, spot, id))
+          return REPEATING.includes(route.id) ? withoutGiven(reply, id) : reply
+        }
+        // Carries out what the other identifiers ask for, so that the next two find the same state.
+        if (REPEATING.includes(route.id)) await ask(uuidv7())
+        const foreign = await ask(spot.foreign)
+        const unknown = await ask(random)
+        expect(visible(foreign)).toEqual(visible(unknown))
+        // Where nothing can be missing, as in the history of an object, there is nothing to list.
+        if (spot.part === 'params' && route.problems.includes('not_found')) expect(foreign.status).toBe(404)
+        else if (spot.part === 'params') expect([foreign.status, foreign.json.items]).toEqual([200, []])
+        expect(foreign.text).not.toContain(spot.foreign)
       }
-      // Carries out what the other identifiers ask for, so that the next two find the same state.
-      if (REPEATING.includes(route.id)) await ask(uuidv7())
-      const foreign = await ask(spot.foreign)
-      const unknown = await ask(random)
-      expect(visible(foreign)).toEqual(visible(unknown))
-      // Where nothing can be missing, as in the history of an object, there is nothing to list.
-      if (spot.part === 'params' && route.problems.includes('not_found')) expect(foreign.status).toBe(404)
-      else if (spot.part === 'params') expect([foreign.status, foreign.json.items]).toEqual([200, []])
-      expect(foreign.text).not.toContain(spot.foreign)
-    }
-    // And they are real: their owner is answered.
-    if (inPath.length > 0) expect((await send(other, route, theirs)).status).toBeLessThan(300)
-  })
+      // And they are real: their owner is answered, and what she changed is in the audit trail.
+      const spoken = { ...theirs, body: addCanary(route, theirs.body) }
+      await expectRecorded(other, route, () => send(other, route, spoken))
+    },
+  )
 
   test('are in the path of many operations', async () => {
     const withPath = tenantRoutes.filter(({ path }) => path.includes(':'))
