@@ -3,6 +3,7 @@ import path from 'node:path'
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { migrate, readMigrations } from '#kernel/database/migrations.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { projectRoot } from './support/database.ts'
 import { createEmptyDatabase } from './support/empty-database.ts'
 
@@ -56,6 +57,56 @@ test('the migration cleans upload names and removes unused classes from retentio
          and not (relrowsecurity and relforcerowsecurity)`,
     )
     expect(forced.rows).toEqual([])
+  } finally {
+    await client.end()
+    await database.drop()
+  }
+})
+
+test('the migration ends steps that a merge left running, and leaves those of open cases', async () => {
+  const database = await createEmptyDatabase('end_every_case')
+  const client = new pg.Client(database.postgres)
+  await client.connect()
+  try {
+    const [tenant_id, restriction_id, subject_id] = [uuidv7(), uuidv7(), uuidv7()]
+    // Only a state that the guards of today refuse: written without them.
+    await client.query('set session_replication_role = replica')
+    await client.query(`insert into app.tenant (tenant_id, slug, name) values ($1, 't', 'T')`, [tenant_id])
+    const cases = { open: uuidv7(), merged: uuidv7() }
+    for (const [state, id] of Object.entries(cases)) {
+      const into = state === 'merged' ? { id: cases.open, by: 'user:1', at: new Date() } : null
+      await client.query(
+        `insert into app.investigation (tenant_id, investigation_id, reference, subject_id, playbook_key, playbook_origin, playbook_version, playbook_hash,
+           title, priority, origin, state, gathering, merged_into, merged_by, merged_at, restriction_id, created_by, updated_by)
+         values ($1, $2, $9, $4, $3, 'own', 1, repeat('a', 64), 'x', 'low', 'request', $3, 'running', $5, $6, $7, $8, 'user:1', 'user:1')`,
+        [
+          tenant_id,
+          id,
+          state,
+          subject_id,
+          into?.id ?? null,
+          into?.by ?? null,
+          into?.at ?? null,
+          restriction_id,
+          `INV-0000-000${state.length}`,
+        ],
+      )
+      await client.query(
+        `insert into app.investigation_step (tenant_id, investigation_id, step_key, position, kind, origin, is_required, definition, state, started_at, updated_by)
+         values ($1, $2, 'ask', 1, 'task', 'playbook', true, '{}', 'running', now(), 'user:1')`,
+        [tenant_id, id],
+      )
+    }
+    await client.query('set session_replication_role = origin')
+    await migrate(database.migrator, readMigrations(path.join(projectRoot, 'db/migrations')))
+    const { rows } = await client.query(
+      `select i.state as of, i.gathering, s.state, s.problem ->> 'code' as code, s.revision::int from app.investigation i
+         join app.investigation_step s using (tenant_id, investigation_id) order by 1`,
+    )
+    expect(rows).toEqual([
+      { of: 'merged', gathering: 'partial', state: 'failed', code: 'cancelled', revision: 2 },
+      { of: 'open', gathering: 'running', state: 'running', code: null, revision: 1 },
+    ])
   } finally {
     await client.end()
     await database.drop()
