@@ -206,7 +206,7 @@ describe('investigations of the demo tenant', () => {
         .map(({ step_key }) => step_key)
     expect(keys('succeeded')).toEqual(['registry', 'prohibited-country', 'media', 'business', 'register-extract'])
     expect([keys('waiting'), keys('pending')]).toEqual([['owners'], ['structure', 'screening', 'rating', 'exit-plan']])
-    expect(counts).toMatchObject({ information_requests_open: 1, tasks_open: 1, evidence: 3, notes: 1 })
+    expect(counts).toMatchObject({ information_requests_open: 1, tasks_open: 1, evidence: 3, notes: 2 })
     const proposing = next_actions.find(({ action }: { action: string }) => action === 'propose_outcome')
     expect(proposing.missing.map(({ code }: { code: string }) => code)).toContain('information_open')
   })

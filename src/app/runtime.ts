@@ -166,6 +166,7 @@ export class Runtime {
             kernel: {
               auditKeys: kernel.auditKeys,
               caches: kernel.caches,
+              encryption: kernel.encryption,
               jobs: kernel.jobs,
               metrics: kernel.metrics,
             },

@@ -1,10 +1,12 @@
 /** What becomes of an alert that needs an investigation: declared by the module that investigates, which is below the one of alerts. */
 import type { Caches } from './cache/caches.ts'
 import type { Tx } from './database/tx.ts'
+import type { ValueEncryption } from './encryption/value-encryption.ts'
 import type { JobQueue } from './job/queue.ts'
 
 export interface EscalatedAlert {
   readonly alert_id: string
+  readonly title: string
   readonly subject_id: string | null
   /** The entry of the list `alert-rules` that raised it. */
   readonly rule_code: string | null
@@ -15,6 +17,7 @@ export interface EscalatedAlert {
 
 export interface EscalationKernel {
   readonly caches: Caches
+  readonly encryption: ValueEncryption
   readonly jobs: JobQueue
 }
 
@@ -26,5 +29,10 @@ export type Escalate = (
   kernel: EscalationKernel,
   tx: Tx,
   alert: EscalatedAlert,
-  request: { readonly playbook_key: string | null; readonly origin: 'alert' | 'trigger' },
+  request: {
+    readonly playbook_key: string | null
+    readonly origin: 'alert' | 'trigger'
+    /** Why it needs an investigation; null where no person says so. */
+    readonly note: string | null
+  },
 ) => Promise<{ readonly investigation_id: string; readonly joined: boolean } | null>

@@ -6,6 +6,7 @@ import type { AuditKeys } from './audit/chain.ts'
 import type { Caches } from './cache/caches.ts'
 import { fullScope } from './database/scope.ts'
 import type { Transactions, Tx } from './database/tx.ts'
+import type { ValueEncryption } from './encryption/value-encryption.ts'
 import type { JobQueue } from './job/queue.ts'
 import type { Log } from './log.ts'
 import type { ModuleMetrics } from './module-metrics.ts'
@@ -14,6 +15,7 @@ import { SYSTEM_TENANT } from './uuid.ts'
 export interface ScanCapabilities {
   readonly auditKeys: AuditKeys
   readonly caches: Caches
+  readonly encryption: ValueEncryption
   readonly jobs: JobQueue
   readonly metrics: ModuleMetrics
 }

@@ -763,7 +763,11 @@ describe('an alert', () => {
       priority: 'high',
       restriction_id: (await send(officer, `GET /alerts/${first.alert_id}`)).json.restriction_id,
       playbook: { key: 'edd-person' },
+      title: 'A listed name',
     })
+    // Why it was escalated is read in the case too.
+    const { items } = (await send(officer, `GET /investigations/${first.investigation_id}/notes`)).json
+    expect(items).toMatchObject([{ text: 'Look into it', created_by: analyst.principal }])
     const second = await escalate()
     expect(second.investigation_id).toBe(first.investigation_id)
     expect((await read(first.investigation_id)).alerts).toHaveLength(2)

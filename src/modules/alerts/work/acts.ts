@@ -27,7 +27,7 @@ import { startShorterClock, stopFirstActionClock, toWorkItem, wakeAlertWork } fr
 import { type AlertWork, updateWork } from './queries.ts'
 
 export interface ActContext {
-  readonly kernel: Capabilities<'caches' | 'jobs' | 'modules'>
+  readonly kernel: Capabilities<'caches' | 'encryption' | 'jobs' | 'modules'>
   readonly tx: Tx
   readonly principal: string
 }
@@ -254,12 +254,12 @@ interface CaseRequest {
 export async function openCase(
   context: CaseContext,
   alert: AlertRow,
-  { note, escalates, ...request }: CaseRequest,
+  { note = null, escalates, ...request }: CaseRequest,
 ): Promise<void> {
   const { kernel, tx, principal } = context
   await workItems.completeWork(tx, toWorkItem(alert.alert_id))
   await change(context, alert, { state: 'escalated', escalated_by: principal, snoozed_until: null }, note)
-  await escalates?.(kernel, tx, alert, request)
+  await escalates?.(kernel, tx, alert, { ...request, note })
   await announce(context, alert, alertEscalated, { priority: alert.priority })
 }
 

@@ -17,7 +17,7 @@ export const bulkRoutes = [
       'dry_run only says which rule each alert would break. Restricted alerts are refused: they are worked on alone.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
-    uses: ['auditKeys', 'caches', 'jobs', 'modules'],
+    uses: ['auditKeys', 'caches', 'encryption', 'jobs', 'modules'],
     body: BulkRequest,
     reply: [200, BulkResult],
     alternateStatus: { status: 202, when: ({ job_id }) => job_id !== null },

@@ -20,7 +20,7 @@ import {
 } from './acts.ts'
 
 export type BulkAct = Omit<Static<typeof BulkRequest>, 'alert_ids' | 'dry_run'>
-type BulkCapabilities = Capabilities<'auditKeys' | 'caches' | 'jobs' | 'modules'>
+type BulkCapabilities = Capabilities<'auditKeys' | 'caches' | 'encryption' | 'jobs' | 'modules'>
 
 export interface BulkCaller {
   readonly principal: string

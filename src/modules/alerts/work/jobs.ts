@@ -18,7 +18,7 @@ export const bulkJob = defineJob({
   resumes: 'checkpoint',
   visible_to: ['analyst', 'compliance_officer', 'auditor'],
   sees: 'requester',
-  uses: ['auditKeys', 'caches', 'jobs', 'modules'],
+  uses: ['auditKeys', 'caches', 'encryption', 'jobs', 'modules'],
   run: async ({ payload, checkpoint, step, finish, kernel, signal }) => {
     const { alert_ids, principal, may_release_others, ...act } = payload as Static<typeof BulkPayload>
     const total = alert_ids.length

@@ -45,7 +45,7 @@ const workers = ['analyst', 'compliance_officer'] as const
 
 interface ActInput {
   readonly tx: Tx
-  readonly kernel: Capabilities<'caches' | 'jobs' | 'modules'>
+  readonly kernel: Capabilities<'caches' | 'encryption' | 'jobs' | 'modules'>
   readonly params: { readonly alert_id: string }
   readonly actor: Actor
   readonly audit: AuditNotes
@@ -89,7 +89,7 @@ type AlertWorkView = Pick<
 /** What the declarations of all acts on one alert have in common. */
 const common = {
   tx: 'write',
-  uses: ['caches', 'jobs', 'modules'],
+  uses: ['caches', 'encryption', 'jobs', 'modules'],
   params: AlertParams,
   reply: [200, Alert],
   revisioned: true,
@@ -105,7 +105,7 @@ export const workRoutes = [
       'alert whose dismissal they have proposed.',
     roles: workers,
     tx: 'write',
-    uses: ['caches', 'jobs', 'modules'],
+    uses: ['caches', 'encryption', 'jobs', 'modules'],
     body: ClaimRequest,
     reply: [200, Claim],
     problems: ['not_found', 'transition_not_allowed', 'person_required'],
@@ -230,8 +230,8 @@ export const workRoutes = [
     id: 'escalateAlert',
     summary: 'Escalate an alert: it needs an investigation',
     description:
-      'Joins the open investigation of the subject and playbook, or opens one, in the same transaction. The list ' +
-      '`investigation-triggers` says by which playbook; without a subject or an entry the alert is only marked.',
+      'Joins the open investigation of the subject and playbook, or opens one with the title of the alert, in the same transaction; the ' +
+      'note is stored there too. The list `investigation-triggers` says by which playbook; without a subject or an entry the alert is only marked.',
     roles: workers,
     body: EscalateRequest,
     problems: [

@@ -6,6 +6,7 @@ import { assertReferenced, fail } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import { loadPlaybook } from '#modules/playbooks/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
+import { addNote } from '../case-notes.ts'
 import { insertCaseAlert } from '../queries.ts'
 import { openInvestigation } from './open-investigation.ts'
 
@@ -35,8 +36,8 @@ export function chooseTrigger(
 }
 
 /** A case that is opened so takes the restriction of the alert: imposing it hides both. */
-export const escalates: Escalate = async (kernel, tx, alert, { playbook_key, origin }) => {
-  const { alert_id, subject_id, rule_code, priority, restriction_id, is_in_force } = alert
+export const escalates: Escalate = async (kernel, tx, alert, { playbook_key, origin, note }) => {
+  const { alert_id, title, subject_id, rule_code, priority, restriction_id, is_in_force } = alert
   if (subject_id === null) {
     if (playbook_key !== null) fail('conflict', 'The alert has no subject that could be investigated.')
     return null
@@ -51,12 +52,14 @@ export const escalates: Escalate = async (kernel, tx, alert, { playbook_key, ori
   const opened = await openInvestigation(kernel, tx, {
     subject,
     playbook,
-    title: playbook.content.title,
+    title,
     priority,
     origin,
     origin_reference: `alert:${alert_id}`,
     restriction: { restriction_id, is_in_force },
   })
-  await insertCaseAlert(tx, opened.investigation_id, alert_id)
+  const { investigation_id } = opened
+  await insertCaseAlert(tx, investigation_id, alert_id)
+  if (note !== null) await addNote(kernel, tx, { investigation_id, subject_id }, { text: note })
   return opened
 }
