@@ -543,6 +543,12 @@ begin
   return exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id() and h.object_id = object);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (ids ? (restriction)::text)
+;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -551,12 +557,6 @@ AS $function$
 begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
 end $function$
-;
-CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (ids ? (restriction)::text)
 ;
 CREATE OR REPLACE FUNCTION app.is_joined(edge text, neighbour text, beyond text, loosely boolean)
  RETURNS boolean
@@ -674,17 +674,6 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -695,6 +684,17 @@ begin
             from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
                   union all
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()
@@ -2011,10 +2011,15 @@ CREATE OR REPLACE FUNCTION app.list_restriction()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  tenant constant uuid := case when tg_op = 'DELETE' then old.tenant_id else new.tenant_id end;
 begin
   if app.restoring() or app.is_deleting_tenant() then return null; end if;
-  insert into app.restriction_list (tenant_id, ids) values (case when tg_op = 'DELETE' then old.tenant_id else new.tenant_id end, '{}')
-    on conflict on constraint restriction_list_pkey do update set ids = excluded.ids;
+  update app.restriction_list set ids = '{}' where tenant_id = tenant;
+  if not found then
+    insert into app.restriction_list (tenant_id, ids) values (tenant, '{}')
+      on conflict on constraint restriction_list_pkey do update set ids = excluded.ids;
+  end if;
   return null;
 end $function$
 ;

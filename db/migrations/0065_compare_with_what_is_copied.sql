@@ -78,10 +78,15 @@ end $$;
 
 create or replace function app.list_restriction() returns trigger
   language plpgsql as $$
+declare
+  tenant constant uuid := case when tg_op = 'DELETE' then old.tenant_id else new.tenant_id end;
 begin
   if app.restoring() or app.is_deleting_tenant() then return null; end if;
-  insert into app.restriction_list (tenant_id, ids) values (case when tg_op = 'DELETE' then old.tenant_id else new.tenant_id end, '{}')
-    on conflict on constraint restriction_list_pkey do update set ids = excluded.ids;
+  update app.restriction_list set ids = '{}' where tenant_id = tenant;
+  if not found then
+    insert into app.restriction_list (tenant_id, ids) values (tenant, '{}')
+      on conflict on constraint restriction_list_pkey do update set ids = excluded.ids;
+  end if;
   return null;
 end $$;
 

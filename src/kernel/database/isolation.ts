@@ -55,7 +55,7 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['granted_restrictions', '2851bde09e3ba412883e7e149035fcbb'],
   ['officer_exclusions', '83911df4ed07a8820921644ca6c164f5'],
   ['hidden_restrictions', '28ff96c3cd77924db464081bb57ba4df'],
-  ['list_restriction', '2527285c6a4791c8943f51dd8037d0f9'],
+  ['list_restriction', 'aa01a90b4fb856f99abfafeef1e57da1'],
   ['is_in_force', 'eabd1133b951342314f434c2cc944796'],
   ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
