@@ -223,6 +223,13 @@ describe('investigations of the demo tenant', () => {
     const pack = await callAs('auditor', `GET ${at}/pack`)
     const examined = await examinePack(pack.bytes, checkpoints.public_key)
     expect(examined).toMatchObject({ faults: [], evidence: 5 })
+    expect([examined.proposed_by, examined.closed_by].map((actor) => examined.people[actor ?? ''])).toEqual([
+      ...['Anton Analyst', 'Clara Compliance'],
+    ])
+    // A narrative can begin with what the alert said and providers answered, not only with when they were asked.
+    const begun: string[] = narrative.skeleton.map(({ text }: { text: string }) => text)
+    expect(begun.filter((text) => text.startsWith('Alert of '))).toEqual([expect.stringMatching(/, .+: .+: .+/)])
+    expect(begun).toContainEqual(expect.stringMatching(/^Prohibited country: (nothing|an entry) was found \(Provider /))
     const { json: reports } = await callAs('auditor', 'GET /api/reports?template_key=investigation-pack')
     const [{ report_id, files, state }] = reports.items
     const { json: capabilities } = await callAs('auditor', 'GET /api/capabilities')

@@ -439,6 +439,7 @@ describe('a dossier of somebody who was rated and investigated', () => {
     const obtained_at = new Date().toISOString()
     const { evidence_id } = await t.make('POST /evidence', { body: { ...item, obtained_at } })
     await settleCase(t, { investigation_id })
+    await t.make(`POST ${at}/tasks`, { body: { title: 'Plan the end' } })
     const paragraphs = [
       { kind: 'fact', text: 'The listed party was born twenty-two years earlier.', cites: [evidence_id] },
       { kind: 'assessment', text: 'She is not the listed party.', cites: [] },
@@ -458,10 +459,12 @@ describe('a dossier of somebody who was rated and investigated', () => {
   test('says what each case found, on what evidence, who proposed and closed it, and where its report is', async () => {
     const { seals } = await t.make(`GET /investigations/${investigation_id}`)
     expect(seals).toBe(1)
+    // Nobody waits for an open task of a closed case.
+    expect((await listPrinted(case_report_id)).join('\n')).toMatch(/Plantheend\n–\nnotneeded/)
     for (const sentence of [
       'No suspicion (INV_NO_SUSPICION). The evidence leaves no ground for suspicion.',
       'The listed party was born twenty-two years earlier. [E1]',
-      'Conclusion: She is not the listed party.',
+      'Assessment: She is not the listed party.',
       'Entry of the list',
       'Dates of birth differ.',
       'Agreed, review in a year.',

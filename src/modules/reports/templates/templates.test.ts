@@ -1,6 +1,7 @@
 /** Texts of templates: reasons as readers need them, what changed between two ratings, axes of charts, and names of files. */
 import { expect, test } from 'vitest'
 import type { ReportChart } from '#kernel/report-template.ts'
+import { writeParagraph } from '#modules/investigations/index.ts'
 import { renderChart } from '../render/chart-svg.ts'
 import { describeVerification } from '../render/verification-section.ts'
 import { createReportFormat } from '../report-format.ts'
@@ -120,6 +121,13 @@ test('the hash of a template is its own: another template, version or parameter 
     { ...subjectDossier, parameters: decisionExplanation.parameters },
   ].map(hashTemplate)
   expect(new Set(hashes).size).toBe(4)
+})
+
+test('a paragraph says that it is an assessment, also where it begins with a label of its own', () => {
+  const write = (kind: string, text: string) => writeParagraph({ kind, text })
+  expect(write('fact', 'Conclusion: none.')).toBe('Conclusion: none.')
+  expect(write('assessment', 'It fits.')).toBe('Assessment: It fits.')
+  expect(write('assessment', 'Conclusion: it fits.')).toBe('Conclusion (assessment): it fits.')
 })
 
 test.for([
