@@ -24,7 +24,9 @@ export interface InputText {
 }
 export type InputTexts = Readonly<Record<string, InputText>>
 
+/** Lists of categories call the code of an entry `category`. */
 interface TitledEntry {
+  readonly category?: unknown
   readonly code?: unknown
   readonly title?: unknown
   readonly text?: unknown
@@ -45,7 +47,7 @@ export async function loadTitles(
   try {
     const list = await resolver.loadPolicyList<TitledEntry>(kernel, tx, list_key)
     return Object.fromEntries(
-      (list?.entries ?? []).flatMap(({ code, title, text }): [string, CodeTitle][] =>
+      (list?.entries ?? []).flatMap(({ category, code = category, title, text }): [string, CodeTitle][] =>
         typeof code === 'string' && typeof title === 'string' && codes.includes(code)
           ? [[code, { title, text: typeof text === 'string' ? text : '' }]]
           : [],
