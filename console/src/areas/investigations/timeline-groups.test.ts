@@ -8,7 +8,7 @@ const entry = (event_id: string, kind: string, data: Entry['data'] = {}): Entry 
   ...{ recorded_at: '2026-01-01T00:00:00Z', recorded_by: 'job:x' },
 })
 
-test('events that follow each other and say little are one group; what people do stands alone', () => {
+test('events that follow each other and say little are one group; what people do is not grouped', () => {
   const entries = [
     entry('1', 'proposed'),
     entry('2', 'gathering'),
