@@ -124,7 +124,7 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
     upload_max_bytes,
     public_url,
     openapi: () => (document ??= describeApi(modules, build.version, public_url)),
-    readiness: () => runChecks(parts.readinessChecks),
+    readiness: () => runChecks(parts.readinessChecks, options.readiness_timeout_ms),
   }
   return kernel
 }

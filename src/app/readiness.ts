@@ -5,7 +5,7 @@
 import { findIsolationFaults, findRoleFault } from '#kernel/database/isolation.ts'
 import { unrestrictedScope } from '#kernel/database/scope.ts'
 import type { Database } from '#kernel/database/tx.ts'
-import type { CheckFunction, CheckResult } from '#kernel/readiness.ts'
+import { CHECK_TIMEOUT_MS, type CheckFunction, type CheckResult, resolveWithin } from '#kernel/readiness.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { findSchemaState, findWriteBlocker } from './queries.ts'
 
@@ -18,6 +18,10 @@ export interface PluginCounts {
 
 /** The catalogue does not change between two probes. */
 const ISOLATION_CACHE_MS = 10_000
+/** On a busy database the catalogue is read late: the process stays ready on what was found last, but not for long. */
+const ISOLATION_LATE_CACHE_MS = 60_000
+
+const reportUncounted = (): CheckResult => ({ status: 'not_configured', detail: 'the plugins could not be counted' })
 
 export function createReadinessChecks(options: {
   database: Pick<Database, 'one' | 'read' | 'discardIdle'>
@@ -26,11 +30,24 @@ export function createReadinessChecks(options: {
   countPlugins: () => Promise<PluginCounts>
   checkToolProtocol: CheckFunction
   checkErasures: CheckFunction
+  timeout_ms?: number
+  clock?: () => number
 }): Record<string, CheckFunction> {
   const { database, expected_schema, isDraining, countPlugins, checkToolProtocol, checkErasures } = options
-  let cached: { check: CheckResult; at_ms: number } | undefined
+  const { timeout_ms = CHECK_TIMEOUT_MS, clock = () => performance.now() } = options
+  const late_ms = timeout_ms / 2
+  let cached: { readonly check: CheckResult; readonly at_ms: number } | undefined
+  let running: Promise<CheckResult> | undefined
   const checkIsolation = async (): Promise<CheckResult> => {
-    if (cached && performance.now() - cached.at_ms < ISOLATION_CACHE_MS) return cached.check
+    const age_ms = cached ? clock() - cached.at_ms : Number.POSITIVE_INFINITY
+    if (cached && age_ms < ISOLATION_CACHE_MS) return cached.check
+    running ??= readCatalogue().finally(() => {
+      running = undefined
+    })
+    const known = cached
+    return known && age_ms < ISOLATION_LATE_CACHE_MS ? resolveWithin(running, late_ms, () => known.check) : running
+  }
+  const readCatalogue = async (): Promise<CheckResult> => {
     const check = await database.read(SCOPE, async (tx): Promise<CheckResult> => {
       const ask = (text: string) => tx.query<Record<string, unknown>>(text)
       const fault = await findRoleFault(ask, 'app')
@@ -38,7 +55,7 @@ export function createReadinessChecks(options: {
       if (fault === null && faults.length === 0) return { status: 'ok' }
       return { status: 'failed', detail: 'run "npx probity doctor" to see what is wrong' }
     })
-    cached = { check, at_ms: performance.now() }
+    cached = { check, at_ms: clock() }
     return check
   }
   return {
@@ -62,10 +79,11 @@ export function createReadinessChecks(options: {
     },
     // An invalid plugin fails what runs it, and nothing else: the process stays ready.
     plugins: async () =>
-      countPlugins().then(
-        ({ active, invalid }): CheckResult => ({ status: 'ok', active, invalid }),
-        (): CheckResult => ({ status: 'not_configured', detail: 'the plugins could not be counted' }),
-      ),
+      resolveWithin(
+        countPlugins().then(({ active, invalid }): CheckResult => ({ status: 'ok', active, invalid })),
+        late_ms,
+        reportUncounted,
+      ).catch(reportUncounted),
     tool_protocol: checkToolProtocol,
     erasures: checkErasures,
   }

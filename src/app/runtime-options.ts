@@ -36,6 +36,8 @@ export interface RuntimeOptions {
   readonly prepared_statements: boolean
   readonly statement_timeout_ms: number
   readonly wait_ms?: number
+  /** A readiness check that takes longer has failed; 2 s by default. */
+  readonly readiness_timeout_ms?: number
   readonly upload_max_bytes: number
   /** Without one no subject is erased. */
   readonly erasureLedger?: ErasureLedger | null

@@ -77,6 +77,7 @@ export class Runtime {
       database,
       expected_schema: options.build.schema_version,
       isDraining: () => this.#server?.isDraining ?? false,
+      ...(options.readiness_timeout_ms !== undefined && { timeout_ms: options.readiness_timeout_ms }),
       countPlugins: () => this.#countPlugins(),
       checkToolProtocol: createToolProtocolCheck(() => this.kernel),
       checkErasures: createLedgerCheck(options.erasureLedger ?? null, database, () => this.#connectEverywhere()),

@@ -13,24 +13,33 @@ export interface Readiness {
 
 export type CheckFunction = () => Promise<CheckResult>
 
-const CHECK_TIMEOUT_MS = 2000
+export const CHECK_TIMEOUT_MS = 2000
+
+/** The fallback, if the result takes longer. */
+export async function resolveWithin<T>(result: Promise<T>, timeout_ms: number, fallback: () => T): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(fallback()), timeout_ms)
+  })
+  try {
+    return await Promise.race([result, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /** Runs all checks concurrently; one that throws or hangs fails alone. `not_configured` does not affect readiness. */
-export async function runChecks(checks: Readonly<Record<string, CheckFunction>>): Promise<Readiness> {
+export async function runChecks(
+  checks: Readonly<Record<string, CheckFunction>>,
+  timeout_ms = CHECK_TIMEOUT_MS,
+): Promise<Readiness> {
   const results = await Promise.all(
     Object.entries(checks).map(async ([name, check]): Promise<[string, CheckResult]> => {
       const started = performance.now()
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<CheckResult>((resolve) => {
-        timer = setTimeout(
-          () => resolve({ status: 'failed', detail: `no answer within ${CHECK_TIMEOUT_MS} ms` }),
-          CHECK_TIMEOUT_MS,
-        )
-      })
-      const result = await Promise.race([check(), late]).catch(
+      const late = (): CheckResult => ({ status: 'failed', detail: `no answer within ${timeout_ms} ms` })
+      const result = await resolveWithin(check(), timeout_ms, late).catch(
         (): CheckResult => ({ status: 'failed', detail: 'unreachable' }),
       )
-      clearTimeout(timer)
       return [name, { ...result, latency_ms: Math.round(performance.now() - started) }]
     }),
   )

@@ -83,6 +83,50 @@ describe('start-up guard', () => {
     expect(await checkIsolation()).toBe('ok')
   })
 
+  test('keeps what it found last for a minute while a busy database answers late', async () => {
+    const database = new Database({
+      connection: w.clone.app,
+      max: 1,
+      prepared: false,
+      statement_timeout_ms: 5000,
+      wait_ms: 2000,
+    })
+    let now_ms = 0
+    let gate = Promise.resolve()
+    const checks = createReadinessChecks({
+      database: {
+        one: (...asked) => database.one(...asked),
+        read: async (...asked) => {
+          await gate
+          return database.read(...asked)
+        },
+        discardIdle: () => database.discardIdle(),
+      },
+      expected_schema: LATEST_SCHEMA,
+      isDraining: () => false,
+      countPlugins: async () => ({ active: 0, invalid: 0 }),
+      checkToolProtocol: async () => ({ status: 'ok' }),
+      checkErasures: async () => ({ status: 'ok' }),
+      timeout_ms: 2,
+      clock: () => now_ms,
+    })
+    const check = async () => (await checks['tenant_isolation']?.())?.status
+    expect(await check()).toBe('ok')
+    let reject: (reason: Error) => void = () => {}
+    gate = new Promise((_, refuse) => {
+      reject = refuse
+    })
+    now_ms = 59_000
+    expect(await check()).toBe('ok')
+    now_ms = 60_000
+    const late = check()
+    reject(new Error('the database is gone'))
+    await expect(late).rejects.toThrow('the database is gone')
+    gate = Promise.resolve()
+    expect(await check()).toBe('ok')
+    await database.end()
+  })
+
   test('returns 503 while a table is not isolated', async () => {
     await superuser.query('alter table app.job no force row level security')
     try {

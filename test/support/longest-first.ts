@@ -22,7 +22,6 @@ const slowestFiles: readonly string[] = [
   'test/faults/database-faults.test.ts',
   'test/browser/registry.test.ts',
   'src/modules/reference-data/imports.test.ts',
-  'test/audit/record.test.ts',
   'test/demo-data.test.ts',
   'test/boot.test.ts',
   'src/app/backup/backup.test.ts',

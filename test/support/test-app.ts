@@ -151,6 +151,7 @@ export async function startTestApp(options: TestAppOptions = {}) {
     statement_timeout_ms: 60_000,
     // A busy machine is no reason for a test to fail; the limit itself is tested where it belongs.
     wait_ms: options.wait_ms ?? 60_000,
+    readiness_timeout_ms: 60_000,
     upload_max_bytes: options.upload_max_bytes ?? 16 * 1024 * 1024,
     erasureLedger: options.erasureLedger === undefined ? createMemoryLedger() : options.erasureLedger,
     ...(options.backup_days !== undefined && { backup_days: options.backup_days }),

@@ -11,7 +11,7 @@ import { type Kernel, pickCapabilities } from '../kernel.ts'
 import { Problem, problems } from '../problem.ts'
 import { toProblemBody } from '../problem-body.ts'
 import type { JobContext, JobKind } from './kind.ts'
-import { findLeasedJob, updateDeferred, updateFinished, updateReleased, updateStep } from './queries.ts'
+import { findLeasedJob, lockLease, updateDeferred, updateFinished, updateReleased, updateStep } from './queries.ts'
 import { JobCancelled, JobDeferred, LeaseLost, Requeue, type RunningJob } from './stop-reasons.ts'
 
 export type JobOutcome = 'succeeded' | 'failed' | 'cancelled' | 'retried' | 'deferred' | 'handed_on' | 'lost'
@@ -79,7 +79,12 @@ function createJobContext(
     signal: job.abort.signal,
     log: kernel.log.child({ job_id: job.job_id, tenant_id: job.tenant_id, kind: job.kind }),
     read: (body) => kernel.transactions.read(scope, body),
-    write: (body) => kernel.transactions.write(scope, body),
+    write: (body) =>
+      kernel.transactions.write(scope, async (tx) => {
+        const result = await body(tx)
+        if (!(await lockLease(tx, job))) throw new LeaseLost()
+        return result
+      }),
     step: async (body) => {
       job.abort.signal.throwIfAborted()
       const { cancel_requested } = await kernel.transactions.write(scope, async (tx) => {

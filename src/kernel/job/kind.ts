@@ -37,7 +37,7 @@ export interface JobContext<P = unknown, C = unknown, K = object> {
   readonly kernel: K
   readonly log: Log
   read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
-  /** A transaction that does not check the lease, for rows that mean nothing until a step refers to them. */
+  /** A transaction without checkpoint or progress. Throws when the lease is lost, and nothing is written. */
   write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
   /** One transaction: the effect, the checkpoint and the check of the lease. Throws when the lease is lost. */
   step(body: (tx: Tx) => Promise<StepOutcome<C>>): Promise<void>

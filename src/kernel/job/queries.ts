@@ -284,6 +284,14 @@ export const updateStep = (
     ],
   )
 
+/** Nobody reaps the job before the transaction ends. */
+export const lockLease = (tx: Tx, held: LeasedJob) =>
+  tx.find(
+    `select 1 as held from app.job
+      where tenant_id = $1 and job_id = $2 and lease_token = $3 and state = 'running' and lease_until > now() for share`,
+    [tx.tenant_id, held.job_id, held.lease_token],
+  )
+
 /** `now()` is when the transaction began, which may span all the work of the job. */
 export const updateFinished = (
   tx: Tx,

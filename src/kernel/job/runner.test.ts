@@ -277,33 +277,40 @@ describe('leases', () => {
     expect(await w.effects(tenant, job_id)).toEqual([1, 2, 3])
   })
 
-  test('an expired lease permits no write, even before another worker has reaped it', async () => {
-    const claimed = latch()
-    const goOn = latch()
-    const refused = latch()
-    body = async (job) => {
-      if (job.attempt > 1) return null
-      claimed.open()
-      await goOn.opened
-      await effect(job, 1).catch((error) => {
-        refused.open()
-        throw error
-      })
-      return null
-    }
-    const job_id = await w.enqueue(tenant, 'test-checkpoint')
-    w.startRunner(1, { heartbeat_ms: 600_000 })
-    await claimed.opened
-    await w.inTenant(tenant, (tx) =>
-      tx.run(`update app.job set lease_until = now() - interval '1 ms' where tenant_id = $1 and job_id = $2`, [
-        tenant,
-        job_id,
-      ]),
-    )
-    goOn.open()
-    await refused.opened
-    expect(await w.effects(tenant, job_id)).toEqual([])
-  })
+  const ways: Readonly<Record<string, (job: Job) => Promise<unknown>>> = {
+    step: (job) => effect(job, 1),
+    write: (job) => job.write((tx) => insertEffect(tx, job, 1)),
+  }
+  test.each(Object.keys(ways))(
+    'an expired lease permits no %s, even before another worker has reaped it',
+    async (way) => {
+      const claimed = latch()
+      const goOn = latch()
+      const refused = latch()
+      body = async (job) => {
+        if (job.attempt > 1) return null
+        claimed.open()
+        await goOn.opened
+        await ways[way]?.(job).catch((error) => {
+          refused.open()
+          throw error
+        })
+        return null
+      }
+      const job_id = await w.enqueue(tenant, 'test-checkpoint')
+      w.startRunner(1, { heartbeat_ms: 600_000 })
+      await claimed.opened
+      await w.inTenant(tenant, (tx) =>
+        tx.run(`update app.job set lease_until = now() - interval '1 ms' where tenant_id = $1 and job_id = $2`, [
+          tenant,
+          job_id,
+        ]),
+      )
+      goOn.open()
+      await refused.opened
+      expect(await w.effects(tenant, job_id)).toEqual([])
+    },
+  )
 
   test('the heartbeat extends the lease, and aborts a body whose lease was lost', async () => {
     const started = latch()

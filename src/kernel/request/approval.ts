@@ -25,6 +25,7 @@ import { assertEnoughApprovers } from './approvers.ts'
 import {
   type ApprovalRule,
   type ChangeRequestRow,
+  changeRequestStates,
   dryRunInSavepoint,
   findApprovalRule,
   insertChangeRequest,
@@ -59,7 +60,9 @@ export const ChangeRequestView = closed(
     ),
     content_hash: text(64),
     head: nullable(text(200, { description: 'The state it was proposed against; approving fails when it has moved.' })),
-    state: oneOf(['open', 'approved', 'rejected', 'withdrawn']),
+    state: oneOf(changeRequestStates, {
+      description: 'void: the subject it concerns was erased before it was decided; its content is gone.',
+    }),
     required_role: text(50),
     approvers: integer(1, 5),
     require_impact: Type.Boolean({ description: 'Approving needs an impact run that still holds.' }),

@@ -170,6 +170,8 @@ export async function dryRunInSavepoint(tx: Tx, attempt: () => Promise<unknown>)
   await tx.run('rollback to savepoint proposal')
 }
 
+export const changeRequestStates = ['open', 'approved', 'rejected', 'withdrawn', 'void'] as const
+
 export interface ChangeRequestRow {
   readonly cr_id: string
   readonly action: string
@@ -180,7 +182,7 @@ export interface ChangeRequestRow {
   readonly changes: MemberChange[] | null
   readonly content_hash: string
   readonly head: string | null
-  readonly state: 'open' | 'approved' | 'rejected' | 'withdrawn'
+  readonly state: (typeof changeRequestStates)[number]
   readonly required_role: string
   readonly approvers: number
   readonly require_impact: boolean

@@ -1,5 +1,6 @@
 /** Wire contract of change requests. */
 import { ChangeRequestView } from '#kernel/request/approval.ts'
+import { changeRequestStates } from '#kernel/request/queries.ts'
 import { VisibleChangeRequest } from '#kernel/request/visibility.ts'
 import { closed, Id, listOf, oneOf, pageOf, pageQuery, reasonText, Slug, Type, text } from '#kernel/schema.ts'
 
@@ -9,7 +10,7 @@ export const ChangeRequestInboxPage = pageOf(ChangeRequestView)
 export const ChangeRequestParams = closed({ cr_id: Id() })
 export const ChangeRequestQuery = closed({
   ...pageQuery,
-  state: Type.Optional(oneOf(['open', 'approved', 'rejected', 'withdrawn'])),
+  state: Type.Optional(oneOf(changeRequestStates)),
   action: Type.Optional(Slug()),
 })
 export const ApprovalGates = closed(

@@ -63,6 +63,26 @@ beforeEach(async () => {
   await activate(2)
 })
 
+test('a new type version that waits for approval is void when another list version is in force', async () => {
+  await govern('types')
+  const schema = { type: 'object', properties: { code: { type: 'string', enum: ['A', 'B'] } }, required: ['code'] }
+  const next = {
+    title: 'Codes',
+    description: 'Codes.',
+    schema,
+    key_pointers: ['/code'],
+    fields: {},
+    examples: [{ code: 'A' }],
+  }
+  const propose = () => call(editor, 'POST /reference-data/types/codes/versions', next)
+  const { status, json } = await propose()
+  expect(status).toBe(202)
+  await activate(3)
+  const approved = await call(officer, `POST /change-requests/${json.cr_id}/approve`, {})
+  expect([approved.status, approved.json.code]).toEqual([409, 'approval_void'])
+  expect((await propose()).json).toMatchObject({ code: 'type_incompatible', breaks: [{ list_key, version: 3 }] })
+})
+
 describe('a rollback', () => {
   test.each([{}, emergency])('only accepts a version that was in force before: %j', async (more) => {
     const never = await rollBack(officer, { to_version: 3, ...more })

@@ -57,7 +57,10 @@ export const makeReportJob = defineJob({
   ],
   run: async (context) => {
     const { report_id } = context.payload
-    await context.write((tx) => updateRestarted(tx, report_id))
+    await context.step(async (tx) => {
+      await updateRestarted(tx, report_id)
+      return {}
+    })
     const report = await context.read((tx) => findStoredReport(tx, report_id))
     // Deleted or erased since.
     if (!report || report.state === 'deleted' || report.state === 'erased') return null

@@ -123,6 +123,21 @@ describe('an erasure', () => {
     })
   })
 
+  test('voids an open change request of the subject, which stays readable without its content', async () => {
+    const subject_id = await createSubject()
+    await w.setApprovalRules(tenant_id, [{ action: 'risk-override', approvers: 1, role: 'compliance_officer' }])
+    const expires_at = new Date(Date.now() + 30 * 86_400_000).toISOString()
+    const body = { band: 'high', reason: 'Ada was in the news', expires_at }
+    const { cr_id } = (await call(officer, `POST /subjects/${subject_id}/risk-override`, body)).json
+    await w.setApprovalRules(tenant_id, [])
+    await erase(subject_id)
+    const { status, json } = await call(officer, `GET /change-requests/${cr_id}`)
+    expect([status, json.state, json.body]).toEqual([200, 'void', null])
+    const { items } = (await call(officer, 'GET /change-requests?state=void')).json
+    expect(items.map((one: { cr_id: string }) => one.cr_id)).toEqual([cr_id])
+    expect((await call(other, `POST /change-requests/${cr_id}/approve`, {})).status).toBe(409)
+  })
+
   test('has a certificate that can be verified without the service', async () => {
     const erasure_id = await erase(await createSubject())
     const { signature, annexes, ...content } = (await call(officer, `GET /erasures/${erasure_id}/certificate`)).json

@@ -94,7 +94,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
 
 function RequestHistory({ request }: { readonly request: ChangeRequest }) {
   const missing = request.approvers - request.approvals.length
-  const isDecidedByOne = request.state === 'rejected' || request.state === 'withdrawn'
+  const isDecidedByOne = !['open', 'approved'].includes(request.state)
   return (
     <Timeline bulletSize={14} lineWidth={2} active={request.approvals.length + (isDecidedByOne ? 1 : 0)}>
       <Timeline.Item title="Requested">
@@ -107,7 +107,11 @@ function RequestHistory({ request }: { readonly request: ChangeRequest }) {
       ))}
       {request.decided_by !== null && request.decided_at !== null && isDecidedByOne && (
         <Timeline.Item title={toSentence(request.state)}>
-          <Step by={request.decided_by} at={request.decided_at} note={request.decision_note} />
+          <Step
+            by={request.decided_by}
+            at={request.decided_at}
+            note={request.state === 'void' ? 'Its subject was erased, and its content with it.' : request.decision_note}
+          />
         </Timeline.Item>
       )}
       {request.state === 'open' && (

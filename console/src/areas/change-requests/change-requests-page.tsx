@@ -16,7 +16,7 @@ import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 
-const states = ['open', 'approved', 'rejected', 'withdrawn'] as const
+const states = ['open', 'approved', 'rejected', 'withdrawn', 'void'] as const
 const views = ['mine', 'all'] as const
 
 type ChangeRequest = Schemas['ChangeRequest']

@@ -16,6 +16,7 @@ export {
   insertType,
   listTypes,
   listTypeVersions,
+  listVersionsInForceOfType,
   lockType,
   type TypeRow,
 } from './queries.ts'

@@ -1,5 +1,7 @@
 /** Routes of dataset types: the shape and key of list entries, and which data a new version would break. */
+import { hash } from 'node:crypto'
 import { everyone } from '#kernel/auth/roles.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import { requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -30,6 +32,14 @@ const toTypeView = (tx: { tenant_id: string }, { tenant_id, definition, ...type 
 const getTypeHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
   const type = params['type_key'] === undefined ? undefined : await typeStore.findType(tx, params['type_key'])
   return type ? String(type.type_version) : null
+}
+
+/** A new version is checked against the data in force, so a proposal is void when that changes. */
+const getTypeVersionHead = async (tx: Tx, params: Record<string, string>): Promise<string | null> => {
+  const head = await getTypeHead(tx, params)
+  if (head === null) return null
+  const lists = await typeStore.listVersionsInForceOfType(tx, params['type_key'] as string)
+  return `${head} ${hash('sha256', canonicalJson(lists.map(({ list_key, version }) => [list_key, version])), 'hex')}`
 }
 
 export const typeRoutes = [
@@ -132,7 +142,7 @@ export const typeRoutes = [
     params: TypeParams,
     body: NewTypeVersion,
     reply: [201, DatasetType],
-    governed: { action: 'types', head: getTypeHead },
+    governed: { action: 'types', head: getTypeVersionHead },
     location: (type) => `/reference-data/types/${type.type_key}`,
     problems: ['not_found', 'type_incompatible', 'definition_invalid', 'transition_not_allowed'],
     beforeTransaction: async ({ params, body, kernel, actor, request }) => {
