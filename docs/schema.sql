@@ -94,6 +94,21 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.check_head()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not app.is_restoring(new.tenant_id) and not exists (
+       select 1 from app.dataset d
+        where d.tenant_id = new.tenant_id and d.dataset_id = new.dataset_id
+          and d.head_version = (select max(v.version) from app.dataset_version v where v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id)) then
+    raise exception 'only a new version moves the head of a dataset' using errcode = 'PB002';
+  end if;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.check_rollback_target()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -282,7 +297,6 @@ begin
                        and e.state = 'executing' and e.origin = 'ledger') then
     raise exception 'only a replayed erasure ends an investigation without an outcome' using errcode = 'PB002';
   end if;
-  perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'ended', new.revision, jsonb_build_object('reason', 'subject_erased'));
   return new;
 end $function$
 ;
@@ -554,6 +568,11 @@ begin
      and (app.is_word_character(neighbour) or (not loosely and neighbour = '-' and app.is_word_character(beyond)));
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_own_change(version xid)
+ RETURNS boolean
+ LANGUAGE sql
+RETURN (SELECT CASE WHEN (d.ahead < '2147483648'::bigint) THEN COALESCE((pg_xact_status((((d.own + d.ahead))::text)::xid8) = 'in progress'::text), false) ELSE false END AS "case" FROM (SELECT t.own, ((((is_own_change.version)::text)::bigint - t.own) & '4294967295'::bigint) AS ahead FROM (SELECT ((pg_current_xact_id())::text)::bigint AS own) t) d)
+;
 CREATE OR REPLACE FUNCTION app.is_reachable(tenant uuid, restriction uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -581,6 +600,12 @@ begin
     select 1 from app.erasure e
      where e.tenant_id = app.tenant_id() and e.erasure_id = nullif(current_setting('app.erasing', true), '')::uuid and e.origin = 'ledger');
 end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_restoring(tenant uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (COALESCE((tenant = app.tenant_id()), false) AND app.restoring())
 ;
 CREATE OR REPLACE FUNCTION app.is_subject_held(subject uuid)
  RETURNS boolean
@@ -649,6 +674,17 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -659,17 +695,6 @@ begin
             from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
                   union all
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()
@@ -900,10 +925,15 @@ end $function$
 CREATE OR REPLACE FUNCTION app.keep_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  -- Clocks may be set back a little.
+  latest constant bigint := extract(epoch from clock_timestamp() + interval '1 minute') * 1000000;
 begin
-  if app.restoring() then return new; end if;
-  if pg_trigger_depth() < 2 or (tg_op = 'UPDATE' and new.epoch <= old.epoch) then
+  if app.is_restoring(new.tenant_id) then return new; end if;
+  if pg_trigger_depth() < 2 or tg_op = 'INSERT' and new.epoch > latest
+     or tg_op = 'UPDATE' and (new.epoch <= old.epoch or new.epoch > greatest(latest, old.epoch + 1)) then
     raise exception 'only activations move the epoch' using errcode = 'PB002';
   end if;
   return new;
@@ -1053,18 +1083,27 @@ begin
         (old.tenant_id, old.hold_id, old.object_kind, old.object_id, old.reason, old.authority_reference, old.placed_at, old.placed_by, old.restriction_id) then
     raise exception 'a hold is released once, and nothing else of it changes' using errcode = 'PB002';
   end if;
+  if new.released_by is distinct from app.actor() then
+    raise exception 'whoever releases a hold is the actor' using errcode = 'PB002';
+  end if;
   return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_hold_in_force()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
 begin
-  if pg_trigger_depth() < 2 and not app.restoring() then
-    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  if tg_op = 'INSERT' and (app.is_restoring(new.tenant_id) or exists (
+       select 1 from app.hold h where h.tenant_id = new.tenant_id and h.hold_id = new.hold_id and h.object_id = new.object_id and h.state = 'active')) then
+    return new;
   end if;
-  return case when tg_op = 'DELETE' then old else new end;
+  if tg_op = 'DELETE' and (app.is_restoring(old.tenant_id) or exists (
+       select 1 from app.hold h where h.tenant_id = old.tenant_id and h.hold_id = old.hold_id and h.state = 'released')) then
+    return old;
+  end if;
+  raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_impact_run()
@@ -1173,15 +1212,96 @@ end $function$
 CREATE OR REPLACE FUNCTION app.keep_investigation_event()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare
+  of_state  constant text[] := '{opened,proposed,closed,reopened,withdrawn,returned,merged,ended}';
+  of_wait   constant text[] := '{waiting,resumed}';
+  same_kind constant text[] := case when new.kind = any (of_state) then of_state when new.kind = any (of_wait) then of_wait
+                                    when new.kind = 'changed' then '{changed}' end;
+  is_true   boolean := true;
 begin
-  if pg_trigger_depth() < 2 and not app.restoring() and new.kind in (
-       'opened', 'proposed', 'closed', 'reopened', 'withdrawn', 'returned', 'merged', 'ended', 'waiting', 'resumed', 'changed', 'gathering', 'restricted',
-       'step_added', 'step_pending', 'step_running', 'step_waiting', 'step_succeeded', 'step_failed', 'step_indeterminate', 'step_skipped', 'step_waived',
-       'noted', 'task_added', 'task_changed', 'information_requested', 'information_ended', 'narrative_written', 'subject_added', 'alert_linked',
-       'evidence_attached', 'evidence_detached', 'other_case_requested') then
+  if app.is_restoring(new.tenant_id) then return new; end if;
+  if same_kind is not null or new.kind in ('gathering', 'restricted') then
+    is_true := exists (
+      select 1 from app.investigation i
+       where i.tenant_id = new.tenant_id and i.investigation_id = new.investigation_id and app.is_own_change(i.xmin)
+         and (new.revision = i.revision or same_kind is null)
+         and case new.kind
+               when 'opened' then i.revision = 1 and i.state = 'open' and i.created_by = new.recorded_by
+               when 'proposed' then i.state = 'proposed' and i.proposed_by = new.recorded_by
+               when 'closed' then i.state = 'closed' and i.closed_by = new.recorded_by
+               when 'merged' then i.state = 'merged' and i.merged_by = new.recorded_by
+               when 'ended' then i.state = 'ended'
+               when 'waiting' then i.waiting_for is not null
+               when 'resumed' then i.waiting_for is null
+               when 'changed' then true
+               when 'gathering' then new.data = jsonb_build_object('gathering', i.gathering)
+               when 'restricted' then not i.joins
+               else i.state = 'open' and i.revision > 1 end
+         and not exists (select 1 from app.investigation_event e where e.tenant_id = new.tenant_id and e.investigation_id = new.investigation_id
+                            and e.revision = new.revision and e.kind = any (same_kind)));
+  elsif new.kind like 'step\_%' then
+    is_true := exists (
+      select 1 from app.investigation_step s
+       where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id and s.step_key = new.data ->> 'step_key' and app.is_own_change(s.xmin)
+         and case when new.kind = 'step_added'
+                  then s.origin = 'person' and new.data = jsonb_build_object('step_key', s.step_key, 'step_kind', s.kind)
+                  else new.kind = 'step_' || s.state and new.data = jsonb_strip_nulls(jsonb_build_object(
+                         'step_key', s.step_key, 'step_kind', s.kind, 'attempt', s.attempt, 'code', s.problem ->> 'code', 'call_id', s.call_id,
+                         'result_kind', s.result_kind, 'result_id', s.result_id)) end);
+  elsif new.kind = 'noted' then
+    is_true := exists (
+      select 1 from app.investigation_note n
+       where n.tenant_id = new.tenant_id and n.note_id = (new.data ->> 'note_id')::uuid and n.investigation_id = new.investigation_id
+         and n.revision is null and n.created_by = new.recorded_by and app.is_own_change(n.xmin));
+  elsif new.kind in ('task_added', 'task_changed') then
+    is_true := exists (
+      select 1 from app.investigation_task t
+       where t.tenant_id = new.tenant_id and t.task_id = (new.data ->> 'task_id')::uuid and t.investigation_id = new.investigation_id
+         and (new.kind = 'task_added' or t.state = new.data ->> 'state') and app.is_own_change(t.xmin));
+  elsif new.kind in ('information_requested', 'information_ended') then
+    is_true := exists (
+      select 1 from app.investigation_request r
+       where r.tenant_id = new.tenant_id and r.request_id = (new.data ->> 'request_id')::uuid and r.investigation_id = new.investigation_id
+         and (new.kind = 'information_requested' or r.state <> 'open' and r.state = new.data ->> 'state') and app.is_own_change(r.xmin));
+  elsif new.kind = 'narrative_written' then
+    is_true := exists (
+      select 1 from app.investigation_narrative n
+       where n.tenant_id = new.tenant_id and n.investigation_id = new.investigation_id and n.version = (new.data ->> 'version')::bigint
+         and n.content_hash = new.data ->> 'content_hash' and n.written_by = new.recorded_by and app.is_own_change(n.xmin));
+  elsif new.kind = 'subject_added' then
+    is_true := exists (
+      select 1 from app.investigation_subject p
+       where p.tenant_id = new.tenant_id and p.investigation_id = new.investigation_id and p.subject_id = (new.data ->> 'subject_id')::uuid
+         and p.part = new.data ->> 'part' and app.is_own_change(p.xmin));
+  elsif new.kind = 'alert_linked' then
+    is_true := exists (
+      select 1 from app.investigation_alert l
+       where l.tenant_id = new.tenant_id and l.investigation_id = new.investigation_id and l.alert_id = (new.data ->> 'alert_id')::uuid
+         and app.is_own_change(l.xmin));
+  elsif new.kind in ('evidence_attached', 'evidence_detached') then
+    is_true := exists (
+      select 1 from app.evidence_item e
+       where e.tenant_id = new.tenant_id and e.evidence_id = (new.data ->> 'evidence_id')::uuid and e.owner_kind = 'investigation'
+         and e.owner_id = new.investigation_id and (e.detached_at is not null) = (new.kind = 'evidence_detached') and app.is_own_change(e.xmin));
+  elsif new.kind = 'other_case_requested' then
+    -- Another case about the same subject was opened, or joined, by this transaction.
+    is_true := exists (
+      select 1 from app.investigation i
+        join app.investigation o on o.tenant_id = i.tenant_id and o.subject_id = i.subject_id and o.investigation_id <> i.investigation_id
+       where i.tenant_id = new.tenant_id and i.investigation_id = new.investigation_id and o.investigation_id = (new.data ->> 'investigation_id')::uuid
+         and (app.is_own_change(o.xmin) or exists (
+                select 1 from app.investigation_event e where e.tenant_id = o.tenant_id and e.investigation_id = o.investigation_id
+                   and e.kind = 'joined' and app.is_own_change(e.xmin))));
+  end if;
+  if not is_true then
     raise exception 'events of the kind % are written by the database itself', new.kind using errcode = 'PB002';
   end if;
+  if new.recorded_by is distinct from app.actor() then
+    raise exception 'whoever an event names is the actor' using errcode = 'PB002';
+  end if;
+  new.recorded_at := clock_timestamp();
   return new;
 end $function$
 ;
@@ -1250,7 +1370,8 @@ begin
        ('failed', 'pending'), ('failed', 'waived'), ('indeterminate', 'pending'), ('indeterminate', 'succeeded'), ('indeterminate', 'failed'),
        ('indeterminate', 'waived'), ('skipped', 'pending'))
      and not (new.kind = 'task' and (old.state, new.state) = ('succeeded', 'waiting'))
-     and not (old.problem is not null and (old.state, new.state) = ('skipped', 'waived')) then
+     and not (old.problem is not null and (old.state, new.state) = ('skipped', 'waived'))
+     and not ((old.state, new.state) = ('waived', 'pending') and not app.was_tried(new.tenant_id, new.investigation_id, new.step_key)) then
     raise exception 'a step does not go from % to %', old.state, new.state using errcode = 'PB002';
   end if;
   if new.attempt not in (old.attempt, old.attempt + 1) or new.revision <> old.revision + 1 then
@@ -1341,7 +1462,9 @@ begin
   if old.state = 'open' and new.state = 'proposed' then
     if exists (select 1 from unnest(new.proposed_without) as n (step_key) where not exists (
                  select 1 from app.investigation_step s where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id
-                    and s.step_key = n.step_key and (s.state = 'waived' or s.state = 'skipped' and s.problem is null))) then
+                    and s.step_key = n.step_key
+                    and (s.state = 'waived' and app.was_tried(s.tenant_id, s.investigation_id, s.step_key)
+                         or s.state = 'skipped' and s.problem is null))) then
       raise exception 'an outcome does without steps that were waived or left out, and without no other' using errcode = 'PB002';
     end if;
     -- The reason is the note of this act.
@@ -1514,6 +1637,62 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_restriction_force()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if app.is_deleting_tenant() then return old; end if;
+  if app.is_restoring(case when tg_op = 'DELETE' then old.tenant_id else new.tenant_id end) then
+    return case when tg_op = 'DELETE' then old else new end;
+  end if;
+  if tg_op = 'INSERT' and exists (
+       select 1 from app.restriction r where r.tenant_id = new.tenant_id and r.restriction_id = new.restriction_id and r.is_in_force) then
+    return new;
+  end if;
+  if tg_op = 'DELETE' and exists (
+       select 1 from app.restriction r where r.tenant_id = old.tenant_id and r.restriction_id = old.restriction_id and not r.is_in_force) then
+    return old;
+  end if;
+  raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_restriction_list()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    if app.is_deleting_tenant() then return old; end if;
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
+  if app.is_restoring(new.tenant_id) then return new; end if;
+  if new.tenant_id is distinct from app.tenant_id() then
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
+  new.ids := (select coalesce(jsonb_object_agg(f.restriction_id::text, null), '{}') from app.restriction_force f where f.tenant_id = new.tenant_id);
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_restriction_person()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    if current_user = 'app_owner' then return old; end if;
+  elsif app.is_restoring(new.tenant_id) or exists (
+       select 1 from app.restriction_access a
+        where a.tenant_id = new.tenant_id and a.restriction_id = new.restriction_id and a.principal = new.principal
+          and a.effect = new.effect and a.until is not distinct from new.until) then
+    return new;
+  end if;
+  raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_risk()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1565,17 +1744,6 @@ begin
   return new;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.keep_sight()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if pg_trigger_depth() < 2 and not app.restoring() and not app.is_deleting_tenant() then
-    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
-  end if;
-  return case when tg_op = 'DELETE' then old else new end;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.keep_subject()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1624,6 +1792,58 @@ begin
       case when new.state is distinct from old.state then 'state' end], null));
   new.earlier_content := null;
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_subject_risk()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  is_rated      constant boolean := tg_op = 'INSERT' and new.rating_id is not null
+    or tg_op = 'UPDATE' and (new.rating_id, new.rated_band, new.rated_valid_at, new.rated_recorded_at)
+       is distinct from (old.rating_id, old.rated_band, old.rated_valid_at, old.rated_recorded_at);
+  is_overridden constant boolean := tg_op = 'INSERT' and (new.override_id, new.override_band, new.override_until) is distinct from (null, null, null)
+    or tg_op = 'UPDATE' and (new.override_id, new.override_band, new.override_until)
+       is distinct from (old.override_id, old.override_band, old.override_until);
+begin
+  if app.is_restoring(new.tenant_id) then return new; end if;
+  if pg_trigger_depth() < 2
+     or tg_op = 'UPDATE' and (new.tenant_id, new.subject_id) <> (old.tenant_id, old.subject_id)
+     or is_rated and not exists (
+          select 1 from app.rating r
+           where r.tenant_id = new.tenant_id and r.rating_id = new.rating_id and r.subject_id = new.subject_id and r.cause in ('evaluation', 'batch')
+             and (r.band, r.valid_at, r.recorded_at) = (new.rated_band, new.rated_valid_at, new.rated_recorded_at))
+     or is_rated and tg_op = 'UPDATE' and (new.rated_valid_at, new.rated_recorded_at) < (old.rated_valid_at, old.rated_recorded_at)
+     or is_overridden and not exists (
+          select 1 from app.rating r
+           where r.tenant_id = new.tenant_id and r.subject_id = new.subject_id and app.is_own_change(r.xmin)
+             and case when new.override_id is null
+                      then r.cause = 'override-ended' and new.override_band is null and new.override_until is null
+                      else r.rating_id = new.override_id and r.cause = 'override' and (r.band, r.expires_at) = (new.override_band, new.override_until) end) then
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_subject_version()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if pg_trigger_depth() > 1 and exists (
+       select 1 from app.subject s
+        where s.tenant_id = new.tenant_id and s.subject_id = new.subject_id and s.revision = new.revision and s.subject_type = new.subject_type
+          and s.state = new.state and s.updated_at = new.recorded_from and s.updated_by = new.changed_by
+          and s.offboarded_at is not distinct from new.offboarded_at
+          and (new.content is not null
+               or (s.external_id, s.name, s.segment, s.attributes, s.offboard_reason)
+                  is not distinct from (new.external_id, new.name, new.segment, new.attributes, new.offboard_reason)))
+     or app.is_restoring(new.tenant_id) then
+    return new;
+  end if;
+  raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_tenant()
@@ -1793,16 +2013,8 @@ CREATE OR REPLACE FUNCTION app.list_restriction()
 AS $function$
 begin
   if app.restoring() or app.is_deleting_tenant() then return null; end if;
-  if tg_op = 'DELETE' then
-    update app.restriction_list set ids = ids - old.restriction_id::text where tenant_id = old.tenant_id;
-    return null;
-  end if;
-  update app.restriction_list set ids = ids || jsonb_build_object(new.restriction_id::text, null) where tenant_id = new.tenant_id;
-  if not found then
-    insert into app.restriction_list (tenant_id, ids)
-      select f.tenant_id, jsonb_object_agg(f.restriction_id::text, null) from app.restriction_force f where f.tenant_id = new.tenant_id group by 1
-      on conflict on constraint restriction_list_pkey do update set ids = restriction_list.ids || excluded.ids;
-  end if;
+  insert into app.restriction_list (tenant_id, ids) values (case when tg_op = 'DELETE' then old.tenant_id else new.tenant_id end, '{}')
+    on conflict on constraint restriction_list_pkey do update set ids = excluded.ids;
   return null;
 end $function$
 ;
@@ -2011,6 +2223,16 @@ begin
                    ('reason_code', old.reason_code, new.reason_code), ('proposed_by', old.proposed_by, new.proposed_by),
                    ('investigation_id', old.investigation_id::text, new.investigation_id::text)) as c (member, before, after)
      where c.before is distinct from c.after;
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.record_ended_investigation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'ended', new.revision, jsonb_build_object('reason', 'subject_erased'));
   return null;
 end $function$
 ;
@@ -2397,7 +2619,7 @@ CREATE OR REPLACE FUNCTION app.restoring()
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (COALESCE((current_setting('app.restoring'::text, true) = 'on'::text), false) AND (NOT (EXISTS (SELECT 1 FROM app.tenant WHERE ((tenant.tenant_id = app.tenant_id()) AND (tenant.state = 'active'::text))))))
+RETURN (COALESCE((current_setting('app.restoring'::text, true) = 'on'::text), false) AND ((EXISTS (SELECT 1 FROM app.tenant WHERE ((tenant.tenant_id = app.tenant_id()) AND (tenant.state <> 'active'::text)))) OR ((CURRENT_USER <> ALL (ARRAY['app'::name, 'worker'::name])) AND (NOT (EXISTS (SELECT 1 FROM app.tenant WHERE ((tenant.tenant_id = app.tenant_id()) AND (tenant.state = 'active'::text))))))))
 ;
 CREATE OR REPLACE FUNCTION app.restrict_rows(target regclass)
  RETURNS void
@@ -2609,6 +2831,18 @@ CREATE OR REPLACE FUNCTION app.was_in_force(p_tenant_id uuid, p_family text, p_l
  LANGUAGE sql
  STABLE
 RETURN (EXISTS (SELECT 1 FROM app.activation a WHERE ((a.tenant_id = was_in_force.p_tenant_id) AND (a.family = was_in_force.p_family) AND (a.list_key = was_in_force.p_list_key) AND (a.layer = was_in_force.p_layer) AND (a.dataset_id = was_in_force.p_dataset_id) AND (a.version = was_in_force.p_version) AND (a.effective_from <= clock_timestamp()) AND ((a.revoked_at IS NULL) OR (a.revoked_at > a.effective_from)) AND (NOT (EXISTS (SELECT 1 FROM app.activation b WHERE ((b.tenant_id = a.tenant_id) AND (b.family = a.family) AND (b.list_key = a.list_key) AND (b.layer = a.layer) AND (b.effective_from = a.effective_from) AND (b.seq > a.seq) AND (b.recorded_at <= a.effective_from) AND ((b.revoked_at IS NULL) OR (b.revoked_at > b.effective_from)))))))))
+;
+CREATE OR REPLACE FUNCTION app.was_tried(tenant uuid, investigation uuid, key text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return exists (select 1 from app.investigation_event e
+                  where e.tenant_id = tenant and e.investigation_id = investigation and e.kind in ('step_failed', 'step_indeterminate', 'step_skipped')
+                    and e.data ->> 'step_key' = key and e.data ? 'code');
+end $function$
 ;
 
 -- activation: shared
@@ -3489,6 +3723,7 @@ create policy wall_insert on app.dataset as restrictive for insert with check ((
 create policy wall_read on app.dataset as restrictive for select using (((( SELECT app.tenant_id() AS tenant_id) IS NOT NULL) AND (tenant_id = ANY (ARRAY[( SELECT app.tenant_id() AS tenant_id), ( SELECT app.system_tenant() AS system_tenant)]))));
 create policy wall_update on app.dataset as restrictive for update using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name))))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) AND ((tenant_id <> ( SELECT app.system_tenant() AS system_tenant)) OR ( SELECT (CURRENT_USER = 'steward'::name)))));
 CREATE TRIGGER dataset_actor BEFORE INSERT OR DELETE OR UPDATE ON app.dataset FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE CONSTRAINT TRIGGER dataset_head AFTER UPDATE ON app.dataset DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.head_version <> old.head_version)) EXECUTE FUNCTION app.check_head();
 CREATE TRIGGER dataset_keep BEFORE INSERT OR UPDATE ON app.dataset FOR EACH ROW EXECUTE FUNCTION app.keep_dataset();
 CREATE TRIGGER dataset_words AFTER UPDATE OF title ON app.dataset FOR EACH ROW WHEN (((new.role = 'base'::text) AND (old.title IS DISTINCT FROM new.title))) EXECUTE FUNCTION app.keep_dataset_words();
 CREATE TRIGGER dataset_words_new AFTER INSERT ON app.dataset FOR EACH ROW WHEN ((new.role = 'base'::text)) EXECUTE FUNCTION app.keep_dataset_words();
@@ -4581,6 +4816,7 @@ create policy wall on app.investigation as restrictive for all using (((tenant_i
 CREATE TRIGGER investigation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_change BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation();
 CREATE TRIGGER investigation_end BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (new.state <> old.state))) EXECUTE FUNCTION app.end_investigation();
+CREATE TRIGGER investigation_ended AFTER UPDATE ON app.investigation FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (new.state <> old.state))) EXECUTE FUNCTION app.record_ended_investigation();
 CREATE TRIGGER investigation_erase BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (new.state = old.state))) EXECUTE FUNCTION app.erase_only('title', 'origin_reference', 'gathering_problem');
 CREATE TRIGGER investigation_hold BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('investigation_id');
 CREATE TRIGGER investigation_keep BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.keep_investigation();
@@ -6123,7 +6359,7 @@ create table app.restriction_force (
 create policy open on app.restriction_force as permissive for all using (true) with check (true);
 create policy wall on app.restriction_force as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_force_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_force FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER restriction_force_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_force FOR EACH ROW EXECUTE FUNCTION app.keep_sight();
+CREATE TRIGGER restriction_force_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_force FOR EACH ROW EXECUTE FUNCTION app.keep_restriction_force();
 CREATE TRIGGER restriction_force_list AFTER INSERT OR DELETE OR UPDATE ON app.restriction_force FOR EACH ROW EXECUTE FUNCTION app.list_restriction();
 grant delete, insert, select, update on app.restriction_force to app;
 
@@ -6138,7 +6374,7 @@ create table app.restriction_list (
 create policy open on app.restriction_list as permissive for all using (true) with check (true);
 create policy wall on app.restriction_list as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_list_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_list FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER restriction_list_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_list FOR EACH ROW EXECUTE FUNCTION app.keep_sight();
+CREATE TRIGGER restriction_list_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_list FOR EACH ROW EXECUTE FUNCTION app.keep_restriction_list();
 grant delete, insert, select, update on app.restriction_list to app;
 
 -- restriction_person: tenant
@@ -6155,7 +6391,7 @@ CREATE INDEX restriction_person_principal_idx ON app.restriction_person USING bt
 create policy open on app.restriction_person as permissive for all using (true) with check (true);
 create policy wall on app.restriction_person as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_person_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_person FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER restriction_person_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_person FOR EACH ROW EXECUTE FUNCTION app.keep_sight();
+CREATE TRIGGER restriction_person_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_person FOR EACH ROW EXECUTE FUNCTION app.keep_restriction_person();
 grant delete, insert, select, update on app.restriction_person to app;
 
 -- retention_policy: tenant
@@ -6421,7 +6657,7 @@ CREATE TRIGGER subject_risk_event AFTER UPDATE ON app.subject_risk FOR EACH ROW 
             WHEN (new.override_until > now()) THEN new.override_band
             ELSE new.rated_band
         END))) EXECUTE FUNCTION app.emit_rating_change();
-CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
+CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.keep_subject_risk();
 grant insert, select, update on app.subject_risk to app;
 
 -- subject_version: copy
@@ -6460,7 +6696,7 @@ create policy wall on app.subject_version as restrictive for all using ((tenant_
 CREATE TRIGGER subject_version_actor BEFORE INSERT OR DELETE OR UPDATE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER subject_version_append BEFORE DELETE ON app.subject_version FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 CREATE TRIGGER subject_version_encrypt BEFORE UPDATE ON app.subject_version FOR EACH ROW EXECUTE FUNCTION app.encrypt_once('content', 'external_id', 'name', 'segment', 'attributes', 'offboard_reason');
-CREATE TRIGGER subject_version_keep BEFORE INSERT ON app.subject_version FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
+CREATE TRIGGER subject_version_keep BEFORE INSERT ON app.subject_version FOR EACH ROW EXECUTE FUNCTION app.keep_subject_version();
 grant insert, select on app.subject_version to app;
 grant update (external_id, name, segment, attributes, offboard_reason, content) on app.subject_version to app;
 

@@ -109,13 +109,13 @@ export function createKernel(options: RuntimeOptions, parts: KernelParts): Kerne
       caller ??= new OperationCaller(kernel, options.strict)
       return caller.call(operation, actor, inputs, origin)
     },
-    executeOperation: (operation, input) => {
+    runHandler: (operation, input) => {
       const route = routesById.get(operation) as Route
       return route.handle({ ...input, kernel: pickCapabilities(kernel, route.uses) })
     },
     limits: new Limits(),
     tenantStatusCache: new TenantStatusCache(caches.get(tenantStatuses), (tenant_id, epoch) =>
-      database.one(unrestrictedScope(tenant_id, 'operator:standing'), (tx) => findTenantStatus(tx, epoch)),
+      database.one(unrestrictedScope(tenant_id, 'operator:tenant-status'), (tx) => findTenantStatus(tx, epoch)),
     ),
     issuer,
     issuers: [{ issuer: issuer.issuer, built_in: true }, ...options.issuers.map(toIssuerView)],

@@ -78,9 +78,9 @@ export async function serve(options: ServeOptions, life: ProcessLifecycle): Prom
     const runner = runtime.createRunner(config.worker_slots)
     runner.start()
     life.onEnd('Stopping the jobs', JOB_GRACE_MS + MARGIN_MS, () => runner.stop(JOB_GRACE_MS))
-    const sealer = runtime.createChainWriter()
-    sealer.start()
-    life.onEnd(null, MARGIN_MS, () => sealer.stop())
+    const chainWriter = runtime.createChainWriter()
+    chainWriter.start()
+    life.onEnd(null, MARGIN_MS, () => chainWriter.stop())
     for (const scanner of runtime.createScanners()) {
       scanner.start()
       life.onEnd(null, MARGIN_MS, () => scanner.stop())

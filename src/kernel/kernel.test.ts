@@ -105,7 +105,7 @@ test('a review gets what it declares, not what its caller declares', async () =>
 
 test('an operation that is executed for a change request gets what its own route declares', async () => {
   const input = { params: {}, body: undefined, actor: {}, request: {}, audit: {}, tx: {} } as never
-  expect(await w.kernel.executeOperation('getSomeCapabilities', input)).toEqual({ names: ['jobs', 'cursors'] })
+  expect(await w.kernel.runHandler('getSomeCapabilities', input)).toEqual({ names: ['jobs', 'cursors'] })
 })
 
 test('a job gets what its kind declares', async () => {

@@ -79,8 +79,11 @@ export interface Kernel {
   readonly routes: readonly Route[]
   readonly modules: readonly Module[]
   readonly reviews: ChangeReviews
-  /** Runs the handler of a stored, governed request in the approver's transaction. */
-  executeOperation(
+  /**
+   * Runs the handler of an operation inside a transaction: of an approved change request, of a dry run, of another handler. Roles,
+   * schema, `beforeTransaction`, governance and `redact` are not applied: the caller has done what is needed of them.
+   */
+  runHandler(
     operation: string,
     input: {
       tx: Tx

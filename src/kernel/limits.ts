@@ -1,6 +1,6 @@
 /**
- * Rate limits: token buckets per principal, tenant and anonymous address, requests in flight per tenant, and a limit of
- * unfinished heavy work. Values are the tenant's own rows, with generous defaults. Buckets are held per process, and each
+ * Rate limits: token buckets per principal, tenant and anonymous address, and requests in flight per tenant. The limit
+ * of unfinished heavy jobs is kept in job/queries.ts. Values are the tenant's own rows, with generous defaults. Buckets are held per process, and each
  * serving process has an equal share of the limit.
  */
 import type { Bucket } from './auth/queries.ts'

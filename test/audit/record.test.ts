@@ -143,7 +143,9 @@ describe('audit events', () => {
 
   test('are chained once, also by two concurrent workers', async () => {
     const seal = () =>
-      w.runtime.database.write(fullScope(t.tenant_id, 'job:seal'), (tx) => chainTenantEvents(tx, w.kernel.auditKeys))
+      w.runtime.database.write(fullScope(t.tenant_id, 'job:audit-chain'), (tx) =>
+        chainTenantEvents(tx, w.kernel.auditKeys),
+      )
     await Promise.all([seal(), seal(), seal()])
     await chainAllEvents(w, t)
     const total = (await events()).length

@@ -143,13 +143,14 @@ describe('a deletion is refused', () => {
     await expect(run(request)).rejects.toThrow('1 legal hold is in force; release them first.')
     await expect(deleteTenant(options(one.tenant_id))).rejects.toThrow('a legal hold keeps the tenant')
     await setState(one.tenant_id, 'active')
-    await one.write((tx) =>
-      tx.run(
+    await one.write(async (tx) => {
+      await tx.run(`select set_config('app.actor', 'user:other', true)`)
+      await tx.run(
         `update app.hold set state = 'released', released_at = now(), released_by = 'user:other', release_reason = 'over'
           where tenant_id = $1`,
         [tx.tenant_id],
-      ),
-    )
+      )
+    })
     expect((await countAll(one.tenant_id))['hold_in_force']).toBeUndefined()
   })
 

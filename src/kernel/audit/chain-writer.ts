@@ -30,7 +30,7 @@ import {
 const BATCH = 2000
 export const SCAN_EVERY_MS = 500
 const CHECKPOINT_EVERY_MS = 60_000
-const QUEUE_SCOPE: Scope = fullScope(SYSTEM_TENANT, 'job:seal')
+const QUEUE_SCOPE: Scope = fullScope(SYSTEM_TENANT, 'job:audit-chain')
 const FIRST_ID = SYSTEM_TENANT
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 /** A tenant without a chain may have come from another cluster with events whose numbers mean nothing here. */
@@ -182,7 +182,9 @@ export class AuditChainWriter {
 
   async #chainTenant(tenant_id: string): Promise<void> {
     const chainBatch = (catch_up?: CatchUp) =>
-      this.#transactions.write(fullScope(tenant_id, 'job:seal'), (tx) => chainTenantEvents(tx, this.#keys, catch_up))
+      this.#transactions.write(fullScope(tenant_id, 'job:audit-chain'), (tx) =>
+        chainTenantEvents(tx, this.#keys, catch_up),
+      )
     let batch = await chainBatch()
     while (batch?.more && !this.#stopping) batch = await chainBatch(batch.catch_up)
   }

@@ -50,17 +50,19 @@ const functions: readonly (readonly [name: string, body: string])[] = [
   ['system_tenant', `RETURN '00000000-0000-0000-0000-000000000000'::uuid`],
 ]
 
-/** Functions that decide about sight, with a digest of their bodies. */
+/** Functions that decide about sight, with a digest of their bodies. Those that compare what is written with its source fix their search path. */
 const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['granted_restrictions', '2851bde09e3ba412883e7e149035fcbb'],
   ['officer_exclusions', '83911df4ed07a8820921644ca6c164f5'],
   ['hidden_restrictions', '28ff96c3cd77924db464081bb57ba4df'],
-  ['list_restriction', 'a60e8415acd46150277870d60a8af4a8'],
+  ['list_restriction', '2527285c6a4791c8943f51dd8037d0f9'],
   ['is_in_force', 'eabd1133b951342314f434c2cc944796'],
   ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
   ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
-  ['keep_sight', 'b00f8f8ef7ea5a8d83bdc2e7d89ebbfe'],
+  ['keep_restriction_force', 'b8b434fabfc82138fca3b953a3cd1962'],
+  ['keep_restriction_list', '0a4652e1bc9b10f4871a2d8abf92255b'],
+  ['keep_restriction_person', 'c2a612603dad0a8e9be614f3d1e987c7'],
   // Who sees what is asked for somebody else, and access that the operator gives.
   ['may_see', '7b596facfa790064452d5bdbb856d9ae'],
   ['is_reachable', 'ecb5a9dc93b636799c60f121012c4ac7'],
@@ -91,10 +93,10 @@ const CONFIRMED = `((new.state = 'executing'::text) AND (old.state = 'requested'
 const sightTriggers: readonly (readonly [table: string, trigger_function: string, condition: string])[] = [
   ['restriction', 'copy_restriction', ''],
   ['restriction_access', 'copy_restriction_access', ''],
-  ['restriction_force', 'keep_sight', ''],
+  ['restriction_force', 'keep_restriction_force', ''],
   ['restriction_force', 'list_restriction', ''],
-  ['restriction_list', 'keep_sight', ''],
-  ['restriction_person', 'keep_sight', ''],
+  ['restriction_list', 'keep_restriction_list', ''],
+  ['restriction_person', 'keep_restriction_person', ''],
   ['change_approval', 'inherit_restriction', ''],
   ['provider_attempt', 'inherit_restriction', ''],
   ['provider_page', 'inherit_restriction', ''],
@@ -273,7 +275,9 @@ const schemaRules: readonly string[] = [
      select * from (values ${toSqlRows(functions)}) as f (name, body)
      except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
   `select 'a function of sight is missing or is not as written', f.name from (values ${toSqlRows(sightFunctions)}) as f (name, digest)
-    where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name and p.proconfig is null
+    where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name
+      and p.proconfig is not distinct from case when f.name = any ('{keep_restriction_force,keep_restriction_list,keep_restriction_person}')
+                                                then array['search_path=pg_catalog, pg_temp'] end
       and md5(p.prosrc) = f.digest)`,
   `select 'a function of copies is missing or is not as written', 'encrypt_once' where not exists (
      select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = 'encrypt_once' and p.proconfig is null
@@ -288,7 +292,8 @@ const schemaRules: readonly string[] = [
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgattr = ''
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
-      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'keep_sight' then 31 when 'list_restriction' then 29
+      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
+                       when 'keep_restriction_person' then 31 when 'list_restriction' then 29
                        when 'refuse_operator_access' then 23 when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,
   // The rows that decide about sight go with the access that they copy.
   `select 'a revoked access would remain in sight', 'restriction_person' where not exists (

@@ -1,6 +1,7 @@
 /**
  * A batch: several statements sent with a single Sync, hence in one round trip and, outside a transaction block, one implicit
- * transaction. The tenant setting is sent in the same batch as the query it protects. Used by tx.ts only.
+ * transaction. The tenant setting is sent in the same batch as the query it protects. A pipeline: several batches, each with its
+ * own Sync, sent in one write. Used by tx.ts only.
  */
 import { createHash } from 'node:crypto'
 import { createRequire } from 'node:module'
@@ -247,7 +248,7 @@ interface ActiveClient {
 }
 
 /** What is running on a connection, and its deadline. */
-interface PendingQuery {
+interface RunningQuery {
   readonly query: StatementBatch | Pipeline
   readonly deadline_ms: number
 }
@@ -257,26 +258,26 @@ const SWEEP_MS = 250
  * PostgreSQL's own timeouts do not help when the network is down: a timer of our own ends the wait. One timer for all batches:
  * one per batch would cost more than many a query.
  */
-const pendingQueries = new LinkedList<PendingQuery>()
+const runningQueries = new LinkedList<RunningQuery>()
 let sweepTimer: NodeJS.Timeout | undefined
 
 class QueryTimeout extends Error {
   readonly code = 'ETIMEDOUT'
 }
 
-function trackQuery(query: StatementBatch | Pipeline, timeout_ms: number): Node<PendingQuery> {
+function trackQuery(query: StatementBatch | Pipeline, timeout_ms: number): Node<RunningQuery> {
   sweepTimer ??= setInterval(failTimedOutQueries, SWEEP_MS)
-  return pendingQueries.add({ query, deadline_ms: performance.now() + timeout_ms })
+  return runningQueries.add({ query, deadline_ms: performance.now() + timeout_ms })
 }
 
 function failTimedOutQueries(): void {
   const now_ms = performance.now()
-  for (const pending of pendingQueries) {
+  for (const pending of runningQueries) {
     if (pending.value.deadline_ms > now_ms) continue
-    pendingQueries.remove(pending)
+    runningQueries.remove(pending)
     pending.value.query.handleError(new QueryTimeout('the database does not answer'))
   }
-  if (pendingQueries.size > 0) return
+  if (runningQueries.size > 0) return
   clearInterval(sweepTimer)
   sweepTimer = undefined
 }
@@ -309,7 +310,7 @@ export function sendPipeline(
     batch.onEnd = (failure) => {
       if (failure) failures.push(failure)
       if (--remaining > 0) return
-      if (pending) pendingQueries.remove(pending)
+      if (pending) runningQueries.remove(pending)
       onEnd(failures)
     }
   }

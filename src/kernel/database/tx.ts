@@ -41,6 +41,10 @@ export interface Tx extends Scope {
 
 export type { Scope } from './scope.ts'
 
+/**
+ * `one`: a single query, which may share a write with other reads. `read`: a read-only transaction of several queries. `write`: a
+ * transaction that is audited and may be repeated. `self`: the handler opens transactions of its own.
+ */
 export type TxMode = 'one' | 'read' | 'write' | 'self'
 
 /** The three kinds of transaction, for code whose declaration does not open one. */

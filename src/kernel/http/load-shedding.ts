@@ -39,7 +39,7 @@ function prepareResponse(code: ProblemCode, why: string) {
   }
 }
 const overloadResponse = prepareResponse('overloaded', 'shedding load: database queue is full')
-const rateLimitResponse = prepareResponse('rate_limited', 'shedding load: tenant is far beyond its rate limit')
+const rateLimitResponse = prepareResponse('rate_limited', 'shedding load: callers are far beyond their rate limit')
 
 /** Must be called after the server got its request listener, which handles what is not shed. */
 export function installLoadShedding(

@@ -14,7 +14,7 @@ import type { JobContext, JobKind } from './kind.ts'
 import { findLeasedJob, lockLease, updateDeferred, updateFinished, updateReleased, updateStep } from './queries.ts'
 import { JobCancelled, JobDeferred, LeaseLost, Requeue, type RunningJob } from './stop-reasons.ts'
 
-export type JobOutcome = 'succeeded' | 'failed' | 'cancelled' | 'retried' | 'deferred' | 'handed_on' | 'lost'
+export type JobOutcome = 'succeeded' | 'failed' | 'cancelled' | 'retried' | 'deferred' | 'requeued' | 'lost'
 
 export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcome> {
   const kind = kernel.jobs.kinds.get(job.kind) as JobKind
@@ -188,5 +188,5 @@ async function releaseJob(
   const released = await kernel.transactions.write(queueScope(job), (tx) => updateReleased(tx, job, how))
   if (!released) return 'lost'
   if (released.state === 'cancelled') return 'cancelled'
-  return how.attempt_counts ? 'retried' : 'handed_on'
+  return how.attempt_counts ? 'retried' : 'requeued'
 }

@@ -8,13 +8,13 @@ import type { ChangeRequestRow } from './queries.ts'
 
 /** Returns what it changed, member by member; null where the operation names no members. */
 export async function executeChangeRequest(
-  kernel: Capabilities<'auditKeys' | 'routes' | 'executeOperation'>,
+  kernel: Capabilities<'auditKeys' | 'routes' | 'runHandler'>,
   tx: Tx,
   request: ChangeRequestRow,
   by: { readonly actor: Actor; readonly request: RequestMetadata },
 ): Promise<readonly MemberChange[] | null> {
   const notes = new AuditNotesCollector(kernel.auditKeys)
-  const made = await kernel.executeOperation(request.operation, {
+  const made = await kernel.runHandler(request.operation, {
     tx,
     actor: by.actor,
     audit: notes,

@@ -281,6 +281,10 @@ describe('a restricted alert', () => {
     const { t, report, send, officer, analyst, read } = await createTeam()
     const first = (await report('secret', { entry: '7' })).json
     const { restriction_id } = await read(first.alert_id)
+    // What was only prepared is for those who may impose it.
+    const prepared = [`GET /alerts/${first.alert_id}`, 'GET /alerts'].map((path) => send(analyst, path))
+    for (const { text } of await Promise.all(prepared))
+      expect([text.includes(first.alert_id), text.includes(restriction_id)]).toEqual([true, false])
     expect((await send(officer, `POST /restrictions/${restriction_id}/impose`)).status).toBe(200)
     expect((await send(analyst, `GET /alerts/${first.alert_id}`)).status).toBe(404)
     const again = await report('secret', { entry: '7' })

@@ -47,7 +47,7 @@ export const alertRoutes = [
         : await paginate(input, 'listAlerts', ['alert_id'], (after, count) =>
             listAlerts(input.tx, filter, after, count),
           )
-    return { ...found, items: found.items.map(toAlertView) }
+    return { ...found, items: found.items.map((row) => toAlertView(row, input.actor)) }
   }),
 
   tenantRoute('POST /alerts', {
@@ -103,7 +103,9 @@ export const alertRoutes = [
     revisioned: true,
     headers: toAlertHeaders,
     problems: ['not_found'],
-  }).handle(async ({ tx, params, audit }) => toAlertView(assertAlert(await findAlert(tx, params.alert_id), audit))),
+  }).handle(async ({ tx, params, audit, actor }) =>
+    toAlertView(assertAlert(await findAlert(tx, params.alert_id), audit), actor),
+  ),
 
   tenantRoute('GET /alerts/:alert_id/history', {
     id: 'listAlertHistory',

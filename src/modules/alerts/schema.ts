@@ -134,7 +134,9 @@ export const Alert = closed(
     escalated_by: nullable(Principal),
     escalated_at: nullable(Timestamp()),
     investigation_id: nullable(Id()),
-    restriction_id: Id(),
+    restriction_id: nullable(
+      Id({ description: 'While it is in force; for compliance officers, who may impose it, also before and after.' }),
+    ),
     is_restricted: Type.Boolean({ description: 'true: only people on the access list of its restriction see it.' }),
     created_at: Timestamp(),
     created_by: Principal,

@@ -2,6 +2,7 @@
 import type { AuditNotes } from '#kernel/audit/record.ts'
 import { assertFound } from '#kernel/problem.ts'
 import { toContentEtag } from '#kernel/revision.ts'
+import type { Actor } from '#kernel/route.ts'
 import type { AlertRow } from './queries.ts'
 
 function toDismissal(row: AlertRow) {
@@ -24,7 +25,8 @@ function toClock({ clock_kind, clock_state, clock_started_at, clock_due_at }: Al
 
 const NO_EXPLANATION = { sentence: 'erased', fields: [], references: [] }
 
-export const toAlertView = (row: AlertRow) => ({
+/** Who may impose a restriction that was prepared learns its id; for everybody else it does not exist yet. */
+export const toAlertView = (row: AlertRow, { roles }: Pick<Actor, 'roles'>) => ({
   alert_id: row.alert_id,
   source: row.source,
   rule_code: row.rule_code,
@@ -52,7 +54,7 @@ export const toAlertView = (row: AlertRow) => ({
   escalated_by: row.escalated_by,
   escalated_at: row.escalated_at,
   investigation_id: row.investigation_id,
-  restriction_id: row.restriction_id,
+  restriction_id: row.is_in_force || roles.includes('compliance_officer') ? row.restriction_id : null,
   is_restricted: row.is_in_force,
   created_at: row.created_at,
   created_by: row.created_by,

@@ -14,7 +14,7 @@ interface ClosedGate {
 }
 
 /** Asks every module and returns all closed gates. */
-export async function listClosedReviews(
+export async function listClosedGates(
   tx: Tx,
   kernel: Capabilities<'reviews'>,
   request: ChangeRequestRow,
@@ -80,7 +80,7 @@ export async function listApprovalGates(
   request: ChangeRequestRow,
 ): Promise<ApprovalGate[]> {
   const [stale, permitted] = [await isStale(tx, kernel, request), await mayAuthorPropose(tx, kernel, request)]
-  const closed = await listClosedReviews(tx, kernel, request)
+  const closed = await listClosedGates(tx, kernel, request)
   const gates: ApprovalGate[] = [
     {
       gate: 'unchanged',

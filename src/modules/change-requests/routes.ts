@@ -16,7 +16,7 @@ import { mayReadChangeRequest, toVisibleChangeRequest, VisibleChangeRequest } fr
 import { assertRevision } from '#kernel/revision.ts'
 import type { RequestMetadata } from '#kernel/route.ts'
 import { findRequester } from '#modules/access/index.ts'
-import { findStaleRequests, isStale, listApprovalGates, listClosedReviews, mayAuthorPropose } from './approval-gates.ts'
+import { findStaleRequests, isStale, listApprovalGates, listClosedGates, mayAuthorPropose } from './approval-gates.ts'
 import { changeRequestDecided } from './decided-event.ts'
 import {
   findChangeRequest,
@@ -81,7 +81,7 @@ async function assertAuthorMayPropose(
 
 /** Reports all closed gates together. */
 async function assertReviewed(tx: Tx, kernel: Capabilities<'reviews'>, request: ChangeRequestRow): Promise<void> {
-  const gates = await listClosedReviews(tx, kernel, request)
+  const gates = await listClosedGates(tx, kernel, request)
   if (gates.length === 0) return
   fail('gates_closed', { detail: gates.map(({ detail }) => detail).join(' '), members: { gates } })
 }
@@ -185,7 +185,7 @@ export const changeRequestRoutes = [
       'attached; otherwise 409 `gates_closed` names the gate `impact`.',
     roles: approvers,
     tx: 'write',
-    uses: ['auditKeys', 'routes', 'reviews', 'executeOperation'],
+    uses: ['auditKeys', 'routes', 'reviews', 'runHandler'],
     params: ChangeRequestParams,
     body: Decision,
     reply: [200, VisibleChangeRequest],

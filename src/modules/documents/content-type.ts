@@ -23,26 +23,26 @@ type Place = 'upload_id' | 'media_type' | 'sha256'
 export const refuse = (member: Place, detail: string): never =>
   fail('document_refused', { detail, errors: [{ in: 'body', pointer: `#/${member}`, detail }] })
 
-/** The accepted type that the name of the file promises. */
+/** The accepted type for the extension of the file. */
 export async function findDocumentType(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   file_name: string,
 ): Promise<DocumentType> {
   const extension = /\.([a-z0-9]{1,20})$/i.exec(file_name)?.[1]?.toLowerCase()
-  if (extension === undefined) return refuse('upload_id', 'The name of the file has no ending that says what it is.')
+  if (extension === undefined) return refuse('upload_id', 'The name of the file has no extension.')
   const list = await resolver.loadPolicyList<DocumentType>(kernel, tx, DOCUMENT_TYPES)
   const type = list?.entries.find((entry) => entry.extension === extension)
-  return type ?? refuse('upload_id', `Files with the ending ${extension} are not accepted.`)
+  return type ?? refuse('upload_id', `Files with the extension ${extension} are not accepted.`)
 }
 
 /** Checks the first chunk of a file by its signature. */
 export async function assertContentType(type: DocumentType, first: Buffer): Promise<void> {
   const detected = (await fileTypeFromBuffer(first))?.mime as string | undefined
   if (detected === type.media_type) return
-  const promised = `The name promises ${type.media_type}`
-  if (detected !== undefined) refuse('upload_id', `${promised}, but the bytes are ${detected}.`)
-  if (type.content === 'signature') refuse('upload_id', `${promised}, but the bytes are not that.`)
+  const expected = `The extension means ${type.media_type}`
+  if (detected !== undefined) refuse('upload_id', `${expected}, but the bytes are ${detected}.`)
+  if (type.content === 'signature') refuse('upload_id', `${expected}, but the bytes are not that.`)
 }
 
 /** Tab, line feed, form feed and carriage return are part of texts. */
@@ -63,12 +63,12 @@ export function createTextCheck(type: Pick<DocumentType, 'content' | 'media_type
     try {
       return decoder.decode(chunk, { stream })
     } catch {
-      return refuse('upload_id', `The name promises ${type.media_type}, but the bytes are not text in UTF-8.`)
+      return refuse('upload_id', `The extension means ${type.media_type}, but the bytes are not text in UTF-8.`)
     }
   }
   const check = (text: string): void => {
     if (CONTROL.test(text))
-      refuse('upload_id', `The name promises ${type.media_type}, but the bytes hold control characters.`)
+      refuse('upload_id', `The extension means ${type.media_type}, but the bytes hold control characters.`)
   }
   return { add: (chunk) => check(decode(chunk, true)), end: () => check(decode(undefined, false)) }
 }

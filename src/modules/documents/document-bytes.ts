@@ -1,5 +1,7 @@
 /** Writes and reads the bytes of documents in chunks of 1 MiB, each encrypted under the key of the subject or of the document. */
+
 import { createHash } from 'node:crypto'
+import { decodePieces } from '#kernel/database/base64-pieces.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { DecryptionFailed } from '#kernel/encryption/failures.ts'
 import type { KeyOwner } from '#kernel/encryption/value-encryption.ts'
@@ -64,13 +66,7 @@ export async function storeChunk(
 async function readStored(tx: Tx, document_id: string, seq: number): Promise<Buffer | undefined> {
   const rows = await listChunkPieces(tx, document_id, seq)
   if (rows.length === 0) return undefined
-  const pieces = rows.map((row) => {
-    const piece = Buffer.from(row.text, 'base64')
-    // Rows are found to be garbage late; their texts should not wait for that.
-    row.text = ''
-    return piece
-  })
-  return Buffer.concat(pieces)
+  return Buffer.concat(decodePieces(rows))
 }
 
 interface ReadDocument extends DocumentKey {

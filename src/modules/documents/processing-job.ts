@@ -65,7 +65,7 @@ export const processDocumentJob = defineJob({
   run: async (context) => {
     const { document_id } = context.payload
     const found = await context.read((tx) => findDocument(tx, document_id))
-    // Deleted or erased since.
+    // Removed with its tenant or by retention.
     if (!found) return null
     if (found.state === 'storing') await takeOver(context).catch((error) => giveUp(context, error))
     const document = await context.read((tx) => findDocument(tx, document_id))

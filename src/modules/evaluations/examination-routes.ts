@@ -169,7 +169,7 @@ export const examinationRoutes = [
       'lowers the rating needs the approval of a compliance officer, unless the approval policy says more.',
     roles: ['analyst', 'compliance_officer'],
     tx: 'write',
-    uses: ['encryption', 'integrity', 'executeOperation'],
+    uses: ['encryption', 'integrity', 'runHandler'],
     params: EvaluationParams,
     body: ratingSchemas.Override,
     reply: [201, ratingSchemas.Rating],
@@ -190,7 +190,7 @@ export const examinationRoutes = [
     if (row.subject_id === null)
       fail('transition_not_allowed', 'The decision is about no subject: nobody has its rating.')
     const override = { params: { subject_id: row.subject_id }, body }
-    return (await kernel.executeOperation('createRiskOverride', {
+    return (await kernel.runHandler('createRiskOverride', {
       tx,
       actor,
       request,

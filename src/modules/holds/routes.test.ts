@@ -1,4 +1,5 @@
 /** What the holds router does, and what the database refuses while a hold is active. */
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { translateDatabaseError } from '#kernel/database/failures.ts'
@@ -7,6 +8,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import { type JobTestApp, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
+import { forge } from '#test/support/own-trigger.ts'
 
 let w: JobTestApp
 let tenant_id: string
@@ -23,7 +25,8 @@ beforeAll(async () => {
 afterAll(() => w.close())
 
 const call = (who: Someone, line: string, body?: object) => w.call(line, { token: who.token, ...(body && { body }) })
-const write = <T>(body: (tx: Tx) => Promise<T>) => w.runtime.database.write(fullScope(tenant_id, 'operator:test'), body)
+const write = <T>(body: (tx: Tx) => Promise<T>, actor = 'operator:test') =>
+  w.runtime.database.write(fullScope(tenant_id, actor), body)
 
 async function createSubject(): Promise<string> {
   const token = await w.token({ tenant_id, roles: ['analyst'] })
@@ -120,15 +123,19 @@ describe('the database', () => {
       )
     })
   const newHold = async () => (await place(officer, await createSubject())).json.hold_id as string
-  const update = (hold_id: string, text: string) =>
-    write((tx) => tx.run(`update app.hold set ${text} where tenant_id = $1 and hold_id = $2`, [tenant_id, hold_id]))
+  const update = (hold_id: string, text: string, actor?: string) =>
+    write(
+      (tx) => tx.run(`update app.hold set ${text} where tenant_id = $1 and hold_id = $2`, [tenant_id, hold_id]),
+      actor,
+    )
   const released = (by: string) =>
     `state = 'released', released_at = now(), release_reason = 'x', released_by = '${by}'`
 
-  test('refuses a release by whoever placed it, or by what is no person', async () => {
+  test('refuses a release by whoever placed it, by what is no person, or in the name of another', async () => {
     const hold_id = await newHold()
     for (const by of [officer.principal, 'key:a', 'operator:a'])
-      await expect(update(hold_id, released(by))).rejects.toMatchObject({ code: 'approval_own_request' })
+      await expect(update(hold_id, released(by), by)).rejects.toMatchObject({ code: 'approval_own_request' })
+    await expect(update(hold_id, released('user:b'), officer.principal)).rejects.toMatchObject({ code: 'PB002' })
     await expect(insert({ placed_by: 'key:a' })).rejects.toMatchObject({ constraint: 'hold_person_ck' })
   })
 
@@ -141,7 +148,7 @@ describe('the database', () => {
       `restriction_id = null`,
     ])
       await expect(update(hold_id, text)).rejects.toMatchObject({ code: 'PB002' })
-    await update(hold_id, released('user:b'))
+    await update(hold_id, released('user:b'), 'user:b')
     await expect(
       update(hold_id, `state = 'active', released_at = null, release_reason = null, released_by = null`),
     ).rejects.toMatchObject({ code: 'PB002' })
@@ -163,7 +170,25 @@ describe('the database', () => {
       `delete from app.hold_in_force where hold_id = '${hold_id}'`,
       `insert into app.hold_in_force (tenant_id, object_id, hold_id) values ('${tenant_id}', gen_random_uuid(), '${hold_id}')`,
     ]
-    for (const text of statements) await expect(write((tx) => tx.run(text))).rejects.toMatchObject({ code: 'PB002' })
+    const app = new pg.Client(w.clone.app)
+    await app.connect()
+    await app.query(
+      `select set_config('app.tenant_id', '${tenant_id}', false), set_config('app.actor', 'user:b', false)`,
+    )
+    for (const text of statements) {
+      await expect(write((tx) => tx.run(text))).rejects.toMatchObject({ code: 'PB002' })
+      // A trigger of the writer is none of ours.
+      expect(await forge(app, text)).toBe('PB002')
+    }
+    // Nor does a tenant that does not exist look like one that is being restored, in the second row of a statement.
+    await app.query(`select set_config('app.restoring', 'on', false)`)
+    const released = `case n when 2 then now() end, case n when 2 then 'x' end, case n when 2 then 'user:c' end`
+    const begun = `insert into app.hold (tenant_id, hold_id, object_kind, object_id, reason, placed_by, state, released_at, release_reason, released_by)
+      select '${tenant_id}', gen_random_uuid(), 'subject', gen_random_uuid(), 'x', 'user:b', case n when 2 then 'released' else 'active' end, ${released}
+        from generate_series(1, 2) n
+       where set_config('app.tenant_id', case n when 2 then '${uuidv7()}' else '${tenant_id}' end, true) is not null`
+    await expect(app.query(begun)).rejects.toMatchObject({ code: 'PB002' })
+    await app.end()
     await expect(write((tx) => tx.run('update app.hold_in_force set object_id = object_id'))).rejects.toMatchObject({
       code: '42501',
     })

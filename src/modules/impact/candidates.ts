@@ -92,7 +92,7 @@ const PARAMS: readonly [name: string, family: datasetStore.DatasetFamily][] = [
 
 /** Executes the stored request as a dry run in a savepoint and reads what would be in force. */
 export async function createRequestCandidate(
-  kernel: Capabilities<'auditKeys' | 'routes' | 'executeOperation'>,
+  kernel: Capabilities<'auditKeys' | 'routes' | 'runHandler'>,
   tx: Tx,
   request: ChangeRequestRow,
   by: { readonly actor: Actor; readonly request: RequestMetadata },
@@ -106,7 +106,7 @@ export async function createRequestCandidate(
   const [before] = await findPointers(tx, target, undefined)
   let made: Candidate | undefined
   await dryRunInSavepoint(tx, async () => {
-    await kernel.executeOperation(request.operation, {
+    await kernel.runHandler(request.operation, {
       tx,
       actor: by.actor,
       audit: new AuditNotesCollector(kernel.auditKeys),

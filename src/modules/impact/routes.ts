@@ -79,7 +79,7 @@ export const impactRoutes: readonly Route[] = [
       'attached to the change request and replaces an earlier one.',
     roles: makers,
     tx: 'write',
-    uses: ['auditKeys', 'caches', 'executeOperation', 'jobs', 'plugin_policy', 'routes', 'threads'],
+    uses: ['auditKeys', 'caches', 'runHandler', 'jobs', 'plugin_policy', 'routes', 'threads'],
     executes: 'plugin',
     runs_plugins_of: ['matrix'],
     params: RequestParams,

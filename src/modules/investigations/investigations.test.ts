@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examinePack } from '#app/cli/verify-pack.ts'
 import { type SignedManifest, signManifest } from '#kernel/audit/signed-manifest.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import { fullScope } from '#kernel/database/scope.ts'
+import { fullScope, requestScope } from '#kernel/database/scope.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { PACK_FORMAT, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
@@ -17,6 +17,7 @@ import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 import { countGathering } from './gathering/queries.ts'
 import { chooseTrigger, escalates } from './opening/triggers.ts'
+import { collectCase } from './report/collect-case.ts'
 
 let w: JobTestApp
 
@@ -629,6 +630,34 @@ describe('an own playbook', () => {
     expect((await send(second, `POST ${unasked.at}/close`, body)).json.state).toBe('closed')
   })
 
+  test('a waiver of what nobody tried counts for no last outcome, and is taken back', async () => {
+    const { t, analyst, officer, send, newSubject } = await createTeam()
+    const outcomes = [
+      { code: 'INV_NO_SUSPICION', needs: ['ask'] },
+      { code: 'INV_SUSPICION', when: { segment: '"retail"' } },
+    ]
+    await publish(t, { steps: [task('ask'), task('more')], outcomes })
+    const subject_id = await newSubject()
+    const setSegment = (segment: string) => send(analyst, `PATCH /subjects/${subject_id}`, { segment })
+    await setSegment('retail')
+    const { investigation_id } = (await send(analyst, 'POST /investigations', { subject_id, playbook_key: 'own' })).json
+    const at = `/investigations/${investigation_id}`
+    await setSteps(t, investigation_id, {})
+    const waived = await send(officer, `POST ${at}/steps/ask/waive`, { reason: 'Another outcome is left' })
+    expect(waived.json.state).toBe('waived')
+    await setSegment('vip')
+    await send(analyst, `PUT ${at}/narrative`, ASSESSMENT)
+    await setSteps(t, investigation_id, {})
+    const refused = await send(analyst, `POST ${at}/propose-outcome`, { outcome: 'INV_NO_SUSPICION', note: 'No other' })
+    expect([refused.status, codesOf(refused), refused.json.errors[0].pointer]).toEqual([
+      409,
+      ['step_not_tried'],
+      '#/steps/ask',
+    ])
+    expect((await send(analyst, `POST ${at}/steps/ask/retry`)).status).toBe(202)
+    expect((await send(analyst, `GET ${at}/steps`)).json.items[0]).toMatchObject({ state: 'pending', waiver: null })
+  })
+
   test('a step that was left out and applies when somebody closes keeps the case, and the pinned version says which outcomes it has', async () => {
     const { t, analyst, officer, send, newSubject } = await createTeam()
     const code = 'INV_X_LOCAL'
@@ -732,7 +761,7 @@ describe('an alert', () => {
     expect(opened).toMatchObject({
       origin: 'alert',
       priority: 'high',
-      restriction_id: first.restriction_id,
+      restriction_id: (await send(officer, `GET /alerts/${first.alert_id}`)).json.restriction_id,
       playbook: { key: 'edd-person' },
     })
     const second = await escalate()
@@ -878,6 +907,17 @@ describe('access', () => {
       expect([path, [alert_id, document_id].filter((id) => text.includes(id))]).toEqual([path, []])
     }
     expect((await send(analyst, `GET /evidence/${evidence_id}`)).status).toBe(404)
+    // Neither its id nor how many there are; whoever wrote it down sees it.
+    const { json: shown, text: narrative } = await send(analyst, `GET ${at}/narrative`)
+    expect([shown.paragraphs[0].cites, shown.findings.length, narrative.includes(evidence_id)]).toEqual([[], 1, false])
+    expect((await send(officer, `GET ${at}/narrative`)).json.paragraphs).toEqual(paragraphs)
+    const report = await w.runtime.database.read(requestScope({ ...t, principal: analyst.principal }), (tx) =>
+      collectCase(w.kernel, tx, investigation_id),
+    )
+    expect([report.narrative?.paragraphs, JSON.stringify(report).includes(evidence_id)]).toEqual([
+      [{ kind: 'fact', text: 'It is so.', cites: [], cites_more: true }],
+      false,
+    ])
     const outcome = { outcome: 'INV_NO_SUSPICION' }
     const refused = await send(analyst, `POST ${at}/propose-outcome`, outcome)
     expect([codesOf(refused), refused.json.detail]).toEqual([
@@ -898,6 +938,20 @@ describe('access', () => {
         (await send(third, `GET ${at}/${path}`)).status,
         (await send(second, `GET ${at}/${path}`)).status,
       ]).toEqual([409, 200])
+    // An alert alone: the seal would name it too.
+    const other = (await open()).json.investigation_id
+    await settle(t, other)
+    await send(officer, `PUT /investigations/${other}/narrative`, ASSESSMENT)
+    const linked = (await send(officer, 'POST /alerts', { ...alert, dedup_key: uuidv7() })).json.alert_id
+    expect((await send(officer, `POST /investigations/${other}/alerts`, { alert_ids: [linked] })).status).toBe(200)
+    const { restriction_id: hiding } = (await send(officer, `GET /alerts/${linked}`)).json
+    expect((await send(officer, `POST /restrictions/${hiding}/impose`)).status).toBe(200)
+    const { proposal: later } = (await send(officer, `POST /investigations/${other}/propose-outcome`, outcome)).json
+    const closeOther = (who: Someone) =>
+      send(who, `POST /investigations/${other}/close`, { proposal_hash: later.proposal_hash })
+    expect(codesOf(await closeOther(third))).toEqual(['evidence_not_available'])
+    await send(officer, `PUT /restrictions/${hiding}/access/${third.user_id}`, grant)
+    expect((await closeOther(third)).json.state).toBe('closed')
   })
 
   test('a restricted case changes no answer to anybody else, and its people learn who asked', async () => {

@@ -7,9 +7,11 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import type { playbookModel } from '#modules/playbooks/index.ts'
 import { createImposedRestriction } from '#modules/restrictions/index.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { forge, misuse } from '#test/support/own-trigger.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { toReopenedKey } from './lifecycle/acts.ts'
 import { type OpenRequest, openInvestigation } from './opening/open-investigation.ts'
+import { insertNote } from './queries.ts'
 import { insertSeal } from './seal/queries.ts'
 
 let w: TestApp
@@ -238,9 +240,11 @@ describe('closing', () => {
       )
     // The timeline is the database's: only what no row shows is written by the service.
     const event = `insert into app.investigation_event (tenant_id, event_id, investigation_id, kind, category, recorded_by)
-      values ($1, $2, $3, $4, 'person', 'user:x')`
-    const tell = (kind: string) => asPerson(ANNA, (tx) => tx.run(event, [tx.tenant_id, uuidv7(), id, kind]))
+      values ($1, $2, $3, $4, 'person', $5)`
+    const tell = (kind: string, by: string = ANNA) =>
+      asPerson(ANNA, (tx) => tx.run(event, [tx.tenant_id, uuidv7(), id, kind, by]))
     await refuses(tell('closed'), 'PB002')
+    await refuses(tell('assigned', BEN), 'PB002')
     await tell('assigned')
     for (const table of append)
       await refuses(
@@ -249,6 +253,73 @@ describe('closing', () => {
         ),
         '42501',
       )
+  })
+})
+
+describe('events', () => {
+  test('say what this transaction has changed, also when triggers of others write them', async () => {
+    const id = await newCase()
+    await settle(id)
+    await asPerson(ANNA, (tx) =>
+      insertNote(tx, { note_id: uuidv7(), investigation_id: id, revision: null, content: Buffer.from('x') }),
+    )
+    await change(id, toProposal(ANNA))
+    const app = new pg.Client(w.clone.app)
+    await app.connect()
+    const settings = { 'app.tenant_id': t.tenant_id, 'app.actor': ANNA, 'app.sight': 'all', 'app.restoring': 'on' }
+    for (const [name, value] of Object.entries(settings))
+      await app.query('select set_config($1, $2, false)', [name, value])
+    const known = await app.query<{ kind: string; data: object; revision: string | null }>(
+      'select kind, data, revision from app.investigation_event where investigation_id = $1',
+      [id],
+    )
+    const toInsert = (kind: string, by = ANNA, revision: string | null = '2', data: object = {}) =>
+      `insert into app.investigation_event (tenant_id, event_id, investigation_id, kind, category, revision, data, recorded_by)
+        values ('${t.tenant_id}', gen_random_uuid(), '${id}', '${kind}', 'person', ${revision}, '${JSON.stringify(data)}', '${by}')`
+    const kinds = [
+      ...['opened', 'proposed', 'closed', 'reopened', 'withdrawn', 'returned', 'merged', 'ended', 'waiting', 'resumed'],
+      ...['changed', 'gathering', 'restricted', 'step_added', 'step_succeeded', 'step_invented', 'noted', 'task_added'],
+      ...['task_changed', 'information_requested', 'information_ended', 'narrative_written', 'subject_added'],
+      ...['alert_linked', 'evidence_attached', 'evidence_detached', 'other_case_requested'],
+    ]
+    const codes = new Map<string, string | null>()
+    for (const kind of kinds) codes.set(kind, await forge(app, toInsert(kind)))
+    // What is true, but was not changed now.
+    for (const { kind, data, revision } of known.rows)
+      codes.set(`${kind} again`, await forge(app, toInsert(kind, ANNA, revision, data)))
+    // In the transaction that changes the case: nothing else, in nobody else's name, and not twice.
+    const back = `update app.investigation set state = 'open', ${NO_PROPOSAL}, ${NEXT} where investigation_id = '${id}'`
+    for (const [kind, by] of [
+      ['withdrawn', ANNA],
+      ['returned', ANNA],
+      ['reopened', ANNA],
+      ['closed', ANNA],
+      ['changed', BEN],
+    ] as const)
+      codes.set(`${kind} after the change`, await forge(app, `${back}; ${toInsert(kind, by, '3')}`))
+    // A tenant that does not exist would look like one that is being restored.
+    const elsewhere = `set_config('app.tenant_id', case n when 2 then '${uuidv7()}' else '${t.tenant_id}' end, true)`
+    codes.set(
+      'second row',
+      await forge(
+        app,
+        `insert into app.investigation_event (tenant_id, event_id, investigation_id, kind, category, recorded_by)
+           select '${t.tenant_id}', gen_random_uuid(), '${id}', case n when 2 then 'closed' else 'assigned' end, 'person', '${ANNA}'
+             from generate_series(1, 2) n where ${elsewhere} is not null`,
+      ),
+    )
+    await app.query(`select set_config('app.tenant_id', $1, false)`, [t.tenant_id])
+    // Our own trigger on a table that the caller made.
+    codes.set(
+      'misused',
+      await misuse(app, {
+        ...{ like: 'investigation_note', with: 'record_investigation_row' },
+        row: `select * from app.investigation_note where investigation_id = '${id}'`,
+      }),
+    )
+    await app.end()
+    expect([...codes].filter(([, code]) => code !== 'PB002' && code !== '23502')).toEqual([])
+    expect(codes.size).toBeGreaterThan(kinds.length + 5)
   })
 })
 
@@ -446,12 +517,18 @@ describe('each guard is the one that refuses', () => {
     const [unsealed, fresh, closed] = [await proposed(), await newCase(), await proposed()]
     const [settled, given, waived] = [await newCase(), await newCase(), await newCase()]
     await settle(settled)
+    const untried = await newCase()
     for (const id of [given, waived]) {
+      await setStep(id, `state = 'running', started_at = now()`)
+      await setStep(id, `state = 'failed', ended_at = now(), problem = '{"code": "provider_fault"}'`)
+    }
+    for (const id of [given, waived, untried]) {
       const by = `state = 'waived', waived_by = '${BEN}', waived_at = now(), waive_reason = 'Gone', ended_at = now()`
       await setStep(id, by, BEN)
       await change(id, `gathering = 'done'`)
     }
     await asPerson(ANNA, async (tx) => {
+      await addNote(tx, untried, 2)
       await addNote(tx, waived, 2)
       await tx.run(
         `update app.investigation set ${toProposal(ANNA)}, proposed_without = '{funds}' where tenant_id = $1 and investigation_id = $2`,
@@ -523,7 +600,13 @@ describe('each guard is the one that refuses', () => {
           select tenant_id, gen_random_uuid(), restriction_id, 'investigation', investigation_id, 'external_reference', 'x', 'x', 'x', repeat('a', 64), now(), '${ANNA}'
             from app.investigation where investigation_id = '${unsealed}'`,
       ],
-      // Without a step that nobody waived, without a reason, and closed by whoever waived it.
+      // Without a step that nobody waived, or nobody tried, without a reason, and closed by whoever waived it.
+      [
+        'drop trigger investigation_without on app.investigation',
+        'PB002',
+        ANNA,
+        update('investigation', untried, `${toProposal(ANNA)}, proposed_without = '{funds}'`),
+      ],
       [
         'drop trigger investigation_without on app.investigation',
         'PB002',

@@ -87,7 +87,7 @@ export const activationRoutes: readonly Route[] = [
     },
     roles: ['policy_editor'],
     tx: 'write',
-    uses: ['routes', 'executeOperation'],
+    uses: ['routes', 'runHandler'],
     params: registrySchemas.VersionParams,
     body: registrySchemas.SubmissionRequest,
     reply: [201, ChangeRequestView],
@@ -101,7 +101,7 @@ export const activationRoutes: readonly Route[] = [
     const operation = assertFound(kernel.routes.find(({ id }) => id === 'activateDatasetVersion'))
     const proposal = { params: { list_key: params.list_key }, body: { version: version.version, ...body } }
     return submitChangeRequest(tx, operation, proposal, {
-      run: () => kernel.executeOperation(operation.id, { tx, actor, request, audit, ...proposal }),
+      run: () => kernel.runHandler(operation.id, { tx, actor, request, audit, ...proposal }),
       audit,
     })
   }),

@@ -5,6 +5,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { activationStore } from '#modules/definitions/index.ts'
+import { toForgery } from '#test/support/own-trigger.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 import { insertCanaryRows } from './canary.ts'
@@ -259,6 +260,16 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
 describe('a tenant cannot', () => {
   test.each(attempts)('%s', async (_title, refused_with, statements) => {
     expect(await attempt(...statements())).toBe(refused_with)
+  })
+
+  test('move the head of a list or the epoch from a trigger of its own', async () => {
+    for (const statement of [
+      `update app.dataset set head_version = 7 where list_key = 'canary'`,
+      `update app.dataset set head_version = 0 where list_key = 'canary'`,
+      'update app.activation_epoch set epoch = epoch - 1',
+      'update app.activation_epoch set epoch = 9007199254740991',
+    ])
+      expect([statement, await attempt(...toForgery(statement))]).toEqual([statement, IMMUTABLE])
   })
 
   test.each([

@@ -3,6 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { waitUntil } from '#test/support/job-test-app.ts'
+import { forge, misuse } from '#test/support/own-trigger.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 
 let w: TestApp
@@ -233,6 +234,76 @@ describe('the rows that decide about sight', () => {
       expect((await app.query(`select 1 from app.${table}`)).rowCount).toBeGreaterThan(0)
       await expect(app.query(`delete from app.${table}`)).rejects.toMatchObject({ code: 'PB002' })
     }
+    await app.end()
+  })
+
+  test('say what they are copied from, also when they are written by triggers of others', async () => {
+    const imposed = await create()
+    const body = { purpose: 'Case 20', is_in_force: false }
+    const prepared = (await call(owner, 'POST /restrictions', body)).json.restriction_id as string
+    await call(owner, `PUT /restrictions/${imposed}/access/${auditor.user_id}`, { effect: 'exclude' })
+    const app = new pg.Client(w.clone.app)
+    await app.connect()
+    const here = (
+      sight: string,
+    ) => `select set_config('app.tenant_id', '${tenant_id}', false), set_config('app.actor', 'user:test', false),
+      set_config('app.sight', '${sight}', false), set_config('app.restoring', 'on', false)`
+    const rows = async () => {
+      await app.query(here('all'))
+      const list = 'select jsonb_object_keys(ids) from app.restriction_list order by 1'
+      const force = 'select restriction_id::text from app.restriction_force order by 1'
+      const access = 'select principal, effect, until from app.restriction_access order by 1, 2'
+      const person = 'select principal, effect, until from app.restriction_person order by 1, 2'
+      const read = (text: string) => app.query({ text, rowMode: 'array' }).then((found) => found.rows)
+      return [await read(list), await read(force), await read(person), await read(access)] as const
+    }
+    const before = await rows()
+    expect(before).toEqual([[[imposed]], [[imposed]], before[3], before[3]])
+    const person = `'${tenant_id}', '${imposed}', 'user:${auditor.user_id}'`
+    // The list is computed again whoever writes it; nobody writes the other two.
+    const LIST = `update app.restriction_list set ids = '{}'`
+    const elsewhere = `set_config('app.tenant_id', '${uuidv7()}', true)`
+    for (const sight of ['all', 'none']) {
+      await app.query(here(sight))
+      expect(
+        [
+          await forge(app, LIST),
+          await forge(app, LIST, ['drop domain if exists pg_temp.text', 'create domain pg_temp.text as varchar(1)']),
+          await misuse(app, {
+            ...{ like: 'restriction_force', with: 'list_restriction' },
+            ...{ row: `values ('${tenant_id}', '${imposed}')`, then: 'delete from copy' },
+          }),
+        ],
+        sight,
+      ).toEqual([null, null, null])
+      await app.query('drop domain pg_temp.text')
+      expect(
+        [
+          await forge(app, 'delete from app.restriction_list'),
+          await forge(app, 'delete from app.restriction_force'),
+          await forge(app, `update app.restriction_force set restriction_id = '${prepared}'`),
+          await forge(app, `insert into app.restriction_force values ('${tenant_id}', '${prepared}')`),
+          await forge(app, 'delete from app.restriction_person'),
+          await forge(app, `update app.restriction_person set effect = 'grant' where effect = 'exclude'`),
+          await forge(app, `insert into app.restriction_person values (${person}, 'grant') on conflict do nothing`),
+          await misuse(app, {
+            ...{ like: 'restriction', with: 'copy_restriction' },
+            row: `select r.tenant_id, '${prepared}', 'x', true from app.restriction r limit 1`,
+          }),
+          await misuse(app, {
+            ...{ like: 'restriction_access', with: 'copy_restriction_access' },
+            row: `values (${person}, 'grant', false, null, null, now(), 'x')`,
+          }),
+        ].filter((code) => code !== 'PB002' && code !== '23502'),
+        sight,
+      ).toEqual([])
+    }
+    // A tenant that does not exist would look like one that is being restored.
+    const away = `set ids = (select '{}'::jsonb from ${elsewhere} as s (x) where s.x is not null)`
+    expect(await forge(app, `update app.restriction_list ${away}`)).not.toBeNull()
+    await app.query(here('all'))
+    expect(await forge(app, `delete from app.restriction_force where ${elsewhere} is not null`)).not.toBeNull()
+    expect(await rows()).toEqual(before)
     await app.end()
   })
 

@@ -3,8 +3,8 @@ import type { Role } from '#kernel/auth/roles.ts'
 import type { Module } from '#kernel/module.ts'
 import type { Route } from '#kernel/route.ts'
 import { matches, type SearchContext, type SearchHit, type SearchSource } from '#kernel/search/source.ts'
+import { batchQueries } from './batched-queries.ts'
 import { createNameSearch } from './named-objects.ts'
-import { pipelineReads } from './pipelined-reads.ts'
 import { configureSearch } from './queries.ts'
 
 /** The longest that one statement of a search may run; a search gives up rather than slow others down. */
@@ -37,7 +37,7 @@ export async function runSearch(
 ): Promise<SearchGroup[]> {
   const { text } = request.terms
   if (text === '' || sources.length === 0) return []
-  const tx = pipelineReads(request.tx)
+  const tx = batchQueries(request.tx)
   const context: SearchContext = { ...request, tx, findNamedObjects: createNameSearch(tx, text) }
   const [, ...findings] = await Promise.all([
     configureSearch(tx, STATEMENT_TIMEOUT_MS),

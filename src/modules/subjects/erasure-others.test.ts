@@ -55,6 +55,13 @@ async function make(who: Someone, line: string, body?: object) {
 }
 const write = <T>(body: (tx: Tx) => Promise<T>, at = bank) =>
   w.runtime.database.write(fullScope(at.tenant_id, 'operator:test'), body)
+const releaseHold = (hold_id: string, at: typeof bank) =>
+  w.runtime.database.write(fullScope(at.tenant_id, 'user:b'), (tx) =>
+    tx.run(
+      `update app.hold set state = 'released', released_at = now(), released_by = 'user:b', release_reason = 'Order lifted' where hold_id = $1`,
+      [hold_id],
+    ),
+  )
 
 const newSubject = async (name: string, external_id: string | null = null, at = bank): Promise<string> =>
   (await make(at.analyst, 'POST /subjects', { subject_type: 'person', name, ...(external_id && { external_id }) }))
@@ -400,8 +407,7 @@ describe('what is held, and what is investigated', () => {
     await expect
       .poll(() => w.look(at.tenant_id, waiting))
       .toMatchObject({ state: 'queued', problem: { code: 'legal_hold' } })
-    const released = `state = 'released', released_at = now(), released_by = 'user:b', release_reason = 'Order lifted'`
-    await write((tx) => tx.run(`update app.hold set ${released} where hold_id = $1`, [hold_id]), at)
+    await releaseHold(hold_id, at)
     await alter('update app.job set run_at = now() where job_id = $1', [waiting])
     expect(await w.ended(at.tenant_id, waiting)).toMatchObject({ state: 'succeeded' })
     expect((await make(at.officer, `GET /alerts/${alert_id}`)).title).toBe('erased')
@@ -423,8 +429,7 @@ describe('what is held, and what is investigated', () => {
     ]) {
       const { hold_id } = await make(at.officer, 'POST /holds', { object_kind, object_id, reason: 'Court order' })
       expect([object_kind, await answersOf(at.other, subject_id)]).toEqual([object_kind, [false, 409, 'legal_hold']])
-      const released = `state = 'released', released_at = now(), released_by = 'user:b', release_reason = 'Order lifted'`
-      await write((tx) => tx.run(`update app.hold set ${released} where hold_id = $1`, [hold_id]), at)
+      await releaseHold(hold_id, at)
     }
     expect((await answersOf(at.other, subject_id))[1]).toBe(201)
   })

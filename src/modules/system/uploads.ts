@@ -1,6 +1,8 @@
 /** Stores and reads uploaded bytes in chunks of 1 MiB, so that memory stays bounded and no transaction waits for a client. */
+
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
+import { decodePieces } from '#kernel/database/base64-pieces.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -148,13 +150,4 @@ export async function* readUpload(
   }
   if (hash.digest('hex') !== content.sha256) throw new Error(`the stored bytes of upload ${upload_id} have changed`)
   yield* last
-}
-
-function decodePieces(rows: { text: string }[]): Buffer[] {
-  return rows.map((row) => {
-    const piece = Buffer.from(row.text, 'base64')
-    // Rows are found to be garbage late; their texts should not wait for that.
-    row.text = ''
-    return piece
-  })
 }

@@ -8,7 +8,7 @@ import { paginate } from '#kernel/page.ts'
 import { assertReferenced, fail } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import { loadCalendar } from './clocks/calendar-list.ts'
-import { FIRST_CALENDAR } from './clocks/clocks.ts'
+import { DEFAULT_CALENDAR } from './clocks/clocks.ts'
 import { findSetting, listClocks, lockSetting, upsertSetting, type WorkSettingRow } from './clocks/queries.ts'
 import {
   countQueues,
@@ -39,7 +39,7 @@ const readers = ['analyst', 'compliance_officer', 'auditor'] as const
 
 const toUnlistedQueue = (queue: string): WorkQueue => ({
   queue,
-  title: queue === UNROUTED ? 'No queue takes these' : queue,
+  title: queue === UNROUTED ? 'Not in any queue' : queue,
   position: Number.MAX_SAFE_INTEGER,
   team_roles: [],
   assignment: 'manual',
@@ -61,7 +61,7 @@ async function describeItems(
 }
 
 const toSettingsView = (row: WorkSettingRow | undefined) => ({
-  calendar: row?.calendar_key ?? FIRST_CALENDAR,
+  calendar: row?.calendar_key ?? DEFAULT_CALENDAR,
   updated_at: row?.updated_at ?? null,
   updated_by: row?.updated_by ?? null,
   revision: (row?.revision ?? 0) + 1,

@@ -12,7 +12,11 @@ interface RestrictDialogProps {
 
 export function RestrictDialog({ alert: { restriction_id }, onClose }: RestrictDialogProps) {
   const impose = useApiMutation(
-    () => probity.POST('/api/restrictions/{restriction_id}/impose', { params: { path: { restriction_id } } }),
+    // Compliance officers, who alone are offered this, always see it.
+    () =>
+      probity.POST('/api/restrictions/{restriction_id}/impose', {
+        params: { path: { restriction_id: restriction_id ?? '' } },
+      }),
     {
       invalidates: [...touched, 'restrictions'],
       successMessage: 'Restricted. Use “Who has access” to add people',

@@ -60,7 +60,7 @@ async function perform<Input>(input: ActInput, act: Act<Input>, given: Input) {
   await (await act({ kernel, tx, principal: actor.principal }, before, given))()
   const after = assertFound(await findAlert(tx, before.alert_id))
   audit.recordDiff(toRecorded(before), toRecorded(after))
-  return toAlertView(after)
+  return toAlertView(after, actor)
 }
 
 /** What the audit event says in clear: nothing about the subject. */
@@ -118,7 +118,7 @@ export const workRoutes = [
     await recordClaim({ kernel, tx, principal: actor.principal }, before)
     const alert = assertFound(await findAlert(tx, before.alert_id))
     audit.recordDiff({ assignee: null }, { assignee: alert.assignee })
-    return { alert: toAlertView(alert) }
+    return { alert: toAlertView(alert, actor) }
   }),
 
   tenantRoute('PATCH /alerts/:alert_id', {

@@ -94,7 +94,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       submits: operations.activateVersion,
       roles: ['policy_editor'],
       tx: 'write',
-      uses: ['routes', 'executeOperation'],
+      uses: ['routes', 'runHandler'],
       params: s.VersionParams,
       body: s.SubmissionRequest,
       reply: [201, ChangeRequestView],
@@ -110,7 +110,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       const operation = assertFound(kernel.routes.find(({ id }) => id === operations.activateVersion))
       const proposal = { params: { [param]: dataset.list_key }, body: { version: published.version, ...body } }
       return submitChangeRequest(tx, operation, proposal, {
-        run: () => kernel.executeOperation(operation.id, { tx, actor, request, audit, ...proposal }),
+        run: () => kernel.runHandler(operation.id, { tx, actor, request, audit, ...proposal }),
         audit,
       })
     }),

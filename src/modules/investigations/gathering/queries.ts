@@ -151,7 +151,8 @@ export const updateStepAgain = (tx: Tx, investigation_id: string, step_key: stri
     `update app.investigation_step
         set state = 'pending', call_id = $4, job_id = null, problem = null, not_before = null, started_at = null, ended_at = null,
             result_kind = null, result_id = null, evidence_id = null, contract_result = null, cost_amount = null, cost_currency = null,
-            reused_from = null, attempt = attempt + case when $4::uuid is not null and call_id is distinct from $4 then 1 else 0 end,
+            reused_from = null, waived_by = null, waived_at = null, waive_reason = null,
+            attempt = attempt + case when $4::uuid is not null and call_id is distinct from $4 then 1 else 0 end,
             revision = revision + 1, updated_at = now(), updated_by = $5
       where tenant_id = $1 and investigation_id = $2 and step_key = $3`,
     [tx.tenant_id, investigation_id, step_key, call_id, tx.actor],

@@ -61,7 +61,7 @@ export const stepRoutes: readonly Route[] = [
 
   tenantRoute('POST /investigations/:investigation_id/steps/:step_key/retry', {
     id: 'retryInvestigationStep',
-    summary: 'Begin a step again that failed, or that could not be asked',
+    summary: 'Begin a step again that failed, could not be asked, or was waived before it was tried',
     description:
       'An answer that was paid for and can be used now is used. A blocked case goes on with all its steps once the credential is there.',
     roles: workers,

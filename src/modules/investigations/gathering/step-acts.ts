@@ -6,6 +6,7 @@ import { checkAddedStep, loadPlaybook, type playbookModel } from '#modules/playb
 import { callLedger, createCall } from '#modules/providers/index.ts'
 import { payloadStore } from '#modules/source-contracts/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
+import { listTriedSteps } from '../lifecycle/queries.ts'
 import { expectProviders } from '../opening/check-providers.ts'
 import { listPossibleOutcomes } from '../opening/possible-outcomes.ts'
 import { insertSteps } from '../opening/queries.ts'
@@ -51,7 +52,9 @@ export async function beginAgain(
 ): Promise<{ readonly only: string[] | undefined; readonly steps: number }> {
   const { investigation_id, gathering } = investigation
   const isIdle = gathering !== 'running' && (step.state === 'pending' || isDeferred(step))
-  if (!isIdle && !isBlocked(step) && !['failed', 'indeterminate', 'skipped'].includes(step.state))
+  // A waiver of what nobody tried counts for no last outcome: it can be taken back.
+  const isTakenBack = step.state === 'waived' && !(await listTriedSteps(tx, investigation_id)).has(step.step_key)
+  if (!isIdle && !isBlocked(step) && !isTakenBack && !['failed', 'indeterminate', 'skipped'].includes(step.state))
     fail('transition_not_allowed', `The step is ${step.state}.`)
   if (isLeftOut(step) && !(await listApplying(kernel, tx, investigation, [step])).includes(step))
     fail('transition_not_allowed', 'Its condition does not apply to the subject.')

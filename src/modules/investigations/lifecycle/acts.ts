@@ -128,14 +128,15 @@ export const resume: Act<Noted> = async (context, row, { note }) => {
 
 export const proposeOutcome: Act<{ outcome: string } & Noted> = async (context, row, { outcome, note }) => {
   const { tx, caller } = context
-  const without = await listGivenUp(context, row, outcome)
-  const guards = await listOutcomeGuards(context, row, { outcome, without, has_reason: Boolean(note) })
+  const given_up = await listGivenUp(context, row, outcome)
+  const { without } = given_up
+  const guards = await listOutcomeGuards(context, row, { outcome, ...given_up, has_reason: Boolean(note) })
   await expectPermitted(context, 'propose_outcome', row, guards)
   const proposal_hash = hashManifest(await readProposalContent(tx, row, { outcome, without }))
   await stopFirstAction(tx, row)
   const proposal = {
     ...{ proposed_outcome: outcome, proposed_by: caller.principal, proposal_hash },
-    proposed_without: without,
+    proposed_without: [...without],
   }
   await change(context, row, { state: 'proposed', ...proposal }, note)
   const { investigation_id: object_id, restriction_id } = row

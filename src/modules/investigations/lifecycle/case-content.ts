@@ -6,7 +6,7 @@ import { assertFound } from '#kernel/problem.ts'
 import { listApplying } from '../gathering/left-out-steps.ts'
 import { listNarrativeGuards } from '../narrative/narrative.ts'
 import { type CaseCounts, countCase, type InvestigationRow, listSteps } from '../queries.ts'
-import { findHiddenEvidence } from '../seal/queries.ts'
+import { findHiddenContent } from '../seal/queries.ts'
 import { listTasks } from '../tasks/queries.ts'
 import type { CaseContent } from './guards.ts'
 
@@ -30,7 +30,7 @@ export async function readContent(
   // Only an open case can be proposed, and only a proposed one closed; of an erased subject nothing can be read.
   const isOpen = row.state === 'open' || row.state === 'proposed'
   const narrative = isOpen ? await listNarrativeGuards(kernel, tx, row, depth === 'verified') : []
-  const is_hidden = row.state === 'proposed' && (await findHiddenEvidence(tx, investigation_id))
+  const is_hidden = row.state === 'proposed' && (await findHiddenContent(tx, investigation_id))
   const applying = isOpen ? (await listApplying(kernel, tx, row, steps)).map(({ step_key }) => step_key) : []
   const { information_requests_open: requests_open } = counts
   return { content: { steps, applying, tasks, narrative, is_hidden, requests_open }, counts }

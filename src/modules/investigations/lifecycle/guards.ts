@@ -38,7 +38,7 @@ export interface CaseContent {
   readonly tasks: readonly TaskRow[]
   /** Of the narrative; empty: it is complete. */
   readonly narrative: readonly Guard[]
-  /** Of a proposed case: evidence of it is not available to the caller. */
+  /** Of a proposed case: part of what the seal covers, evidence or a linked alert, is not available to the caller. */
   readonly is_hidden: boolean
   /** Requests for information that are open. */
   readonly requests_open: number

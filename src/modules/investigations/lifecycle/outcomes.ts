@@ -7,6 +7,7 @@ import { findSubject } from '#modules/subjects/index.ts'
 import { isLeftOut, listApplying } from '../gathering/left-out-steps.ts'
 import { type InvestigationRow, listSteps, type StepRow } from '../queries.ts'
 import type { Guard } from './guards.ts'
+import { listTriedSteps } from './queries.ts'
 
 interface OutcomeContext {
   readonly kernel: Capabilities<'caches'>
@@ -28,11 +29,18 @@ export async function listOutcomes(context: OutcomeContext, row: InvestigationRo
 /** Nobody will do it: an officer waived it, or its condition does not apply. One that could not be asked is waived first. */
 const isGivenUpStep = (step: StepRow): boolean => step.state === 'waived' || isLeftOut(step)
 
+export interface GivenUp {
+  /** What it does without. */
+  readonly without: readonly string[]
+  /** Waived while another outcome was left, and never tried: it does not do without these. */
+  readonly untried: readonly string[]
+}
+
 /**
- * Steps that the outcome needs and does without. None, as long as another outcome can be reached with all that it needs: doing without is
+ * Steps that the outcome needs and nobody will do. None, as long as another outcome can be reached with all that it needs: doing without is
  * the last way to end a case.
  */
-export async function listGivenUp(context: OutcomeContext, row: InvestigationRow, outcome: string): Promise<string[]> {
+export async function listGivenUp(context: OutcomeContext, row: InvestigationRow, outcome: string): Promise<GivenUp> {
   const { content } = await loadPinned(context, row)
   const allowed = await listOutcomes(context, row)
   const steps = await listSteps(context.tx, row.investigation_id)
@@ -40,17 +48,18 @@ export async function listGivenUp(context: OutcomeContext, row: InvestigationRow
   const given_up = steps.filter((step) => isGivenUpStep(step) && !applying.includes(step))
   const isGivenUp = (key: string) => given_up.some(({ step_key }) => step_key === key)
   const isLeft = content.outcomes.some(({ code, needs }) => allowed.includes(code) && !needs.some(isGivenUp))
-  return isLeft ? [] : (content.outcomes.find(({ code }) => code === outcome)?.needs ?? []).filter(isGivenUp)
+  if (isLeft) return { without: [], untried: [] }
+  const needed = (content.outcomes.find(({ code }) => code === outcome)?.needs ?? []).filter(isGivenUp)
+  const tried = await listTriedSteps(context.tx, row.investigation_id)
+  const isUntried = (key: string) =>
+    steps.some(({ step_key, state }) => step_key === key && state === 'waived') && !tried.has(key)
+  return { without: needed.filter((key) => !isUntried(key)), untried: needed.filter(isUntried) }
 }
 
 export async function listOutcomeGuards(
   context: OutcomeContext,
   row: InvestigationRow,
-  {
-    outcome,
-    without,
-    has_reason,
-  }: { readonly outcome: string; readonly without: readonly string[]; readonly has_reason: boolean },
+  { outcome, without, untried, has_reason }: GivenUp & { readonly outcome: string; readonly has_reason: boolean },
 ): Promise<Guard[]> {
   const { content } = await loadPinned(context, row)
   const declared = content.outcomes.find(({ code }) => code === outcome)
@@ -68,11 +77,19 @@ export async function listOutcomeGuards(
   const steps = await listSteps(context.tx, row.investigation_id)
   const missing = declared.needs
     .filter((key) => !without.includes(key) && steps.find(({ step_key }) => step_key === key)?.state !== 'succeeded')
-    .map((key) => ({
-      code: 'outcome_needs_step',
-      pointer: `#/steps/${key}`,
-      detail: `The outcome ${outcome} needs the step ${key}, which is not done.`,
-    }))
+    .map((key) =>
+      untried.includes(key)
+        ? {
+            code: 'step_not_tried',
+            pointer: `#/steps/${key}`,
+            detail: `The outcome ${outcome} needs the step ${key}, which was waived before anybody tried it: begin it again.`,
+          }
+        : {
+            code: 'outcome_needs_step',
+            pointer: `#/steps/${key}`,
+            detail: `The outcome ${outcome} needs the step ${key}, which is not done.`,
+          },
+    )
   if (without.length === 0 || has_reason) return missing
   const detail = `The outcome ${outcome} needs what nobody will do (${without.join(', ')}). Say in a note why it holds without it.`
   return [...missing, { code: 'reason_required', pointer: '#/note', detail }]

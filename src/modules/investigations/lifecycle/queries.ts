@@ -79,3 +79,14 @@ export const endCasesOf = (tx: Tx, subject_id: string) =>
      returning investigation_id`,
     [tx.tenant_id, subject_id, tx.actor],
   )
+
+/** Keys of steps that failed, had an unknown outcome or could not be asked, at any time: as `app.was_tried` says. */
+export const listTriedSteps = async (tx: Tx, investigation_id: string): Promise<ReadonlySet<string>> =>
+  new Set(
+    (
+      await tx.query<{ step_key: string }>(
+        `select step_key from app.investigation_step where tenant_id = $1 and investigation_id = $2 and app.was_tried(tenant_id, investigation_id, step_key)`,
+        [tx.tenant_id, investigation_id],
+      )
+    ).map(({ step_key }) => step_key),
+  )

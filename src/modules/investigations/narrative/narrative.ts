@@ -68,6 +68,23 @@ export async function readParagraphs(
 export const listCaseEvidence = (tx: Tx, investigation_id: string) =>
   evidenceStore.listEvidenceOf(tx, INVESTIGATION, investigation_id)
 
+export interface ShownParagraph extends Paragraph {
+  /** Cites evidence that is not shown; how much is not said. */
+  readonly cites_more: boolean
+}
+
+/** Without citations of what the reader may not see: its ids are not shown, wherever they were written down. */
+export function showParagraphs(
+  paragraphs: readonly Paragraph[],
+  evidence: readonly Pick<evidenceStore.EvidenceRow, 'evidence_id'>[],
+): ShownParagraph[] {
+  const known = new Set(evidence.map(({ evidence_id }) => evidence_id))
+  return paragraphs.map(({ kind, text, cites }) => {
+    const shown = cites.filter((id) => known.has(id))
+    return { kind, text, cites: shown, cites_more: shown.length < cites.length }
+  })
+}
+
 /** Such as "Conclusion:", which the skeleton offers to be finished. */
 export const isOnlyLabel = (text: string): boolean => /^[^.!?:\n]{1,40}:$/.test(text.trim())
 
@@ -97,11 +114,18 @@ export async function findFindings(
         pointer,
         detail: `Paragraph ${at + 1} states a fact without evidence.`,
       })
-    for (const [place, evidence_id] of cites.entries()) {
-      const item = byId.get(evidence_id)
-      const code = !item ? 'citation_unknown' : await judgeCitation(kernel, tx, item, verified)
+    const shown = cites.flatMap((id) => byId.get(id) ?? [])
+    // Once for a paragraph: neither which nor how many there are is said to somebody who may not see them.
+    if (shown.length < cites.length)
+      found.push({
+        code: 'citation_unknown',
+        pointer: `${pointer}/cites`,
+        detail: `Paragraph ${at + 1} cites what is no evidence of this investigation that is available to you.`,
+      })
+    for (const [place, item] of shown.entries()) {
+      const code = await judgeCitation(kernel, tx, item, verified)
       if (code === null) continue
-      const detail = `Paragraph ${at + 1} cites ${evidence_id}, which ${citationTexts[code]}.`
+      const detail = `Paragraph ${at + 1} cites ${item.evidence_id}, which ${citationTexts[code]}.`
       found.push({ code, pointer: `${pointer}/cites/${place}`, detail })
     }
   }
@@ -109,7 +133,6 @@ export async function findFindings(
 }
 
 const citationTexts = {
-  citation_unknown: 'is no evidence of this investigation that is available to you',
   citation_detached: 'was detached',
   citation_erased: 'was erased',
   citation_changed: 'has changed since it was attached',

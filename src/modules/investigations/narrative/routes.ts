@@ -5,7 +5,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { assertCase } from '../lifecycle/case-content.ts'
 import { findInvestigation, lockInvestigation } from '../queries.ts'
 import { InvestigationParams } from '../schema.ts'
-import { findFindings, listCaseEvidence, readParagraphs, writeNarrative } from './narrative.ts'
+import { findFindings, listCaseEvidence, readParagraphs, showParagraphs, writeNarrative } from './narrative.ts'
 import { findNarrative, listNarratives } from './queries.ts'
 import { Narrative, NarrativeQuery, NarrativeRequest, NarrativeVersionPage, NarrativeVersionQuery } from './schema.ts'
 import { readSkeleton } from './skeleton.ts'
@@ -16,7 +16,8 @@ export const narrativeRoutes = [
   tenantRoute('GET /investigations/:investigation_id/narrative', {
     id: 'getInvestigationNarrative',
     summary: 'Narrative of an investigation with what is missing, and a skeleton from the evidence',
-    description: 'Version 0 where nothing was written yet.',
+    description:
+      'Version 0 where nothing was written yet. Citations of evidence that the caller may not see are left out.',
     roles: readers,
     tx: 'read',
     uses: ['encryption', 'integrity', 'modules'],
@@ -44,7 +45,8 @@ export const narrativeRoutes = [
     const { paragraphs } = await readParagraphs(kernel, tx, row, stored)
     const findings = await findFindings(kernel, tx, paragraphs, { evidence, verified: verify })
     const { content_hash, written_at, written_by } = stored
-    return { version: stored.version, content_hash, paragraphs, findings, skeleton, written_at, written_by }
+    const shown = showParagraphs(paragraphs, evidence).map(({ cites_more: _, ...paragraph }) => paragraph)
+    return { version: stored.version, content_hash, paragraphs: shown, findings, skeleton, written_at, written_by }
   }),
 
   tenantRoute('PUT /investigations/:investigation_id/narrative', {

@@ -129,8 +129,9 @@ function arrangeNarrative(data: CollectedCase, format: ReportFormat): ReportSect
         kind: 'note',
         text: `${by}${is_sealed ? '; it is the sealed one' : ''}. E1, E2 … name items of the evidence below.`,
       },
-      ...narrative.paragraphs.map(({ kind, text, cites }): ReportBlock => {
-        const cited = cites.length === 0 ? '' : ` [${cites.map(nameOf).join(', ')}]`
+      ...narrative.paragraphs.map(({ kind, text, cites, cites_more }): ReportBlock => {
+        const names = [...cites.map(nameOf), ...(cites_more ? ['evidence that is not shown'] : [])]
+        const cited = names.length === 0 ? '' : ` [${names.join(', ')}]`
         return { kind: 'text', text: `${writeParagraph({ kind, text })}${cited}` }
       }),
     ],

@@ -3,7 +3,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { openNotes } from '../case-notes.ts'
-import { listCaseEvidence, readParagraphs } from '../narrative/narrative.ts'
+import { listCaseEvidence, readParagraphs, showParagraphs } from '../narrative/narrative.ts'
 import { findNarrative } from '../narrative/queries.ts'
 import { findInvestigation, type InvestigationRow } from '../queries.ts'
 import { listSeals } from '../seal/queries.ts'
@@ -13,12 +13,18 @@ import { listActNotes, listEvidenceRestrictions } from './queries.ts'
 type FindingsKernel = Capabilities<'caches' | 'encryption'>
 
 /** Gone with the person whom the case is about. */
-async function readSealedNarrative(kernel: FindingsKernel, tx: Tx, row: InvestigationRow, version: number | null) {
+async function readSealedNarrative(
+  kernel: FindingsKernel,
+  tx: Tx,
+  row: InvestigationRow,
+  { version, evidence }: { version: number | null; evidence: Awaited<ReturnType<typeof listCaseEvidence>> },
+) {
   const stored = version === null ? undefined : await findNarrative(tx, row.investigation_id, version)
   if (!stored) return null
   try {
     const { paragraphs } = await readParagraphs(kernel, tx, row, stored)
-    return { version: stored.version, written_at: stored.written_at, written_by: stored.written_by, paragraphs }
+    const { written_at, written_by } = stored
+    return { version: stored.version, written_at, written_by, paragraphs: showParagraphs(paragraphs, evidence) }
   } catch (error) {
     if (error instanceof Problem && error.code === 'erased') return null
     throw error
@@ -56,7 +62,7 @@ export async function collectCaseFindings(kernel: FindingsKernel, tx: Tx, invest
     closed_by: row.closed_by,
     closed_at: row.closed_at,
     seal: seal ? { seal_no: seal.seal_no, manifest_hash: seal.manifest_hash, key_id: seal.key_id } : null,
-    narrative: await readSealedNarrative(kernel, tx, row, sealed_version),
+    narrative: await readSealedNarrative(kernel, tx, row, { version: sealed_version, evidence }),
     ...(row.state === 'closed' || row.state === 'proposed'
       ? await readActNotes(kernel, tx, row)
       : { proposal_note: null, closing_note: null }),

@@ -7,7 +7,7 @@ import { resolver } from '#modules/definitions/index.ts'
 import { decisionRecords } from '#modules/evaluations/index.ts'
 import { openNotes } from '../case-notes.ts'
 import { loadPinned } from '../lifecycle/outcomes.ts'
-import { listCaseEvidence, readParagraphs } from '../narrative/narrative.ts'
+import { listCaseEvidence, readParagraphs, showParagraphs } from '../narrative/narrative.ts'
 import { findNarrative } from '../narrative/queries.ts'
 import { findInvestigation, type InvestigationRow, listCaseSubjects, listSteps, listTimeline } from '../queries.ts'
 import { listSeals } from '../seal/queries.ts'
@@ -55,12 +55,18 @@ async function readTimeline(kernel: CollectCapabilities, tx: Tx, row: Investigat
     .toReversed()
 }
 
-async function readNarrative(kernel: CollectCapabilities, tx: Tx, row: InvestigationRow, sealed: number | null) {
+async function readNarrative(
+  kernel: CollectCapabilities,
+  tx: Tx,
+  row: InvestigationRow,
+  { sealed, evidence }: { sealed: number | null; evidence: Awaited<ReturnType<typeof listCaseEvidence>> },
+) {
   const stored = await findNarrative(tx, row.investigation_id)
   if (!stored) return null
   const { version, content_hash, written_at, written_by } = stored
   const { paragraphs } = await readParagraphs(kernel, tx, row, stored)
-  return { version, content_hash, written_at, written_by, is_sealed: version === sealed, paragraphs }
+  const shown = showParagraphs(paragraphs, evidence)
+  return { version, content_hash, written_at, written_by, is_sealed: version === sealed, paragraphs: shown }
 }
 
 export async function collectCase(kernel: CollectCapabilities, tx: Tx, investigation_id: string) {
@@ -82,7 +88,7 @@ export async function collectCase(kernel: CollectCapabilities, tx: Tx, investiga
   const alerts = await listReportedAlerts(tx, investigation_id)
   const subjects = await listCaseSubjects(tx, investigation_id)
   const timeline = await readTimeline(kernel, tx, row)
-  const narrative = await readNarrative(kernel, tx, row, seal?.narrative_version ?? null)
+  const narrative = await readNarrative(kernel, tx, row, { sealed: seal?.narrative_version ?? null, evidence })
   const decided = steps.flatMap(({ result }) => (result?.kind === 'evaluation' ? [result.id] : []))
   const decisions = await readDecisions(kernel, tx, decided)
   const code = row.outcome ?? row.proposed_outcome

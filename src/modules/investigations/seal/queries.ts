@@ -92,12 +92,7 @@ export const findLastEvent = (tx: Tx, investigation_id: string) =>
 const hiddenEvidence = `exists (select 1 from app.evidence_item e where e.tenant_id = $1 and e.owner_kind = 'investigation' and e.owner_id = $2
   and not ${evidenceStore.isShown('e')})`
 
-/** Whether the case has evidence that the caller may not see. */
-export const findHiddenEvidence = async (tx: Tx, investigation_id: string): Promise<boolean> =>
-  (await tx.find<{ hidden: boolean }>(`select ${hiddenEvidence} as hidden`, [tx.tenant_id, investigation_id]))
-    ?.hidden ?? false
-
-/** Whether the seal of a case names objects that the caller may not see. */
+/** Whether the seal of a case names, or would name, objects that the caller may not see: evidence and linked alerts. */
 export const findHiddenContent = async (tx: Tx, investigation_id: string): Promise<boolean> =>
   (
     await tx.find<{ hidden: boolean }>(

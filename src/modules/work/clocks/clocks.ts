@@ -16,7 +16,7 @@ import {
 } from './queries.ts'
 
 /** Used where the tenant has chosen no calendar. */
-export const FIRST_CALENDAR = 'weekdays'
+export const DEFAULT_CALENDAR = 'weekdays'
 
 export interface NewClock extends ObjectRef {
   readonly clock_key: string
@@ -33,7 +33,7 @@ export interface NewClock extends ObjectRef {
 
 /** The due time is computed once, here, with the calendar in force. */
 export async function startClock(kernel: Capabilities<'caches'>, tx: Tx, clock: NewClock): Promise<ClockRow> {
-  const calendar_key = clock.calendar ?? (await findSetting(tx))?.calendar_key ?? FIRST_CALENDAR
+  const calendar_key = clock.calendar ?? (await findSetting(tx))?.calendar_key ?? DEFAULT_CALENDAR
   const { duration } = clock
   const started_at = new Date(clock.started_at ?? Date.now())
   const { due_at, receipt } = await computeWithReceipt(kernel, tx, { duration, calendar: calendar_key }, (calendar) =>

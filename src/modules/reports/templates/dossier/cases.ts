@@ -122,19 +122,21 @@ function listFacts(one: CollectedCase, findings: CaseFindings, names: Names, for
   ]
 }
 
+const NOT_SHOWN = 'evidence that is not shown'
+
 /** Each fact with the evidence that it cites, then what was concluded from them. */
 function listFindings({ state, narrative, evidence }: CaseFindings): ReportBlock[] {
   if (!narrative)
     return state === 'closed' ? [{ kind: 'text', text: 'The narrative of the case can no longer be read.' }] : []
-  const nameOf = (evidence_id: string) =>
-    evidence.find((item) => item.evidence_id === evidence_id)?.no ?? 'evidence that is not shown'
+  const nameOf = (evidence_id: string) => evidence.find((item) => item.evidence_id === evidence_id)?.no ?? NOT_SHOWN
   return [
     {
       kind: 'note',
       text: 'What it found; E1, E2 … name the evidence of the case that a sentence cites, and an assessment is what the writer concludes:',
     },
-    ...narrative.paragraphs.map(({ kind, text, cites }): ReportBlock => {
-      const cited = cites.length === 0 ? '' : ` [${cites.map(nameOf).join(', ')}]`
+    ...narrative.paragraphs.map(({ kind, text, cites, cites_more }): ReportBlock => {
+      const names = [...cites.map(nameOf), ...(cites_more ? [NOT_SHOWN] : [])]
+      const cited = names.length === 0 ? '' : ` [${names.join(', ')}]`
       return { kind: 'text', text: `${writeParagraph({ kind, text })}${cited}` }
     }),
   ]

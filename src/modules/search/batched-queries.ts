@@ -19,7 +19,7 @@ function createPending(text: string, values: readonly unknown[]): PendingQuery {
 }
 
 /** Handles `query` and `find`; everything else is left to the transaction. */
-export function pipelineReads(tx: Tx): Tx {
+export function batchQueries(tx: Tx): Tx {
   let pending = new Map<string, PendingQuery>()
 
   const flush = async (): Promise<void> => {
