@@ -26,6 +26,7 @@ import { getFile } from './report-access.ts'
 import { readSnapshot } from './report-content.ts'
 import { scheduleErasure } from './schedules/queries.ts'
 import { runIfDue } from './schedules/schedules.ts'
+import { compareInstallation } from './verify-report.ts'
 
 let w: TestApp
 let superuser: pg.Client
@@ -154,6 +155,11 @@ describe('a subject dossier', () => {
     const { result } = (await t.runToEnd(await t.make(`POST /reports/${report_id}/verify`))) as {
       result: { files: object[] }
     }
+    // A report of an earlier renderer has the hash of the layout where the hash of the template is now.
+    const { layout_sha256, ...others } = manifest
+    const earlier = { ...others, renderer: 3, template: { ...manifest.template, sha256: layout_sha256 } }
+    expect(await compareInstallation(w.kernel.printing, 'html', earlier)).toEqual(['engine'])
+    expect(manifest.template.sha256).not.toBe(layout_sha256)
     expect(result).toMatchObject({ is_identical: true })
     expect(result.files.map((file) => (file as { differs: string[] }).differs)).toEqual([[], [], [], []])
     expect(await t.make(`GET /reports/${report_id}`)).toMatchObject({ is_identical: true })

@@ -113,7 +113,7 @@ describe('the inbox', () => {
 
     const second = await at(beata, '/inbox')
     await second.page.getByRole('button', { name: /^Second person/ }).click()
-    expect(await second.page.getByRole('table', { name: 'Alerts' }).getByRole('row').count()).toBeGreaterThan(0)
+    await second.page.getByRole('table', { name: 'Alerts' }).getByRole('row').first().waitFor()
     const shown = second.page.getByRole('region', { name: 'Chosen alert' })
     await shown.getByText('Another date of birth in the passport').waitFor()
     await shown.getByRole('link', { name: 'Open' }).click()

@@ -148,7 +148,8 @@ function AdapterStep({ dataset, file_name, upload }: AdapterStepProps) {
             }))}
             onChange={choose}
           />
-          {detection && (
+          {/* What a plugin reads is not detected. */}
+          {detection && !adapter?.plugin && (
             <DetectionHint
               detection={detection}
               isUsed={!best || (best.adapter_key === adapter_key && isSameOptions(best.options, chosen))}

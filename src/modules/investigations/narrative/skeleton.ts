@@ -42,7 +42,6 @@ export function createSkeleton({ row, alerts, evidence, tasks, outcomes }: Skele
   const who = attached.filter(({ kind }) => kind === 'subject_version')
   const rest = attached.filter(({ kind }) => kind !== 'subject_version')
   const name = `Who: ${row.subject_name}, ${row.subject_type}.`
-  const because = alerts.length === 0 ? '' : `: ${alerts.map(({ title }) => title).join('; ')}`
   return [
     who.length === 0
       ? assessment(name)
@@ -50,7 +49,7 @@ export function createSkeleton({ row, alerts, evidence, tasks, outcomes }: Skele
           name,
           who.map(({ evidence_id }) => evidence_id),
         ),
-    assessment(`Why: the case was opened on ${toDay(row.created_at)} ${originTexts[row.origin]}${because}.`),
+    assessment(`Why: the case was opened on ${toDay(row.created_at)} ${originTexts[row.origin]}.`),
     ...alerts.map((alert) => assessment(describeAlert(alert))),
     ...rest.map((item) => fact(describeEvidence(item, outcomes.get(item.evidence_id)), [item.evidence_id])),
     ...tasks.flatMap(({ title, state, result }) =>
