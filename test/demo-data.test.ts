@@ -155,10 +155,10 @@ test('an interrupted run and two processes at once leave the data of one run', a
     ratings: 1068,
     overrides: 9,
     ended: 1,
-    versions: 18,
-    activations: 16,
-    proposals: 11,
-    impact_runs: 6,
+    versions: 19,
+    activations: 17,
+    proposals: 12,
+    impact_runs: 7,
     schedules: 1,
     bulk_files: 1,
     // Two countries were looked up for the cases, and one company.
@@ -223,6 +223,13 @@ describe('investigations of the demo tenant', () => {
     const pack = await callAs('auditor', `GET ${at}/pack`)
     const examined = await examinePack(pack.bytes, checkpoints.public_key)
     expect(examined).toMatchObject({ faults: [], evidence: 5 })
+    expect([examined.proposed_by, examined.closed_by].map((actor) => examined.people[actor ?? ''])).toEqual([
+      ...['Anton Analyst', 'Clara Compliance'],
+    ])
+    // A narrative can begin with what the alert said and providers answered, not only with when they were asked.
+    const begun: string[] = narrative.skeleton.map(({ text }: { text: string }) => text)
+    expect(begun.filter((text) => text.startsWith('Alert of '))).toEqual([expect.stringMatching(/, .+: .+: .+/)])
+    expect(begun).toContainEqual(expect.stringMatching(/^Prohibited country: (nothing|an entry) was found \(Provider /))
     const { json: reports } = await callAs('auditor', 'GET /api/reports?template_key=investigation-pack')
     const [{ report_id, files, state }] = reports.items
     const { json: capabilities } = await callAs('auditor', 'GET /api/capabilities')
@@ -367,9 +374,15 @@ describe('providers of the demo tenant', () => {
     expect(replay).toMatchObject({ verdict: 'identical', evidence: [{ payload: 'verified' }] })
   })
 
-  test('one plugin is in force and runs, and none is invalid', async () => {
+  test('a factor and an adapter are plugins in force that run', async () => {
     const { json } = await callAs('policy_editor', 'GET /api/plugins')
-    expect(json.items).toMatchObject([{ plugin_key: 'board-turnover', kind: 'factor', runs: true, reasons: [] }])
+    expect(json.items).toMatchObject([
+      { plugin_key: 'board-turnover', kind: 'factor', runs: true, reasons: [] },
+      { plugin_key: 'branch-watchlist', kind: 'adapter', runs: true, reasons: [] },
+    ])
+    const { json: adapters } = await callAs('policy_editor', 'GET /api/reference-data/adapters?limit=200')
+    const offered = adapters.items.filter((one: { plugin: object | null }) => one.plugin !== null)
+    expect(offered).toMatchObject([{ title: 'Watch list of the branches', plugin: { runs: true } }])
     const body = { input: { directors: 4, changes: 1 } }
     const ran = await callAs('policy_editor', 'POST /api/plugins/board-turnover/versions/1/run', body)
     expect([ran.status, ran.json.output]).toMatchObject([200, { score_bps: 2500, reason_code: 'BOARD_CHANGED' }])

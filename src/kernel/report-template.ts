@@ -112,6 +112,8 @@ export interface ReportFormat {
   instant(timestamp: string | null): string
   day(timestamp: string | null): string
   count(value: number): string
+  /** Decimal digits, exactly, with at least `scale` decimals. */
+  decimal(value: string, scale: number): string
   /** Basis points as a percentage. */
   share(bps: number | null): string
 }

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from './api-mutation.ts'
 import { RelativeTime } from './date-time.tsx'
+import { useFirstAnswer } from './first-answers.tsx'
 import { formatOperation } from './format.ts'
 import { Principal } from './principal.tsx'
 import { ProblemNote } from './problem-note.tsx'
@@ -18,13 +19,14 @@ interface BreakGlassInboxProps {
 }
 
 export function BreakGlassInbox({ hidesEmpty = false }: BreakGlassInboxProps) {
-  const { data, error } = useQuery({
+  const { data, error, isLoading } = useQuery({
     queryKey: ['break-glass-reviews', 'inbox'],
     queryFn: ({ signal }) =>
       probity.GET('/api/break-glass-reviews/inbox', { params: { query: { limit: 20 } }, signal }),
     refetchInterval: 15_000,
     throwOnError: false,
   })
+  useFirstAnswer(isLoading)
   if (hidesEmpty && error === null && (data === undefined || data.items.length === 0)) return null
   return (
     <Section title="Emergency changes to acknowledge">

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { PageLink } from './link.tsx'
+import { LoadingText } from './loading-text.tsx'
 
 const kinds: Readonly<Record<string, string>> = { key: 'API key', job: 'Job', seed: 'Set-up', operator: 'Operator' }
 const UUID = /^[0-9a-f-]{36}$/
@@ -30,8 +31,7 @@ export function Principal({ of, isAlwaysNamed = false }: PrincipalProps) {
     throwOnError: false,
   })
   if (isMe) return <span title={of}>{isAlwaysNamed && me.name !== null ? `${me.name} (you)` : 'you'}</span>
-  // No id is shown first: it would be replaced by the name at once.
-  if (isLoading) return <span className="quiet">…</span>
+  if (isLoading) return <LoadingText />
   if (name !== undefined && kind === 'key') return <span title={of}>API key {name}</span>
   if (name !== undefined) {
     return may('getUser') ? (

@@ -35,7 +35,9 @@ Example:
       if (changed.length > 0) terminal.out(`CHANGED SINCE THE SEAL: ${changed.join(', ')}.`)
       const as = changed.length > 0 ? 'Genuine as it was sealed' : 'Genuine'
       terminal.out(`${as}: ${report.reference}, seal ${report.seal_no}, signed by key ${report.key_id}${held}.`)
-      terminal.out(`  outcome ${report.outcome}, proposed by ${report.proposed_by}, closed by ${report.closed_by}`)
+      terminal.out(
+        `  outcome ${report.outcome}, proposed by ${nameIn(report, report.proposed_by)}, closed by ${nameIn(report, report.closed_by)}`,
+      )
       if (report.is_test) terminal.out('  TEST: evidence of it was not given by a live provider')
       for (const limit of report.limits) terminal.out(`  ${limit}`)
       terminal.out(`  ${report.files} files, ${report.evidence} evidence items`)
@@ -45,6 +47,12 @@ Example:
     }
     return genuine ? 0 : 1
   },
+}
+
+/** With the id, which is what was sealed. */
+const nameIn = ({ people }: PackReport, actor: string | null): string => {
+  const name = people[actor ?? '']
+  return typeof name === 'string' ? `${name} (${actor})` : `${actor}`
 }
 
 type Json = Readonly<Record<string, unknown>>
@@ -88,6 +96,8 @@ export interface PackReport {
   readonly outcome: string | null
   readonly proposed_by: string | null
   readonly closed_by: string | null
+  /** Names of the people, as the archive states them; archives of earlier releases have none. */
+  readonly people: Readonly<Record<string, string>>
   readonly key_id: string | null
   readonly files: number
   readonly evidence: number
@@ -121,6 +131,7 @@ export async function examinePack(bytes: Buffer, key?: string): Promise<PackRepo
     outcome: seal?.outcome ?? null,
     proposed_by: seal?.proposal?.proposed_by ?? null,
     closed_by: seal?.closed_by ?? null,
+    people: readJson<Record<string, string>>(files, 'people.json') ?? {},
     key_id: seal?.key_id ?? null,
     files: files.size,
     evidence: seal?.evidence?.length ?? 0,

@@ -15,7 +15,7 @@ export interface Printing {
   readonly layout: string
   readonly stylesheet: string
   /** Of layout and stylesheet. */
-  readonly template_sha256: string
+  readonly layout_sha256: string
 }
 
 export function createPrinting(
@@ -28,6 +28,6 @@ export function createPrinting(
     pdf: new PdfCompiler({ ...settings, ...process, fonts_dir: path.join(assets_dir, 'fonts') }),
     layout,
     stylesheet,
-    template_sha256: hash('sha256', JSON.stringify([layout, stylesheet]), 'hex'),
+    layout_sha256: hash('sha256', JSON.stringify([layout, stylesheet]), 'hex'),
   }
 }

@@ -213,7 +213,7 @@ describe('a change request that waits', () => {
       waiting: { count: 200, is_capped: true },
       emergency_changes: { count: 200, is_capped: true },
     })
-    expect(admin.tenant_admin.failed_jobs).toMatchObject([{ kind: 'housekeeping' }])
+    expect(admin.tenant_admin.failed_jobs).toMatchObject([{ kind: 'housekeeping', reason: null }])
   })
 
   test('names its customer only to those who may read customers', async () => {

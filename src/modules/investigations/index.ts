@@ -30,6 +30,7 @@ import { workKinds } from './work-kinds.ts'
 export { countGathering, countOpenCases } from './gathering/queries.ts'
 export { countOfficers } from './queries.ts'
 export { type CaseFindings, collectCaseFindings } from './report/case-findings.ts'
+export { writeParagraph } from './report/paragraph-text.ts'
 
 export const investigations: Module = {
   name: 'investigations',

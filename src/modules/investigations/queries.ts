@@ -139,8 +139,9 @@ export const listFoundInvestigations = (
 
 export const listTitles = (tx: Tx, ids: readonly string[]) =>
   tx.query<{ id: string; title: string }>(
-    `select investigation_id as id, reference || ' ' || title as title from app.investigation
-      where tenant_id = $1 and investigation_id = any ($2::uuid[])`,
+    `select i.investigation_id as id, i.reference || ' ' || s.name || ': ' || i.title as title
+       from app.investigation i join app.subject s on s.tenant_id = i.tenant_id and s.subject_id = i.subject_id
+      where i.tenant_id = $1 and i.investigation_id = any ($2::uuid[])`,
     [tx.tenant_id, ids],
   )
 

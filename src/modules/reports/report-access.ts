@@ -3,7 +3,8 @@ import type { AuditNotes } from '#kernel/audit/record.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { findRetentionPolicy } from '#modules/tenant/index.ts'
-import { findReport, findReportRestriction, lockReport, type ReportRow } from './queries.ts'
+import type { ReportFormatName } from './model.ts'
+import { findReport, findReportRestriction, lockReport, type ReportFile, type ReportRow } from './queries.ts'
 
 const DAY_MS = 86_400_000
 
@@ -31,9 +32,21 @@ export async function openReportForChange(reader: Reader, report_id: string): Pr
 }
 
 /** Deleted and erased reports have no content. */
-export function expectContent({ state, files, snapshot_sha256 }: ReportRow): void {
+export function expectContent({ state, files, snapshot_sha256, job_id }: ReportRow): void {
   if (state === 'deleted' || state === 'erased') fail('erased', { members: { snapshot_sha256, files } })
-  if (state === 'collecting') fail('not_finished', 'The content of the report is being collected.')
+  if (state === 'collecting') fail('not_finished', `The content of the report is being collected by job ${job_id}.`)
+}
+
+/** A file that the job still makes is another answer than one that it will never make. */
+export function getFile(report: ReportRow, format: ReportFormatName): ReportFile {
+  expectContent(report)
+  const { state, files, formats, failure, job_id } = report
+  const file = files.find((one) => one.format === format)
+  if (file) return file
+  if (state === 'rendering' && formats.includes(format))
+    return fail('not_finished', `The ${format} file is being made by job ${job_id}.`)
+  const isRequested = formats.includes(format) && failure !== null
+  return fail('format_unavailable', isRequested ? failure : `The report was not requested as ${format}.`)
 }
 
 /** A class that the policy does not name is kept, and so is one without a period. */

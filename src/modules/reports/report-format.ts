@@ -12,6 +12,10 @@ export function createReportFormat(locale: string, time_zone: string): ReportFor
     instant: (timestamp) => (timestamp === null ? NONE : instant.format(new Date(timestamp))),
     day: (timestamp) => (timestamp === null ? NONE : day.format(new Date(timestamp))),
     count: (value) => count.format(value),
+    decimal: (value, scale) =>
+      new Intl.NumberFormat(locale, { minimumFractionDigits: scale, maximumFractionDigits: 20 }).format(
+        value as Intl.StringNumericLiteral,
+      ),
     share: (bps) => (bps === null ? NONE : share.format(bps / 10_000)),
   }
 }

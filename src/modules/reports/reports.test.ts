@@ -19,12 +19,14 @@ import { readPdf } from '#test/support/pdf-text.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { threadsDir } from '#test/support/threads.ts'
 import { reportErasure } from './erase-reports.ts'
-import { findStoredReport, type StoredReport } from './queries.ts'
+import { findStoredReport, type ReportRow, type StoredReport } from './queries.ts'
 import { toCell } from './render/csv-text.ts'
 import { toPrinted } from './render/printable-text.ts'
+import { getFile } from './report-access.ts'
 import { readSnapshot } from './report-content.ts'
 import { scheduleErasure } from './schedules/queries.ts'
 import { runIfDue } from './schedules/schedules.ts'
+import { compareInstallation } from './verify-report.ts'
 
 let w: TestApp
 let superuser: pg.Client
@@ -143,7 +145,7 @@ describe('a subject dossier', () => {
   test('states what it was made with, and is identical when it is made again', async () => {
     const manifest = await t.make(`GET /reports/${report_id}/manifest`)
     expect(manifest).toMatchObject({
-      template: { key: 'subject-dossier', version: 3 },
+      template: { key: 'subject-dossier', version: 4 },
       engine: { name: 'typst-ts-node-compiler', version: '0.7.0' },
       parameters: { subject_id },
     })
@@ -153,6 +155,11 @@ describe('a subject dossier', () => {
     const { result } = (await t.runToEnd(await t.make(`POST /reports/${report_id}/verify`))) as {
       result: { files: object[] }
     }
+    // A report of an earlier renderer has the hash of the layout where the hash of the template is now.
+    const { layout_sha256, ...others } = manifest
+    const earlier = { ...others, renderer: 3, template: { ...manifest.template, sha256: layout_sha256 } }
+    expect(await compareInstallation(w.kernel.printing, 'html', earlier)).toEqual(['engine'])
+    expect(manifest.template.sha256).not.toBe(layout_sha256)
     expect(result).toMatchObject({ is_identical: true })
     expect(result.files.map((file) => (file as { differs: string[] }).differs)).toEqual([[], [], [], []])
     expect(await t.make(`GET /reports/${report_id}`)).toMatchObject({ is_identical: true })
@@ -438,6 +445,7 @@ describe('a dossier of somebody who was rated and investigated', () => {
     const obtained_at = new Date().toISOString()
     const { evidence_id } = await t.make('POST /evidence', { body: { ...item, obtained_at } })
     await settleCase(t, { investigation_id })
+    await t.make(`POST ${at}/tasks`, { body: { title: 'Plan the end' } })
     const paragraphs = [
       { kind: 'fact', text: 'The listed party was born twenty-two years earlier.', cites: [evidence_id] },
       { kind: 'assessment', text: 'She is not the listed party.', cites: [] },
@@ -457,10 +465,12 @@ describe('a dossier of somebody who was rated and investigated', () => {
   test('says what each case found, on what evidence, who proposed and closed it, and where its report is', async () => {
     const { seals } = await t.make(`GET /investigations/${investigation_id}`)
     expect(seals).toBe(1)
+    // Nobody waits for an open task of a closed case.
+    expect((await listPrinted(case_report_id)).join('\n')).toMatch(/Plantheend\n–\nnotneeded/)
     for (const sentence of [
       'No suspicion (INV_NO_SUSPICION). The evidence leaves no ground for suspicion.',
       'The listed party was born twenty-two years earlier. [E1]',
-      'Conclusion: She is not the listed party.',
+      'Assessment: She is not the listed party.',
       'Entry of the list',
       'Dates of birth differ.',
       'Agreed, review in a year.',
@@ -597,6 +607,30 @@ describe('what a report cannot be made of', () => {
     expect((await readContent(report_id, 'csv', analyst)).status).toBe(404)
     const absent = await readContent(report_id, 'pdf')
     expect([absent.status, absent.json.code]).toEqual([409, 'format_unavailable'])
+  })
+
+  test('a file that is still being made is another answer than one that is never made', async () => {
+    const job = await t.make('POST /reports', { body: { template: 'programme-overview', formats: ['json', 'csv'] } })
+    const id = job.resource.split('/').at(-1)
+    const early = await readContent(id, 'csv')
+    expect(early.json).toMatchObject({ status: 409, code: 'not_finished', retryable: true })
+    expect(early.json.detail).toContain(job.job_id)
+    await w.call(`POST /jobs/${job.job_id}/cancel`, { token: await t.token() })
+    const ended = await readContent(id, 'csv')
+    expect([ended.json.code, ended.json.detail]).toEqual(['format_unavailable', 'The job that made it has ended.'])
+    const row: ReportRow = await t.make(`GET /reports/${id}`)
+    const get = (more: Partial<ReportRow>, format: 'csv' | 'pdf') => () => getFile({ ...row, ...more }, format)
+    const making = {
+      state: 'rendering',
+      failure: null,
+      files: [{ format: 'json', sha256: 'x', size_bytes: 1 }],
+    } as const
+    expect(get({ ...making, files: [...making.files] }, 'csv')).toThrow(
+      expect.objectContaining({ code: 'not_finished' }),
+    )
+    expect(get({ ...making, files: [...making.files] }, 'pdf')).toThrow(
+      expect.objectContaining({ code: 'format_unavailable' }),
+    )
   })
 })
 

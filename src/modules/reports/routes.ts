@@ -11,7 +11,7 @@ import { fileMediaTypes, streamReply } from '#kernel/route.ts'
 import { chooseFormats, createReport, findTemplate, listTemplates, MAKE_REPORT } from './create-report.ts'
 import type { ReportFormatName } from './model.ts'
 import { findManifest, listReports, removeParts, updateEnded } from './queries.ts'
-import { expectContent, expectDeletable, openReport, openReportForChange } from './report-access.ts'
+import { expectContent, expectDeletable, getFile, openReport, openReportForChange } from './report-access.ts'
 import { readPart, readSnapshot } from './report-content.ts'
 import {
   ContentQuery,
@@ -160,7 +160,9 @@ export const reportRoutes = [
     id: 'getReportContent',
     summary: 'A file of a report, as an attachment or for a preview',
     description:
-      'Recorded in the audit record. HTML has no script, and is sent with a content security policy of its own.',
+      'Recorded in the audit record. HTML has no script, and is sent with a content security policy of its own. While the file ' +
+      'is being made the answer is 409 `not_finished`, which names the job; a format that was not requested, or that could not be ' +
+      'made, is 409 `format_unavailable`.',
     roles: readers,
     tx: 'self',
     uses: ['encryption'],
@@ -172,15 +174,14 @@ export const reportRoutes = [
     problems: ['not_found', 'not_finished', 'format_unavailable', 'erased', 'content_corrupt'],
   }).handle(async ({ params, query, read, kernel, actor, audit }) => {
     const { format, preview = false } = query
-    const { report, reference, bytes } = await read(async (tx) => {
+    const { report, sha256, reference, bytes } = await read(async (tx) => {
       const found = await openReport({ tx, actor, audit }, params.report_id)
-      expectContent(found)
+      const file = getFile(found, format)
       const { snapshot } = await readSnapshot(kernel, tx, found)
-      return { report: found, reference: snapshot.document.reference, bytes: await readPart(kernel, tx, found, format) }
+      const stored = await readPart(kernel, tx, found, format)
+      return { report: found, sha256: file.sha256, reference: snapshot.document.reference, bytes: stored }
     })
-    const file = report.files.find((one) => one.format === format)
-    if (!bytes || !file) return fail('format_unavailable', report.failure ?? `The report was not made as ${format}.`)
-    if (hashText(bytes) !== file.sha256) return fail('content_corrupt')
+    if (!bytes || hashText(bytes) !== sha256) return fail('content_corrupt')
     const content = (async function* () {
       yield bytes
     })()

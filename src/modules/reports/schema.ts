@@ -122,7 +122,14 @@ export const ContentQuery = closed({
 export const Manifest = closed(
   {
     report_id: Id(),
-    template: closed({ key: Slug(), version: Count, sha256: Sha256('Of layout and stylesheet.') }),
+    template: closed({
+      key: Slug(),
+      version: Count,
+      sha256: Sha256(
+        'Of the canonical JSON of key, version, title, description, roles and parameters of the template. Up to renderer 3: of layout and stylesheet.',
+      ),
+    }),
+    layout_sha256: Type.Optional(Sha256('Of layout and stylesheet. Reports of earlier releases have none.')),
     renderer: integer(1, 1_000_000, { description: 'Version of what makes JSON, HTML and CSV.' }),
     engine: nullable(closed({ name: text(100), version: text(50) })),
     fonts: listOf(closed({ file: text(255), sha256: Sha256('Of the font file.') }), 1000),

@@ -7,7 +7,7 @@ import type { Printing } from '#kernel/typesetting/printing.ts'
 import type { ReportFormatName } from './model.ts'
 
 /** Increases when the code would make other bytes of the same snapshot; layout and stylesheet have their own hash. */
-export const RENDERER_VERSION = 3
+export const RENDERER_VERSION = 4
 
 export interface Snapshot {
   readonly format: 'probity-report/1'
@@ -30,7 +30,10 @@ export interface Snapshot {
 }
 
 export interface Manifest {
+  /** The hash is of what the template declares; up to the third renderer it is that of layout and stylesheet. */
   readonly template: { readonly key: string; readonly version: number; readonly sha256: string }
+  /** Of layout and stylesheet. Reports of earlier releases have none. */
+  readonly layout_sha256?: string
   readonly renderer: number
   /** Null where no PDF was made. */
   readonly engine: PdfEngine | null
@@ -81,11 +84,17 @@ export interface ManifestInput {
   readonly snapshot_sha256: string
 }
 
+/** Of what GET /reports/templates/KEY states, without the formats, which depend on the installation. */
+export function hashTemplate({ key, version, title, description, roles, parameters }: ReportTemplate): string {
+  const declared = { key, version, title, description, roles, parameters }
+  return hashText(canonicalJson(JSON.parse(JSON.stringify(declared)) as Record<string, unknown>))
+}
+
 /** What the installation prints with now. */
 export async function describePrinting(printing: Printing, formats: readonly ReportFormatName[]) {
   const hasPdf = formats.includes('pdf')
   return {
-    sha256: printing.template_sha256,
+    layout_sha256: printing.layout_sha256,
     renderer: RENDERER_VERSION,
     engine: hasPdf ? await printing.pdf.findEngine() : null,
     fonts: hasPdf ? printing.pdf.fonts.map(({ file, sha256 }) => ({ file, sha256 })) : [],
@@ -94,10 +103,9 @@ export async function describePrinting(printing: Printing, formats: readonly Rep
 
 export async function buildManifest(printing: Printing, input: ManifestInput): Promise<Manifest> {
   const { template, formats, parameters, decisions, list_versions, snapshot, snapshot_sha256 } = input
-  const { sha256, ...made_with } = await describePrinting(printing, formats)
   return {
-    template: { key: template.key, version: template.version, sha256 },
-    ...made_with,
+    template: { key: template.key, version: template.version, sha256: hashTemplate(template) },
+    ...(await describePrinting(printing, formats)),
     locale: snapshot.locale,
     time_zone: snapshot.time_zone,
     parameters,

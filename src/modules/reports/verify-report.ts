@@ -18,7 +18,7 @@ import { describePrinting, hashRequest, hashText, type Manifest, type Snapshot }
 export const VERIFY_REPORT = 'report-verification'
 
 /**
- * What a file was made with and what is used now: `engine` is the compiler or the renderer; `snapshot` and `content` mean that stored bytes were
+ * What a file was made with and what is used now: `engine` is the compiler or the renderer; `template` is layout and stylesheet; `snapshot` and `content` mean that stored bytes were
  * altered; `request`: what the row or the manifest says was requested is not what was; `missing`: the file cannot be made here.
  */
 export const differences = [
@@ -49,7 +49,8 @@ export async function compareInstallation(printing: Printing, format: ReportForm
   )
     found.push('engine')
   if (isPdf && !isEqual(sortFonts(now.fonts), sortFonts(manifest.fonts))) found.push('fonts')
-  if ((isPdf || format === 'html') && now.sha256 !== manifest.template.sha256) found.push('template')
+  const { layout_sha256 = manifest.template.sha256 } = manifest
+  if ((isPdf || format === 'html') && now.layout_sha256 !== layout_sha256) found.push('template')
   return found
 }
 

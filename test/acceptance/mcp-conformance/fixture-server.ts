@@ -123,8 +123,36 @@ const inputTools: Readonly<Record<string, Handler>> = {
   },
 }
 
+/** With every keyword that must be listed as it was declared. */
+const inputSchemas: Readonly<Record<string, { type: 'object'; [keyword: string]: unknown }>> = {
+  json_schema_2020_12_tool: {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    type: 'object',
+    $defs: {
+      address: {
+        $anchor: 'addressDef',
+        type: 'object',
+        properties: { street: { type: 'string' }, city: { type: 'string' } },
+      },
+    },
+    properties: {
+      name: { type: 'string' },
+      address: { $ref: '#/$defs/address' },
+      contactMethod: { type: 'string', enum: ['phone', 'email'] },
+      phone: { type: 'string' },
+      email: { type: 'string' },
+    },
+    allOf: [{ anyOf: [{ required: ['phone'] }, { required: ['email'] }] }],
+    if: { properties: { contactMethod: { const: 'phone' } }, required: ['contactMethod'] },
+    then: { required: ['phone'] },
+    else: { required: ['email'] },
+    additionalProperties: false,
+  },
+}
+
 const createTools = (transport: () => ProtocolTransport<object>): Readonly<Record<string, Handler>> => ({
   ...inputTools,
+  json_schema_2020_12_tool: () => text('A tool whose schema is listed.'),
   test_simple_text: () => text('This is a simple text response for testing.'),
   test_image_content: () => ({ content: [{ type: 'image', data: PNG, mimeType: 'image/png' }] }),
   test_audio_content: () => ({ content: [{ type: 'audio', data: WAV, mimeType: 'audio/wav' }] }),
@@ -272,7 +300,7 @@ function createFixtureServer(tools: Readonly<Record<string, Handler>>): Server {
     tools: Object.keys(tools).map((name) => ({
       name,
       description: `Fixture ${name}`,
-      inputSchema: { type: 'object' as const },
+      inputSchema: inputSchemas[name] ?? { type: 'object' as const },
     })),
   }))
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {

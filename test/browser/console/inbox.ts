@@ -113,7 +113,7 @@ describe('the inbox', () => {
 
     const second = await at(beata, '/inbox')
     await second.page.getByRole('button', { name: /^Second person/ }).click()
-    expect(await second.page.getByRole('table', { name: 'Alerts' }).getByRole('row').count()).toBeGreaterThan(0)
+    await second.page.getByRole('table', { name: 'Alerts' }).getByRole('row').first().waitFor()
     const shown = second.page.getByRole('region', { name: 'Chosen alert' })
     await shown.getByText('Another date of birth in the passport').waitFor()
     await shown.getByRole('link', { name: 'Open' }).click()
@@ -150,6 +150,23 @@ describe('the inbox', () => {
       .first()
       .waitFor()
     await takeScreenshot(home.page, 'console-inbox-home')
+
+    // Nothing is said about the inbox before it has answered.
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await home.page.route('**/api/work/mine?*', async (route) => {
+      await released
+      await route.continue()
+    })
+    const overview = home.page.waitForResponse('**/api/analytics/overview')
+    await home.page.reload()
+    await overview
+    await home.page.getByRole('status', { name: 'Loading' }).first().waitFor()
+    expect(await home.page.getByText('Your inbox').isVisible()).toBe(false)
+    release()
+    await home.page.getByRole('region', { name: 'Your inbox' }).waitFor()
     await home.close()
   })
 

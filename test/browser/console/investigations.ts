@@ -286,8 +286,11 @@ describe('an investigation', () => {
     await own.close()
 
     const officer = await at(clara, `${address}?tab=timeline`, { viewport: WIDE })
-    await officer.page.getByRole('list', { name: 'Timeline, newest first' }).getByText('Proposed').first().waitFor()
-    await officer.page.getByText('by the playbook').first().waitFor()
+    const timeline = officer.page.getByRole('list', { name: 'Timeline, newest first' })
+    await timeline.getByText('Proposed').first().waitFor()
+    // Beginnings of steps are in groups that are closed at first.
+    for (const group of await timeline.getByText('events of steps under way').all()) await group.click()
+    await timeline.getByText('by the playbook').first().waitFor()
     await expectFits(officer.page, 'console-case-proposed')
     await takeOtherAct(officer.page, 'Restrict')
     const restrict = officer.page.getByRole('dialog', { name: 'Restrict the case' })

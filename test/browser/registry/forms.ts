@@ -187,11 +187,16 @@ describe('an import', () => {
     await register('changing')
     const data = [buildRating('DE', 90), buildRating('FR', 80)]
     await w.call('POST /reference-data/datasets/changing/versions', { token: petra, body: { data } })
-    const { page, seen, close } = await at(petra, '/imports/new?list=changing')
+    const { page, seen, close } = await at(petra, '/imports/new')
     await chooseFile(
       page,
       buildNdjsonFile(buildRating('IT', 70), { country: 'FR', source: 'Bank', edition: '2026', action: 'D' }),
     )
+    // Choosing the list afterwards keeps the file.
+    await page.getByText('ratings.ndjson uploaded').waitFor()
+    await page.getByPlaceholder('A new list').fill('changing')
+    await page.getByRole('option', { name: /\(changing\)/ }).click()
+    await page.getByText('ratings.ndjson uploaded').waitFor()
     await page.getByText('Changes only').click()
     await page.getByText('All other entries are taken from version 1').waitFor()
     await page.getByLabel('Field that marks removed rows').fill('action')

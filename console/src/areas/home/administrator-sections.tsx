@@ -3,8 +3,10 @@ import { Badge } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { formatCount, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
+import { BlockedDefinitions } from '#console/ui/provider/blocked-definitions.tsx'
 import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
 import { gapNames, gapTexts, toGapTarget } from '#console/ui/provider/provider-texts.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
@@ -24,7 +26,8 @@ export function AdministratorSections({ of }: { readonly of: Administrator }) {
 
 /** Providers that cannot be called, and what that blocks. */
 export function MissingCredentials({ hidesEmpty }: { readonly hidesEmpty: boolean }) {
-  const { data } = useQuery({ ...gapsQuery, throwOnError: false })
+  const { data, isLoading } = useQuery({ ...gapsQuery, throwOnError: false })
+  useFirstAnswer(isLoading)
   if (data === undefined || (hidesEmpty && data.items.length === 0)) return null
   return (
     <Section
@@ -48,8 +51,8 @@ export function MissingCredentials({ hidesEmpty }: { readonly hidesEmpty: boolea
             ),
             detail: (
               <>
-                {gapTexts[gap.reason]} Blocks {gap.capabilities.join(', ')}. Began{' '}
-                <RelativeTime at={gap.blocked_since} />.
+                {gapTexts[gap.reason]} Began <RelativeTime at={gap.blocked_since} />. Blocks:
+                <BlockedDefinitions gap={gap} />
               </>
             ),
             mark: (
@@ -163,7 +166,11 @@ function Health({ of }: { readonly of: Administrator['failed_jobs'] }) {
               {toSentence(job.kind)}
             </PageLink>
           ),
-          detail: <RelativeTime at={job.finished_at} />,
+          detail: (
+            <>
+              {job.reason ?? 'The job says no reason.'} <RelativeTime at={job.finished_at} />
+            </>
+          ),
         }))}
         empty="No job failed."
       />

@@ -1,6 +1,6 @@
 /** The home page of a signed-in user: what needs them, by the roles they hold, and the portfolio. */
 import './home.css'
-import { Skeleton, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
@@ -8,6 +8,7 @@ import { useMe, usePermission } from '#console/session/queries.ts'
 import { useToken } from '#console/session/session.ts'
 import { RoleBadges } from '#console/ui/badges.tsx'
 import { BreakGlassInbox } from '#console/ui/break-glass-inbox.tsx'
+import { FirstAnswers } from '#console/ui/first-answers.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { GuidedStart } from '../guide/guided-start.tsx'
@@ -33,6 +34,8 @@ export default function HomePage() {
 function SignedInHome() {
   const me = useMe()
   const may = usePermission()
+  // Viewers and services have nothing to act on.
+  const hasTasks = me.roles.some((role) => role !== 'viewer' && role !== 'service')
   const { data, error } = useQuery({
     queryKey: ['overview'],
     queryFn: ({ signal }) => probity.GET('/api/analytics/overview', { signal }),
@@ -49,11 +52,14 @@ function SignedInHome() {
       <Stack gap="md">
         <GuidedStart />
         <ProblemNote problem={isProblem(error) ? error : null} />
-        {data === undefined && error === null && may('getOverview') && (
-          <Skeleton height={240} role="status" aria-label="Loading" />
-        )}
         <div className="home-columns">
-          {data && <FirstColumn of={data} />}
+          {hasTasks && (
+            <div>
+              <FirstAnswers isWaiting={data === undefined && error === null && may('getOverview')}>
+                <FirstColumn of={data ?? {}} />
+              </FirstAnswers>
+            </div>
+          )}
           <Stack gap="md">
             {may('getRiskDistribution') && <Portfolio />}
             {data && (data.proposals.length > 0 || data.policy_editor) && <OpenProposals of={data.proposals} />}
@@ -66,13 +72,12 @@ function SignedInHome() {
   )
 }
 
-/** What the user has to act on. A viewer has nothing to act on, so the column is left out. */
-function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
+/** What the user has to act on. Sections that do not need the overview are asked for at the same time as it. */
+function FirstColumn({ of }: { readonly of: Partial<Schemas['Overview']> }) {
   const may = usePermission()
   const { approvals, analyst, policy_editor, auditor, tenant_admin, definitions_due } = of
-  if (!(approvals || analyst || policy_editor || auditor)) return null
   return (
-    <Stack gap="md">
+    <>
       {may('updateInvestigationNarrative') && <ReturnedCases />}
       {may('listOwnWork') && <InboxSection />}
       {(may('confirmAlertDismissal') || may('closeInvestigation')) && <SecondPersonSection />}
@@ -89,6 +94,6 @@ function FirstColumn({ of }: { readonly of: Schemas['Overview'] }) {
       {auditor && <LastVerification of={auditor.last_verification} />}
       {may('listCredentialGaps') && <MissingCredentials hidesEmpty={!tenant_admin} />}
       {tenant_admin && <KeysToCheck of={tenant_admin.keys_to_check} />}
-    </Stack>
+    </>
   )
 }

@@ -3,10 +3,12 @@ import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { TimeLeft } from '#console/ui/time-left.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import { queuesQuery, REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { MAX_WAITING, RowList } from './row-list.tsx'
@@ -20,13 +22,14 @@ const paths: Readonly<Record<string, (id: string) => string>> = {
 const toPath = (kind: string, id: string): string => paths[kind]?.(id) ?? '/inbox'
 
 export function InboxSection() {
-  const { data: queues } = useQuery({ ...queuesQuery, throwOnError: false })
-  const { data: mine } = useQuery({
+  const { data: queues, isLoading: loadsQueues } = useQuery({ ...queuesQuery, throwOnError: false })
+  const { data: mine, isLoading: loadsMine } = useQuery({
     queryKey: ['work', 'mine'],
     queryFn: ({ signal }) => probity.GET('/api/work/mine', { params: { query: { limit: MAX_WAITING } }, signal }),
     refetchInterval: REFETCH_MS,
     throwOnError: false,
   })
+  useFirstAnswer(loadsQueues || loadsMine)
   const own = (queues?.items ?? []).filter(({ is_mine, open }) => is_mine && open > 0)
   return (
     <Section
@@ -63,7 +66,7 @@ export function InboxSection() {
           ),
           detail: item.next_due_at !== null && (
             <>
-              Due <RelativeTime at={item.next_due_at} />
+              Due: <TimeLeft until={item.next_due_at} ended="overdue" />
             </>
           ),
           mark: <PriorityBadge priority={item.priority} />,

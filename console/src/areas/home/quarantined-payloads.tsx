@@ -3,17 +3,19 @@ import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { WaitingRows } from './row-list.tsx'
 
 export function QuarantinedPayloads() {
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     queryKey: ['definitions', 'contract', 'activity'],
     queryFn: ({ signal }) => probity.GET('/api/source-contracts/activity', { signal }),
     refetchInterval: 30_000,
     throwOnError: false,
   })
+  useFirstAnswer(isLoading)
   const waiting = (data?.items ?? [])
     .filter(({ open_quarantine }) => open_quarantine > 0)
     .toSorted((one, two) => two.open_quarantine - one.open_quarantine)

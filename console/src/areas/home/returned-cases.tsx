@@ -3,6 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
@@ -15,7 +16,7 @@ import { MAX_WAITING, RowList } from './row-list.tsx'
 /** A return is the last change of its case. The acts are read once per revision: a read of a restricted case is recorded. */
 function useReturnedCases() {
   const { principal } = useMe()
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     queryKey: ['investigations', 'own-open', principal],
     queryFn: ({ signal }) =>
       probity.GET('/api/investigations', {
@@ -29,6 +30,7 @@ function useReturnedCases() {
     .filter(({ updated_by }) => updated_by.startsWith('user:') && updated_by !== principal)
     .slice(0, MAX_WAITING)
   const acts = useQueries({ queries: candidates.map((one) => ({ ...lastActQuery(one), throwOnError: false })) })
+  useFirstAnswer(isLoading || acts.some((act) => act.isLoading))
   return candidates.flatMap((one, place) => {
     const act = acts[place]?.data ?? null
     return act?.kind === 'returned' ? [{ ...one, act }] : []
@@ -44,12 +46,12 @@ export function ReturnedCases() {
       <RowList
         label={title}
         rows={cases.map(
-          ({ investigation_id, reference, title: about, priority, is_restricted, restriction_id, act }) => ({
+          ({ investigation_id, reference, title: about, subject, priority, is_restricted, restriction_id, act }) => ({
             key: investigation_id,
             link: (
               <>
                 <PageLink to={`/investigations/${investigation_id}`} size="sm" fw={500}>
-                  {reference} {about}
+                  {reference} {subject.name}: {about}
                 </PageLink>
                 <RestrictionMark restriction_id={is_restricted ? restriction_id : null} />
               </>

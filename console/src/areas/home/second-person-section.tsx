@@ -4,6 +4,7 @@ import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
+import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -17,13 +18,14 @@ import { MAX_WAITING, RowList } from './row-list.tsx'
 
 /** The first of one kind, if the user may decide about them. */
 function useWaiting<T>(name: string, isAllowed: boolean, read: (signal: AbortSignal) => Promise<{ items: T[] }>): T[] {
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     queryKey: ['alerts', 'waiting', name],
     queryFn: ({ signal }) => read(signal),
     enabled: isAllowed,
     refetchInterval: REFETCH_MS,
     throwOnError: false,
   })
+  useFirstAnswer(isLoading)
   return data?.items ?? []
 }
 
@@ -44,7 +46,9 @@ export function SecondPersonSection() {
   const looks = useWaiting('looks', may('decideAlertSecondLook'), (signal) =>
     probity.GET('/api/alerts/second-looks', { params: { query: { state: 'waiting', limit } }, signal }),
   ).filter(({ dismissed_by }) => dismissed_by !== principal)
-  const cases = useProposedCases().slice(0, MAX_WAITING)
+  const proposed = useProposedCases()
+  useFirstAnswer(proposed.isLoading)
+  const cases = proposed.cases.slice(0, MAX_WAITING)
   const rows = [
     ...dismissals.map((alert) => ({
       key: alert.alert_id,
@@ -64,12 +68,12 @@ export function SecondPersonSection() {
       ),
       mark: <PriorityBadge priority={alert.priority} />,
     })),
-    ...cases.map(({ investigation_id, reference, proposal, is_restricted, restriction_id, priority }) => ({
+    ...cases.map(({ investigation_id, reference, subject, proposal, is_restricted, restriction_id, priority }) => ({
       key: investigation_id,
       link: (
         <>
           <PageLink to={`/investigations/${investigation_id}`} size="sm" fw={500}>
-            Close: {reference}
+            Close: {reference} {subject.name}
           </PageLink>
           <RestrictionMark restriction_id={is_restricted ? restriction_id : null} />
         </>

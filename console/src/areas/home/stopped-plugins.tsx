@@ -1,5 +1,6 @@
 /** Plugins in force that cannot run: what needs them is refused. Shown only where there are some. */
 import { useQuery } from '@tanstack/react-query'
+import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { PluginStateBadge } from '#console/ui/plugin/plugin-badges.tsx'
 import { pluginsQuery } from '#console/ui/plugin/plugin-queries.ts'
@@ -8,7 +9,8 @@ import { SearchLink } from '#console/ui/search-link.tsx'
 import { WaitingRows } from './row-list.tsx'
 
 export function StoppedPlugins() {
-  const { data } = useQuery({ ...pluginsQuery, throwOnError: false })
+  const { data, isLoading } = useQuery({ ...pluginsQuery, throwOnError: false })
+  useFirstAnswer(isLoading)
   const stopped = (data ?? []).filter(({ active, runs }) => active !== null && !runs)
   return (
     <WaitingRows

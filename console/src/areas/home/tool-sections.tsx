@@ -3,6 +3,7 @@ import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMe } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { formatCount, formatOperation } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -13,7 +14,8 @@ import { WaitingRows } from './row-list.tsx'
 /** Without the viewer's own: another person decides about those. */
 export function WaitingToolCalls() {
   const me = useMe()
-  const { data } = useQuery({ ...waitingApprovalsQuery, throwOnError: false })
+  const { data, isLoading } = useQuery({ ...waitingApprovalsQuery, throwOnError: false })
+  useFirstAnswer(isLoading)
   const waiting = (data?.items ?? []).filter(({ requested_by }) => requested_by !== me.principal)
   return (
     <WaitingRows
@@ -44,7 +46,8 @@ export function WaitingToolCalls() {
 }
 
 export function QuarantinedTools() {
-  const { data } = useQuery({ ...toolServersQuery, throwOnError: false })
+  const { data, isLoading } = useQuery({ ...toolServersQuery, throwOnError: false })
+  useFirstAnswer(isLoading)
   const concerned = (data ?? []).filter(({ tools_quarantined }) => tools_quarantined > 0)
   return (
     <WaitingRows

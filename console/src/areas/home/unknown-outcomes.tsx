@@ -2,13 +2,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { MAX_WAITING, WaitingRows } from './row-list.tsx'
 
 export function UnknownOutcomes() {
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     queryKey: ['provider-calls', 'unknown'],
     queryFn: ({ signal }) =>
       probity.GET('/api/providers/calls', {
@@ -18,6 +19,7 @@ export function UnknownOutcomes() {
     refetchInterval: 30_000,
     throwOnError: false,
   })
+  useFirstAnswer(isLoading)
   return (
     <WaitingRows
       title="Calls with an unknown outcome"

@@ -9,7 +9,6 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
-import { FileDrop } from '#console/ui/file-drop.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
@@ -29,19 +28,13 @@ import { Preview } from './preview.tsx'
 
 type Upload = Schemas['Upload']
 
-export function FileFirst() {
-  const [upload, setUpload] = useState<Upload | null>(null)
+export function FileFirst({ upload }: { readonly upload: Upload | null }) {
   const [created_type, setCreatedType] = useState<string | null>(null)
   // A created type changes what the file can be read as.
   const { detection, ...progress } = useDetection(upload?.upload_id ?? null, undefined, created_type)
   return (
     <>
-      <Section title="1. File">
-        <Stack gap="sm">
-          <FileDrop upload={upload} extensions={[]} onFile={() => setCreatedType(null)} onUploaded={setUpload} />
-          <DetectionProgress {...progress} />
-        </Stack>
-      </Section>
+      <DetectionProgress {...progress} />
       {upload && detection && (
         <ReadingStep
           key={`${upload.upload_id} ${created_type}`}

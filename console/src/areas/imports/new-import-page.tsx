@@ -40,6 +40,9 @@ export default function NewImportPage() {
   const set = useSetFilter()
   const own = datasets.filter(({ origin, state }) => origin === 'own' && state === 'live')
   const dataset = own.find(({ list_key }) => list_key === list)
+  // Above what depends on the list: choosing another list keeps the file.
+  const [file_name, setFileName] = useState<string | null>(null)
+  const [upload, setUpload] = useState<Upload | null>(null)
   return (
     <Page
       title="Import file"
@@ -66,63 +69,73 @@ export default function NewImportPage() {
             />
           </Section>
         )}
-        {dataset ? <AdapterStep key={dataset.list_key} dataset={dataset} /> : <FileFirst />}
+        <Section title="1. File">
+          <FileDrop upload={upload} extensions={[]} onFile={(file) => setFileName(file.name)} onUploaded={setUpload} />
+        </Section>
+        {dataset ? (
+          <AdapterStep key={dataset.list_key} dataset={dataset} file_name={file_name} upload={upload} />
+        ) : (
+          <FileFirst key={upload?.upload_id ?? ''} upload={upload} />
+        )}
       </Stack>
     </Page>
   )
 }
 
+interface AdapterStepProps {
+  readonly dataset: Dataset
+  readonly file_name: string | null
+  readonly upload: Upload | null
+}
+
+/** By the ending of the file name: a general adapter first, because it reads exports of this system. */
+function guessAdapter(adapters: readonly Adapter[], file_name: string | null): Adapter | undefined {
+  const name = file_name?.toLowerCase() ?? ''
+  // Code of the tenant is chosen by a person.
+  const reads = ({ file_extensions, plugin }: Adapter) =>
+    plugin === null && file_extensions.some((one) => name.endsWith(`.${one}`))
+  return adapters.find((one) => one.target_type === null && reads(one)) ?? adapters.find(reads)
+}
+
 /** The adapters for this list: those for its type, and general ones. */
-function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
+function AdapterStep({ dataset, file_name, upload }: AdapterStepProps) {
   const { data: all } = useSuspenseQuery(adaptersQuery)
   const fitting = all.filter(({ target_type }) => target_type === null || target_type === dataset.type_key)
-  const [adapter_key, setAdapterKey] = useState<string | null>(null)
+  const [chosen_key, setChosenKey] = useState<string | null>(null)
   const [options, setOptions] = useState<Options>({})
   const [rich, setRich] = useState('')
-  const [upload, setUpload] = useState<Upload | null>(null)
   const [mode, setMode] = useState(FULL_FILE)
   const delta = toDelta(mode, dataset.head_version)
-  const adapter = fitting.find((one) => one.adapter_key === adapter_key)
+  const adapter = fitting.find((one) => one.adapter_key === chosen_key) ?? guessAdapter(fitting, file_name)
+  const adapter_key = adapter?.adapter_key ?? null
   const chosen = mergeOptions(options, rich)
   const { detection, ...progress } = useDetection(upload?.upload_id ?? null, dataset.list_key)
   const best = detection?.candidates[0]
   function choose(key: string | null) {
-    setAdapterKey(key)
+    setChosenKey(key)
     setOptions({})
     setRich('')
   }
+  /** Options belong to the adapter that they were entered for, also when another file is chosen. */
+  function changeOptions(value: Options) {
+    setChosenKey(adapter_key)
+    setOptions(value)
+  }
+  function changeRich(value: string) {
+    setChosenKey(adapter_key)
+    setRich(value)
+  }
   function useCandidate(candidate: Candidate) {
-    setAdapterKey(candidate.adapter_key)
+    setChosenKey(candidate.adapter_key)
     setOptions({})
     setRich(Object.keys(candidate.options).length === 0 ? '' : JSON.stringify(candidate.options, null, 2))
   }
-  /** Detects the adapter from the file name, unless one was chosen. */
-  function detectAdapter(file: File) {
-    if (adapter !== undefined) return
-    const name = file.name.toLowerCase()
-    // Code of the tenant is chosen by a person.
-    const reads = ({ file_extensions, plugin }: Adapter) =>
-      plugin === null && file_extensions.some((one) => name.endsWith(`.${one}`))
-    // A general adapter first, because it reads exports of this system.
-    const guessed = fitting.find((one) => one.target_type === null && reads(one)) ?? fitting.find(reads)
-    if (guessed) choose(guessed.adapter_key)
-  }
   return (
     <>
-      <Section title="1. File">
-        <Stack gap="sm">
-          <FileDrop
-            upload={upload}
-            extensions={adapter?.file_extensions ?? []}
-            onFile={detectAdapter}
-            onUploaded={setUpload}
-          />
-          <DetectionProgress {...progress} />
-          <DeltaMode dataset={dataset} value={mode} onChange={setMode} />
-        </Stack>
-      </Section>
       <Section title="2. Adapter and options">
         <Stack gap="sm">
+          <DetectionProgress {...progress} />
+          <DeltaMode dataset={dataset} value={mode} onChange={setMode} />
           <Select
             label="Adapter"
             placeholder="Detected from the file name"
@@ -135,7 +148,8 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
             }))}
             onChange={choose}
           />
-          {detection && (
+          {/* What a plugin reads is not detected. */}
+          {detection && !adapter?.plugin && (
             <DetectionHint
               detection={detection}
               isUsed={!best || (best.adapter_key === adapter_key && isSameOptions(best.options, chosen))}
@@ -155,8 +169,8 @@ function AdapterStep({ dataset }: { readonly dataset: Dataset }) {
                 schema={adapter.options}
                 value={options}
                 rich={rich}
-                onChange={setOptions}
-                onRich={setRich}
+                onChange={changeOptions}
+                onRich={changeRich}
               />
             </details>
           )}

@@ -85,7 +85,7 @@ function AlertRow({ alert, isCurrent, isChosen, onOpen, onChoose }: AlertRowProp
           </button>
           <RestrictionMark restriction_id={alert.is_restricted ? alert.restriction_id : null} />
           {alert.occurrences > 1 && (
-            <Text span size="xs" c="dimmed" ml={6}>
+            <Text span size="xs" c="dimmed" className="alert-times">
               {alert.occurrences.toLocaleString('en')} times
             </Text>
           )}

@@ -31,7 +31,7 @@ export function useInboxCases(queue: string | undefined, view: string | undefine
   const may = usePermission()
   const isCounted = queue !== undefined || view === 'mine'
   const isSecond = view === 'second-person'
-  const proposed = useProposedCases(isSecond)
+  const { cases: proposed } = useProposedCases(isSecond)
   const { data } = useQuery({
     queryKey: ['investigations', 'inbox', queue, view],
     queryFn: ({ signal }) =>

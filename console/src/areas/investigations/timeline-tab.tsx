@@ -6,7 +6,7 @@ import { probity } from '#console/session/client.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
-import { toSentence, toWords } from '#console/ui/format.ts'
+import { formatCount, toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -14,6 +14,7 @@ import { SubjectName } from '#console/ui/subject-name.tsx'
 import { CaseAuthor } from './case-author.tsx'
 import { gatheringTexts } from './case-badges.tsx'
 import { type Investigation, type NumberedEvidence, useEvidence } from './investigation-queries.ts'
+import { groupTimeline, type TimelineGroup } from './timeline-groups.ts'
 
 type Entry = Schemas['InvestigationEvent']
 type Category = 'all' | Entry['category']
@@ -25,6 +26,9 @@ const categories = [
   { value: 'provider', label: 'Providers' },
 ]
 
+/** So many that the opening of a usual case is on the first page. */
+const PAGE_SIZE = 200
+
 export function TimelineTab({ investigation }: { readonly investigation: Investigation }) {
   const { investigation_id, updated_at } = investigation
   const [category, setCategory] = useState<Category>('all')
@@ -34,7 +38,7 @@ export function TimelineTab({ investigation }: { readonly investigation: Investi
       probity.GET('/api/investigations/{investigation_id}/timeline', {
         params: {
           path: { investigation_id },
-          query: { ...cursor, limit: 50, ...(category !== 'all' && { category }) },
+          query: { ...cursor, limit: PAGE_SIZE, ...(category !== 'all' && { category }) },
         },
         signal,
       }),
@@ -60,9 +64,9 @@ export function TimelineTab({ investigation }: { readonly investigation: Investi
       {entries !== undefined && entries.length > 0 && (
         <>
           <ol className="case-timeline" aria-label="Timeline, newest first">
-            {entries.map((entry) => (
-              <li key={entry.event_id}>
-                <TimelineEntry entry={entry} investigation={investigation} />
+            {groupTimeline(entries).map((group) => (
+              <li key={group.key}>
+                <TimelineRows group={group} investigation={investigation} />
               </li>
             ))}
           </ol>
@@ -70,6 +74,32 @@ export function TimelineTab({ investigation }: { readonly investigation: Investi
         </>
       )}
     </Stack>
+  )
+}
+
+interface TimelineRowsProps {
+  readonly group: TimelineGroup
+  readonly investigation: Investigation
+}
+
+function TimelineRows({ group: { entries, isMinor }, investigation }: TimelineRowsProps) {
+  const rows = entries.map((entry) => (
+    <TimelineEntry key={entry.event_id} entry={entry} investigation={investigation} />
+  ))
+  if (!isMinor) return rows
+  return (
+    <details>
+      <summary>
+        <Text span size="sm" c="dimmed">
+          {formatCount(entries.length, 'event')} of steps under way
+        </Text>
+      </summary>
+      <Stack gap="xs" mt="xs" pl="md">
+        {rows.map((row) => (
+          <div key={row.key}>{row}</div>
+        ))}
+      </Stack>
+    </details>
   )
 }
 

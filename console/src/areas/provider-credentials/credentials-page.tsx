@@ -11,6 +11,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
+import { BlockedDefinitions } from '#console/ui/provider/blocked-definitions.tsx'
 import { CredentialTable } from '#console/ui/provider/credential-table.tsx'
 import { GapLink } from '#console/ui/provider/missing-credentials.tsx'
 import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
@@ -104,36 +105,6 @@ function Gaps() {
   )
 }
 
-const blockedPaths = { matrix: '/risk-matrices', rule: '/rules', playbook: '/playbooks' } as const
-
-/** The definitions in force that ask the provider, and what happens to each. */
-function Blocked({ gap }: { readonly gap: BlockingGap }) {
-  return (
-    <>
-      <Text size="sm" component="div">
-        {gap.capabilities.join(', ')}
-      </Text>
-      {gap.blocks.length > 0 && (
-        <Stack gap={2} component="ul" className="plain-list" aria-label={`Blocked by ${gap.provider_key}`}>
-          {gap.blocks.map(({ kind, key, title, is_required, alternatives }) => (
-            <li key={`${kind} ${key}`}>
-              <Text size="xs" component="div">
-                <PageLink to={`${blockedPaths[kind]}/${key}`} size="xs">
-                  {title}
-                </PageLink>{' '}
-                <span className="quiet">
-                  ({kind}){!is_required && ', left out meanwhile'}
-                  {alternatives.length > 0 && `, ${alternatives.join(', ')} can answer instead`}
-                </span>
-              </Text>
-            </li>
-          ))}
-        </Stack>
-      )}
-    </>
-  )
-}
-
 function GapRow({ gap }: { readonly gap: BlockingGap }) {
   return (
     <Table.Tr>
@@ -155,11 +126,11 @@ function GapRow({ gap }: { readonly gap: BlockingGap }) {
           {gapTexts[gap.reason]} Began <RelativeTime at={gap.blocked_since} />.
         </Text>
         <Text size="xs" hiddenFrom="sm" component="div">
-          Blocks <Blocked gap={gap} />
+          Blocks <BlockedDefinitions gap={gap} />
         </Text>
       </Table.Td>
       <Table.Td visibleFrom="sm">
-        <Blocked gap={gap} />
+        <BlockedDefinitions gap={gap} />
       </Table.Td>
       <Table.Td>
         <Text size="sm">

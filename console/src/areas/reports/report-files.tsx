@@ -31,6 +31,11 @@ export function ReportFiles({ report, name }: ReportFilesProps) {
       <Text size="sm" c="dimmed" mb="sm">
         {isReadable ? 'Every preview and download is recorded.' : 'The content is gone; the hashes stay.'}
       </Text>
+      {isReadable && report.state === 'ready' && !report.formats.includes('html') && (
+        <Text size="sm" c="dimmed" mb="sm">
+          There is no preview: it shows the HTML file, and this report was requested without one.
+        </Text>
+      )}
       <PlainTable
         label="Files of the report"
         empty={{ title: 'No files yet', about: 'They appear here as they are made.' }}

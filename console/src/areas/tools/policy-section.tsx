@@ -32,11 +32,9 @@ interface PolicyProps {
 
 export function PolicySection({ policy, tools }: PolicyProps) {
   const may = usePermission()
+  const namesNone = policy.rules.every(({ tool }) => tool === EVERY_TOOL)
   return (
-    <Section
-      title="Tool policy"
-      actions={may('updateToolPolicy') && <EditPolicy key={policy.revision} policy={policy} tools={tools} />}
-    >
+    <Section title="Tool policy" actions={may('updateToolPolicy') && <EditPolicy policy={policy} tools={tools} />}>
       <Stack gap="xs">
         <Text size="sm">
           {policy.rules.length === 0
@@ -46,7 +44,7 @@ export function PolicySection({ policy, tools }: PolicyProps) {
         {policy.rules.length > 0 && (
           <ul className="policy-rules" aria-label="Rules of the tool policy">
             {policy.rules.map((rule) => (
-              <li key={`${rule.tool} ${rule.roles.join()} ${rule.decision}`}>{formatRule(rule)}</li>
+              <li key={`${rule.tool} ${rule.roles.join()} ${rule.decision}`}>{formatRule(rule, namesNone)}</li>
             ))}
           </ul>
         )}
@@ -80,13 +78,13 @@ function EditPolicy({ policy, tools }: PolicyProps) {
           ...(policy.updated_at !== null && { expected_revision: policy.revision }),
         },
       }),
-    { invalidates: ['tools'], successMessage: 'Tool policy changed', onDone: close },
+    { invalidates: ['tools'], successMessage: 'Tool policy changed', onDone: dialog.close },
   )
-  function close() {
+  function open() {
     setRules(initial())
     setReason('')
     save.reset()
-    dialog.close()
+    dialog.open()
   }
   const add = () =>
     setRules([
@@ -95,18 +93,22 @@ function EditPolicy({ policy, tools }: PolicyProps) {
     ])
   return (
     <>
-      <Button size="xs" variant="default" onClick={dialog.open}>
+      <Button size="xs" variant="default" onClick={open}>
         Change the policy
       </Button>
       <FormDialog
         title="Change the tool policy"
         size="xl"
         isOpen={isOpen}
-        onClose={close}
+        onClose={dialog.close}
         onSubmit={() => save.run(undefined)}
         submit="Save policy"
         change={save}
-        onReload={() => queries.invalidateQueries({ queryKey: ['tools'] })}
+        onReload={() => {
+          // The rules in the dialog are those of an earlier revision.
+          dialog.close()
+          return queries.invalidateQueries({ queryKey: ['tools'] })
+        }}
       >
         <Text size="sm">
           A rule that names a tool comes before the rule for every other tool. Where several rules fit a caller, the

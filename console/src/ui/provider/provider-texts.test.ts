@@ -1,7 +1,10 @@
+import fs from 'node:fs'
 import { ProbityProblem } from '@probity/client'
 import { expect, test } from 'vitest'
+import { formatOperation } from '../format.ts'
 import {
   type CredentialGap,
+  describeBlocked,
   describeCallState,
   describeFault,
   describeTest,
@@ -30,6 +33,18 @@ const createProblem = (missing: unknown) =>
     { status: 424, code: 'provider_credential_missing', title: 'Missing', detail: '', retryable: false },
     { members: { missing } },
   )
+
+test('what needs a provider is described in words, never by the name of its operation', () => {
+  const files = fs.readdirSync('src/modules', { recursive: true, encoding: 'utf8' })
+  const routes = files
+    .filter((file) => file.endsWith('routes.ts'))
+    .flatMap((file) => fs.readFileSync(`src/modules/${file}`, 'utf8').split(/tenantRoute\(/))
+  const operations = routes.flatMap((text) =>
+    text.includes("needs: 'provider'") ? (/id: '(\w+)'/.exec(text)?.slice(1) ?? []) : [],
+  )
+  expect(operations.length).toBeGreaterThan(8)
+  expect(operations.filter((id) => describeBlocked(id) === formatOperation(id).toLowerCase())).toEqual([])
+})
 
 test('reads every credential that a problem names, and nothing else', () => {
   expect(getMissingCredentials(createProblem([gap, { ...gap, reason: 'expired' }]))).toHaveLength(2)

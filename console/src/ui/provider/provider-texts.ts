@@ -203,6 +203,10 @@ const blockedTexts: Readonly<Record<string, string>> = {
   verifyProviderCredential: 'verifying a credential',
   discoverServerTools: 'listing the tools of a server',
   startEvaluation: 'deciding on answers of a provider',
+  createInvestigation: 'opening an investigation whose playbook asks the provider',
+  createInvestigationStep: 'adding a step that asks the provider to an investigation',
+  retryInvestigationStep: 'trying such a step again',
+  settleInvestigationStep: 'settling such a step',
 }
 
 /** What an operation that answers 424 does. */

@@ -35,6 +35,7 @@ test('takes the strictest of several rules for one tool', () => {
 
 test('words a rule', () => {
   expect(formatRule({ tool: '*', roles: [], decision: 'forbid' })).toBe('Every other tool: forbidden')
+  expect(formatRule({ tool: '*', roles: [], decision: 'forbid' }, true)).toBe('Every tool: forbidden')
   expect(formatRule({ tool: 'start_batch', roles: ['policy_editor', 'service'], decision: 'person' })).toBe(
     'start_batch: a person approves for policy editor, service',
   )

@@ -75,9 +75,11 @@ export function groupByDecision(rules: readonly ToolRule[], { tool, roles }: Pic
 export const formatRuleDecision = ({ roles, decision }: ToolRule): string =>
   `${decisionNames[decision]}${roles.length === 0 ? '' : ` for ${roles.map(toWords).join(', ')}`}`
 
-/** `Every other tool: forbidden`. */
-export const formatRule = (rule: ToolRule): string =>
-  `${rule.tool === EVERY_TOOL ? 'Every other tool' : rule.tool}: ${formatRuleDecision(rule)}`
+/** `Every other tool: forbidden`; `Every tool` where no rule names one. */
+export const formatRule = (rule: ToolRule, namesNone = false): string => {
+  const every = namesNone ? 'Every tool' : 'Every other tool'
+  return `${rule.tool === EVERY_TOOL ? every : rule.tool}: ${formatRuleDecision(rule)}`
+}
 
 export const approvalStates: readonly ToolApproval['state'][] = [
   'waiting',

@@ -10,10 +10,13 @@ type InvestigationSummary = Schemas['InvestigationSummary']
 
 const MAX_PROPOSED = 50
 
-export function useProposedCases(isWanted = true): readonly InvestigationSummary[] {
+export function useProposedCases(isWanted = true): {
+  readonly cases: readonly InvestigationSummary[]
+  readonly isLoading: boolean
+} {
   const { principal } = useMe()
   const may = usePermission()
-  const { data } = useQuery({
+  const { data, isLoading } = useQuery({
     queryKey: ['investigations', 'proposed'],
     queryFn: ({ signal }) =>
       probity.GET('/api/investigations', { params: { query: { state: 'proposed', limit: MAX_PROPOSED } }, signal }),
@@ -21,5 +24,5 @@ export function useProposedCases(isWanted = true): readonly InvestigationSummary
     refetchInterval: REFETCH_MS,
     throwOnError: false,
   })
-  return keepOthersProposals(data?.items ?? [], principal)
+  return { cases: keepOthersProposals(data?.items ?? [], principal), isLoading }
 }

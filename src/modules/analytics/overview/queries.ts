@@ -318,13 +318,14 @@ export const countUsersByState = (tx: Tx) =>
 export interface FailedJobRow {
   readonly job_id: string
   readonly kind: string
+  readonly reason: string | null
   readonly finished_at: string
 }
 
 /** Failed jobs that these roles may see, newest first. */
 export const listFailedJobs = (tx: Tx, from_at: string, roles: readonly string[], count: number) =>
   tx.query<FailedJobRow>(
-    `select job_id, kind, finished_at from app.job
+    `select job_id, kind, left(coalesce(problem ->> 'detail', problem ->> 'title'), 500) as reason, finished_at from app.job
       where tenant_id = $1 and finished_at is not null and finished_at >= $2 and state = 'failed'
         and (visible_to is null or visible_to && $3::text[])
       order by finished_at desc limit $4`,

@@ -205,7 +205,15 @@ const AdministratorSection = closed(
       'API keys that were not revoked.',
     ),
     users: closed({ active: Figure, invited: Figure, inactive: Figure }),
-    failed_jobs: items(closed({ job_id: Id(), kind: text(100), finished_at: Timestamp() }), 'Of the last 24 hours.'),
+    failed_jobs: items(
+      closed({
+        job_id: Id(),
+        kind: text(100),
+        reason: nullable(text(500, { description: 'Why it failed, as the job says it.' })),
+        finished_at: Timestamp(),
+      }),
+      'Of the last 24 hours.',
+    ),
   },
   { title: 'AdministratorOverview' },
 )

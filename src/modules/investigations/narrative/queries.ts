@@ -47,3 +47,19 @@ export const listNarratives = (tx: Tx, investigation_id: string, after: PagePosi
       where tenant_id = $1 and investigation_id = $2 and ($3::bigint is null or version < $3) order by version desc limit $4`,
     [tx.tenant_id, investigation_id, after?.[0] ?? null, count],
   )
+
+export interface AlertFactsRow {
+  readonly title: string
+  readonly sentence: string | null
+  readonly facts: Readonly<Record<string, string>>
+  readonly first_seen_at: string
+}
+
+/** Those that the caller may see, oldest link first. */
+export const listAlertFacts = (tx: Tx, investigation_id: string) =>
+  tx.query<AlertFactsRow>(
+    `select a.title, a.explanation ->> 'sentence' as sentence, a.facts, a.first_seen_at from app.investigation_alert l
+       join app.alert a on a.tenant_id = l.tenant_id and a.alert_id = l.alert_id
+      where l.tenant_id = $1 and l.investigation_id = $2 order by l.linked_at, l.alert_id`,
+    [tx.tenant_id, investigation_id],
+  )

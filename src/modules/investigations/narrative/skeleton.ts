@@ -4,10 +4,12 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import type { evidenceStore } from '#modules/documents/index.ts'
 import { decisionRecords } from '#modules/evaluations/index.ts'
+import { listResults } from '#modules/providers/index.ts'
 import type { Origin } from '../model.ts'
-import { type CaseAlertRow, type InvestigationRow, listCaseAlerts } from '../queries.ts'
+import type { InvestigationRow } from '../queries.ts'
 import { listTasks, type TaskRow } from '../tasks/queries.ts'
 import type { Paragraph } from './narrative.ts'
+import { type AlertFactsRow, listAlertFacts } from './queries.ts'
 
 type EvidenceRow = evidenceStore.EvidenceRow
 
@@ -28,10 +30,10 @@ const isAttached = ({ detached_at, erased_at }: EvidenceRow): boolean => detache
 
 export interface SkeletonContent {
   readonly row: Pick<InvestigationRow, 'subject_name' | 'subject_type' | 'created_at' | 'origin'>
-  readonly alerts: readonly Pick<CaseAlertRow, 'title'>[]
+  readonly alerts: readonly AlertFactsRow[]
   readonly evidence: readonly EvidenceRow[]
   readonly tasks: readonly Pick<TaskRow, 'title' | 'state' | 'result'>[]
-  /** What decisions came to, by the id of the evidence. */
+  /** What decisions came to and providers answered, by the id of the evidence. */
   readonly outcomes: ReadonlyMap<string, string>
 }
 
@@ -40,7 +42,6 @@ export function createSkeleton({ row, alerts, evidence, tasks, outcomes }: Skele
   const who = attached.filter(({ kind }) => kind === 'subject_version')
   const rest = attached.filter(({ kind }) => kind !== 'subject_version')
   const name = `Who: ${row.subject_name}, ${row.subject_type}.`
-  const because = alerts.length === 0 ? '' : `: ${alerts.map(({ title }) => title).join('; ')}`
   return [
     who.length === 0
       ? assessment(name)
@@ -48,7 +49,8 @@ export function createSkeleton({ row, alerts, evidence, tasks, outcomes }: Skele
           name,
           who.map(({ evidence_id }) => evidence_id),
         ),
-    assessment(`Why: the case was opened on ${toDay(row.created_at)} ${originTexts[row.origin]}${because}.`),
+    assessment(`Why: the case was opened on ${toDay(row.created_at)} ${originTexts[row.origin]}.`),
+    ...alerts.map((alert) => assessment(describeAlert(alert))),
     ...rest.map((item) => fact(describeEvidence(item, outcomes.get(item.evidence_id)), [item.evidence_id])),
     ...tasks.flatMap(({ title, state, result }) =>
       state === 'done' && result !== null ? [assessment(`${title}: ${result}`)] : [],
@@ -58,11 +60,33 @@ export function createSkeleton({ row, alerts, evidence, tasks, outcomes }: Skele
   ]
 }
 
+/** An alert is no evidence, so that what it says is not a fact yet. */
+function describeAlert({ title, sentence, facts, first_seen_at }: AlertFactsRow): string {
+  const said = [
+    ...(sentence === null || sentence === title ? [] : [sentence.replace(/\.$/, '')]),
+    ...Object.entries(facts).map(([name, value]) => `${name.replaceAll('_', ' ')}: ${value}`),
+  ]
+  return `Alert of ${toDay(first_seen_at)}, ${title}${said.length === 0 ? '' : `: ${said.join('; ')}`}.`
+}
+
+const answerTexts = { found: 'an entry was found', not_found: 'nothing was found' } as const
+
 function describeEvidence({ title, source, obtained_at }: EvidenceRow, outcome: string | undefined): string {
   const origin = [source, `obtained on ${toDay(obtained_at)}`].filter(Boolean).join(', ')
   return outcome === undefined
     ? `${title ?? 'Evidence'}: ${origin}.`
     : `${title ?? 'Decision'}: ${outcome} (${origin}).`
+}
+
+/** Whether providers found what they were asked for. */
+async function readAnswers(tx: Tx, evidence: readonly EvidenceRow[]): Promise<[evidence_id: string, text: string][]> {
+  const calls = evidence.filter((item) => item.kind === 'provider_call' && isAttached(item))
+  const ids = calls.flatMap(({ object_id }) => (object_id === null ? [] : [object_id]))
+  const results = new Map((await listResults(tx, ids)).map(({ call_id, result }) => [call_id, result]))
+  return calls.flatMap(({ evidence_id, object_id }): [string, string][] => {
+    const result = results.get(object_id ?? '')
+    return result === undefined ? [] : [[evidence_id, answerTexts[result]]]
+  })
 }
 
 /** Decisions that the caller cannot read, and altered ones, are named without what they came to. */
@@ -71,7 +95,7 @@ async function readOutcomes(
   tx: Tx,
   evidence: readonly EvidenceRow[],
 ): Promise<ReadonlyMap<string, string>> {
-  const outcomes = new Map<string, string>()
+  const outcomes = new Map<string, string>(await readAnswers(tx, evidence))
   for (const { evidence_id, kind, object_id, ...ends } of evidence) {
     if (kind !== 'evaluation' || object_id === null || ends.detached_at !== null || ends.erased_at !== null) continue
     try {
@@ -91,7 +115,7 @@ export async function readSkeleton(
   evidence: readonly EvidenceRow[],
 ): Promise<Paragraph[]> {
   const { investigation_id } = row
-  const alerts = await listCaseAlerts(tx, investigation_id)
+  const alerts = await listAlertFacts(tx, investigation_id)
   const tasks = await listTasks(tx, investigation_id)
   return createSkeleton({ row, alerts, evidence, tasks, outcomes: await readOutcomes(kernel, tx, evidence) })
 }

@@ -2,6 +2,7 @@
 import { toName } from '#kernel/auth/actor-names.ts'
 import type { ReportBlock, ReportDocument, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { type CollectedCase, MOST_EVENTS } from './collect-case.ts'
+import { writeParagraph } from './paragraph-text.ts'
 
 type Step = CollectedCase['steps'][number]
 type TimelineEntry = CollectedCase['timeline'][number]
@@ -131,7 +132,7 @@ function arrangeNarrative(data: CollectedCase, format: ReportFormat): ReportSect
       ...narrative.paragraphs.map(({ kind, text, cites, cites_more }): ReportBlock => {
         const names = [...cites.map(nameOf), ...(cites_more ? ['evidence that is not shown'] : [])]
         const cited = names.length === 0 ? '' : ` [${names.join(', ')}]`
-        return { kind: 'text', text: `${kind === 'assessment' ? 'Assessment: ' : ''}${text}${cited}` }
+        return { kind: 'text', text: `${writeParagraph({ kind, text })}${cited}` }
       }),
     ],
   }
@@ -195,6 +196,12 @@ function describeResult(step: Step, data: CollectedCase, format: ReportFormat): 
 /** As the pages of the case call them. */
 const stepStateTexts: Readonly<Record<string, string>> = { succeeded: 'done', indeterminate: 'outcome unknown' }
 
+/** A step or task that a case did not wait for when it ended. */
+const describePart = (state: string, { investigation }: CollectedCase): string =>
+  ['closed', 'merged', 'ended'].includes(investigation.state) && ['pending', 'waiting', 'open'].includes(state)
+    ? 'not needed'
+    : (stepStateTexts[state] ?? state)
+
 function arrangeWork(data: CollectedCase, format: ReportFormat): ReportSection {
   const { steps, tasks, requests, names } = data
   return {
@@ -213,7 +220,7 @@ function arrangeWork(data: CollectedCase, format: ReportFormat): ReportSection {
         rows: steps.map((step) => [
           `${step.title ?? step.step_key}${step.is_required ? '' : ' (optional)'}`,
           step.kind,
-          stepStateTexts[step.state] ?? step.state,
+          describePart(step.state, data),
           format.instant(step.ended_at),
           describeResult(step, data, format),
         ]),
@@ -232,7 +239,7 @@ function arrangeWork(data: CollectedCase, format: ReportFormat): ReportSection {
           task.step_key === null && task.result !== null ? `${task.title}: ${task.result}` : task.title,
           task.checklist.map(({ text, is_done }) => `${is_done ? 'Done' : 'Open'}: ${text}`).join('; ') || '–',
           task.ended_at === null
-            ? task.state
+            ? describePart(task.state, data)
             : `${task.state}, ${format.instant(task.ended_at)} by ${toName(names, task.ended_by)}`,
         ]),
         empty: 'The case has no tasks.',

@@ -1,6 +1,7 @@
 /** The archive of a sealed case: what an examiner reads, and what can be verified without this service. */
 import { hash } from 'node:crypto'
 import { signManifest } from '#kernel/audit/signed-manifest.ts'
+import { nameActors } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { PACK_FORMAT } from '#kernel/pack-formats.ts'
@@ -35,6 +36,7 @@ export async function createPack(kernel: PackKernel, tx: Tx, row: InvestigationR
     ...content,
     ...(await readNarrativeFile(kernel, tx, row, seal)),
   ]
+  if (stated.shows !== 'erased') files.push(await readPeopleFile(tx, files))
   const contents = files.map(({ name, bytes }) => ({
     name,
     size_bytes: bytes.length,
@@ -63,6 +65,12 @@ async function readContent(kernel: PackKernel, tx: Tx, row: InvestigationRow, se
     salt: sealed.salt,
     files: [...sealed.files, toJsonFile('since-seal.json', later)],
   }
+}
+
+/** Who the ids of people and keys in the files are. */
+async function readPeopleFile(tx: Tx, files: readonly PackFile[]): Promise<PackFile> {
+  const actors = files.flatMap(({ bytes }) => `${bytes}`.match(/\b(user|key):[0-9a-f-]{36}\b/g) ?? [])
+  return toJsonFile('people.json', await nameActors(tx, actors))
 }
 
 /** Exactly the hashed bytes of the sealed version; none where the subject was erased. */
@@ -95,6 +103,7 @@ evidence.json              what was gathered and done; evidence names objects wi
 timeline.json              who did what and when, with what they wrote, up to the seal
 since-seal.json            what happened afterwards; it is not sealed
 investigation.json         the case as it is now; it is not sealed
+people.json                names of the people and keys in the other files, as they are called now; it is not sealed
 manifest.json              every file with its SHA-256, and whether the case has changed since the seal, signed when the archive was made
 
 What was sealed is shown as it was, also where the case was opened again. An archive of a seal of the first format

@@ -112,7 +112,7 @@ function listCommands(report_id: string, address: string, hasDecisions: boolean)
 }
 
 function describeOrigin({ snapshot, manifest }: RenderInput): ReportBlock {
-  const { template, engine, renderer } = manifest
+  const { template, layout_sha256, engine, renderer } = manifest
   const made_with = engine ? `${engine.name} ${engine.version}, renderer ${renderer}` : `renderer ${renderer}`
   return {
     kind: 'facts',
@@ -122,6 +122,9 @@ function describeOrigin({ snapshot, manifest }: RenderInput): ReportBlock {
       { label: 'Salt', value: snapshot.salt, style: 'code' },
       { label: 'Template', value: `${template.key}, version ${template.version}` },
       { label: 'Template SHA-256', value: template.sha256, style: 'code' },
+      ...(layout_sha256 === undefined
+        ? []
+        : [{ label: 'Layout SHA-256', value: layout_sha256, style: 'code' as const }]),
       { label: 'Made with', value: made_with },
       { label: 'Made', value: `${formatCreated(snapshot.created_at)} for ${snapshot.created_by}` },
       { label: 'Times are given in', value: snapshot.time_zone },

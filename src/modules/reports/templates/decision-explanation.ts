@@ -12,11 +12,12 @@ import {
   describeOutcome,
   loadBands,
   mergeListVersions,
-  showValue,
+  nameActions,
   toCited,
   toListVersions,
 } from './decision-parts.ts'
 import { findEvaluationSubject } from './queries.ts'
+import { showInput, showValue } from './value-texts.ts'
 
 interface Parameters {
   readonly evaluation_id: string
@@ -43,7 +44,10 @@ async function collectExplanation(kernel: CollectCapabilities, tx: Tx, evaluatio
 type Data = Awaited<ReturnType<typeof collectExplanation>>
 
 /** What the decision was made on. */
-const arrangeInputs = ({ explanation, used, evidence, labels }: Data['decision']): ReportSection => ({
+const arrangeInputs = (
+  { explanation, used, evidence, labels, input_texts }: Data['decision'],
+  format: ReportFormat,
+): ReportSection => ({
   title: 'Inputs and versions',
   blocks: [
     {
@@ -56,7 +60,7 @@ const arrangeInputs = ({ explanation, used, evidence, labels }: Data['decision']
       ],
       rows: explanation.inputs.map(({ name, value, defaulted }) => [
         labels[name] ?? name,
-        showValue(value),
+        showInput(value, input_texts[name], format),
         defaulted ? 'default' : 'yes',
       ]),
       empty: 'It has no inputs.',
@@ -109,7 +113,7 @@ function arrange({ decision, subject, bands, names }: Data, format: ReportFormat
         title: said.title,
         text:
           outcome.required_actions.length > 0
-            ? `Required actions: ${outcome.required_actions.join(', ')}`
+            ? `Required actions: ${nameActions(outcome.required_actions, decision)}`
             : 'No action is required.',
       },
       {
@@ -132,13 +136,13 @@ function arrange({ decision, subject, bands, names }: Data, format: ReportFormat
         ],
       },
     ],
-    sections: [{ title: 'Why', blocks: arrangeReasons(decision, bands, format) }, arrangeInputs(decision)],
+    sections: [{ title: 'Why', blocks: arrangeReasons(decision, bands, format) }, arrangeInputs(decision, format)],
   }
 }
 
 export const decisionExplanation = declareTemplate<Parameters, Data>({
   key: 'decision-explanation',
-  version: 2,
+  version: 3,
   title: 'Decision explanation',
   description: 'One decision: outcome, reasons, inputs, and the list versions it was made on.',
   // Actions for people only: no machine reads it.

@@ -8,6 +8,7 @@ import { documentStore, versionStore } from '#modules/definitions/index.ts'
 import { decisionRecords } from '#modules/evaluations/index.ts'
 import { matrixKind } from '#modules/risk-matrices/index.ts'
 import { toReadable } from './reason-text.ts'
+import { type DeclaredInput, loadInputTexts, loadTitles, showInput } from './value-texts.ts'
 
 export interface NamedBand {
   readonly band: string
@@ -37,21 +38,21 @@ interface DefinitionName {
   readonly version: number
 }
 
-/** What the matrix calls its inputs, by their names; nothing for a rule, or a matrix that cannot be read. */
-export async function loadLabels(
+/** The inputs as the matrix declares them; none for a rule, or a matrix that cannot be read. */
+async function loadInputs(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   { family, key, origin, version: number }: DefinitionName,
-): Promise<Record<string, string>> {
-  if (family !== matrixKind.family) return {}
+): Promise<readonly DeclaredInput[]> {
+  if (family !== matrixKind.family) return []
   try {
     const dataset = await documentStore.getDefinition(tx, matrixKind.family, key, origin)
     const version = await versionStore.findVersion(tx, dataset, number)
-    if (!version) return {}
+    if (!version) return []
     const { inputs } = await documentStore.loadVersionText(kernel, tx, matrixKind, { dataset, version })
-    return Object.fromEntries((inputs as { name: string; title: string }[]).map(({ name, title }) => [name, title]))
+    return inputs as DeclaredInput[]
   } catch (error) {
-    if (error instanceof Problem) return {}
+    if (error instanceof Problem) return []
     throw error
   }
 }
@@ -64,11 +65,15 @@ export async function collectDecision(
   const { row, content, manifest } = await decisionRecords.getIntactEvaluation(kernel, tx, evaluation_id)
   const view = decisionRecords.toEvaluationView(row, content, manifest)
   const { factors, triggers, rows, summary, inputs } = content.explanation
+  const declared = await loadInputs(kernel, tx, view.definition)
+  const values = Object.fromEntries(inputs.map(({ name, value }) => [name, value]))
   return {
     ...view,
     explanation: { factors, triggers, rows, summary, inputs },
     used: content.used,
-    labels: await loadLabels(kernel, tx, view.definition),
+    labels: Object.fromEntries(declared.map(({ name, title }) => [name, title])),
+    input_texts: await loadInputTexts(kernel, tx, declared, values),
+    action_titles: await loadTitles(kernel, tx, 'action-audiences', view.outcome.required_actions),
   }
 }
 export type CollectedDecision = Awaited<ReturnType<typeof collectDecision>>
@@ -90,13 +95,10 @@ export function mergeListVersions(versions: readonly ListVersion[]): ListVersion
   )
 }
 
-export const showValue = (value: unknown): string => {
-  if (value === null || value === undefined) return '–'
-  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(showValue).join(', ')
-  if (typeof value !== 'object') return String(value)
-  const members = Object.entries(value).map(([name, one]) => `${name} ${showValue(one)}`)
-  return members.length === 0 ? 'none' : `(${members.join(', ')})`
-}
+export const nameActions = (
+  actions: readonly string[],
+  { action_titles }: Pick<CollectedDecision, 'action_titles'>,
+): string => actions.map((action) => action_titles[action]?.title ?? action).join(', ')
 
 export function describeOutcome(decision: CollectedDecision, bands: readonly NamedBand[], format: ReportFormat) {
   const { outcome } = decision
@@ -153,7 +155,7 @@ export function arrangeReasons(
       rows: triggers.map((one) => [
         one.title,
         one.floor_band === null ? '–' : describeBand(bands, one.floor_band),
-        one.required_actions.join(', ') || '–',
+        nameActions(one.required_actions, decision) || '–',
         toReadable(one.reason, format),
       ]),
       empty: 'No trigger fired.',
@@ -173,7 +175,10 @@ export function arrangeReasons(
   return blocks
 }
 
-function arrangeFactors({ explanation: { factors } }: CollectedDecision, format: ReportFormat): ReportBlock[] {
+function arrangeFactors(
+  { explanation: { factors }, input_texts }: CollectedDecision,
+  format: ReportFormat,
+): ReportBlock[] {
   if (factors.length === 0) return []
   const sorted = [...factors].sort((a, b) => Number(b.contribution_bps) - Number(a.contribution_bps))
   const contributions = sorted.map((one) => Math.round(Number(one.contribution_bps)))
@@ -190,7 +195,9 @@ function arrangeFactors({ explanation: { factors } }: CollectedDecision, format:
       ],
       rows: sorted.map((one) => [
         one.title,
-        Object.values(one.read).map(showValue).join('; ') || '–',
+        Object.entries(one.read)
+          .map(([name, value]) => showInput(value, input_texts[name], format))
+          .join('; ') || '–',
         format.share(one.score_bps),
         format.share(one.weight_bps),
         toReadable(one.reason, format, getScores(one)),

@@ -12,7 +12,7 @@ import { closed, integer, Slug } from '#kernel/schema.ts'
 import { activationStore, datasetStore, versionStore } from '#modules/definitions/index.ts'
 import { listFieldChanges } from '#registry/content/json-patch.ts'
 import { refuse } from '../create-report.ts'
-import { showValue } from './decision-parts.ts'
+import { showValue } from './value-texts.ts'
 
 interface Parameters {
   readonly list_key: string

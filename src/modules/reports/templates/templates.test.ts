@@ -1,14 +1,17 @@
 /** Texts of templates: reasons as readers need them, what changed between two ratings, axes of charts, and names of files. */
 import { expect, test } from 'vitest'
 import type { ReportChart } from '#kernel/report-template.ts'
+import { writeParagraph } from '#modules/investigations/index.ts'
 import { renderChart } from '../render/chart-svg.ts'
 import { describeVerification } from '../render/verification-section.ts'
 import { createReportFormat } from '../report-format.ts'
 import { toFileName } from '../routes.ts'
-import type { Manifest, Snapshot } from '../snapshot.ts'
-import { showValue } from './decision-parts.ts'
+import { hashTemplate, type Manifest, type Snapshot } from '../snapshot.ts'
+import { decisionExplanation } from './decision-explanation.ts'
 import { type ComparedDecision, describeChange } from './dossier/rating-changes.ts'
+import { subjectDossier } from './dossier/subject-dossier.ts'
 import { toReadable } from './reason-text.ts'
+import { showInput, showValue } from './value-texts.ts'
 
 const format = createReportFormat('en-GB', 'UTC')
 
@@ -42,13 +45,13 @@ test('the change of a rating names triggers, factors by size, and the version of
     factors: [factor('b', '5.0000'), factor('a', '7.5000', { x: ['FR'] }), factor('new', '30.0000')],
     triggers: [{ key: 'pep', title: 'Politically exposed' }],
   })
-  expect(describeChange(before, after, format, showValue)).toEqual([
+  expect(describeChange(before, after, format, (value) => showValue(value))).toEqual([
     'Trigger now: Politically exposed.',
     'Trigger no longer: Old trigger.',
     'Factors: Factor new +0.30%, a new factor; Factor a −0.03%, was DE, is FR; Factor gone −0.01%, no factor any more.',
     'By matrix version 2 instead of 1.',
   ])
-  expect(describeChange(before, before, format, showValue)).toEqual([])
+  expect(describeChange(before, before, format, (value) => showValue(value))).toEqual([])
 })
 
 test('a line over time has each date once, at its place, and the unit of its texts', () => {
@@ -107,4 +110,35 @@ test('how to verify states address, commands and receipts; a report of an earlie
   expect(describe(3, null)).toContain('ADDRESS/api/')
   expect(describe(2)).toContain('"title":"Receipts of decisions"')
   expect(describe(2)).not.toMatch(/probity\.example|Commands|d1/)
+  expect(describe(3)).not.toContain('Layout SHA-256')
+})
+
+test('the hash of a template is its own: another template, version or parameter gives another', () => {
+  const hashes = [
+    subjectDossier,
+    decisionExplanation,
+    { ...subjectDossier, version: subjectDossier.version + 1 },
+    { ...subjectDossier, parameters: decisionExplanation.parameters },
+  ].map(hashTemplate)
+  expect(new Set(hashes).size).toBe(4)
+})
+
+test('a paragraph says that it is an assessment, also where it begins with a label of its own', () => {
+  const write = (kind: string, text: string) => writeParagraph({ kind, text })
+  expect(write('fact', 'Conclusion: none.')).toBe('Conclusion: none.')
+  expect(write('assessment', 'It fits.')).toBe('Assessment: It fits.')
+  expect(write('assessment', 'Conclusion: it fits.')).toBe('Conclusion (assessment): it fits.')
+})
+
+test.for([
+  ['180000.00', { scale: 2, unit: 'EUR' }, '180,000.00 EUR'],
+  ['12345678901234567890.5', { scale: 2 }, '12,345,678,901,234,567,890.50'],
+  ['about 5', { scale: 2, unit: 'EUR' }, 'about 5'],
+  [12, { unit: 'years' }, '12 years'],
+  [1979, {}, '1979'],
+  [['private-banking', 'own'], { titles: { 'private-banking': 'Private banking' } }, 'Private banking, own'],
+  [[], { titles: {} }, 'none'],
+  ['private-banking', undefined, 'private-banking'],
+] as const)('a value is written for readers: %s', ([value, text, expected]) => {
+  expect(showInput(value, text, format)).toBe(expected)
 })

@@ -2,7 +2,7 @@
 import { toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { CollectCapabilities, ReportBlock, ReportFact, ReportFormat } from '#kernel/report-template.ts'
-import { type CaseFindings, collectCaseFindings } from '#modules/investigations/index.ts'
+import { type CaseFindings, collectCaseFindings, writeParagraph } from '#modules/investigations/index.ts'
 import type { CaseReportRow, DossierCaseRow } from './queries.ts'
 
 /** Newest cases whose narrative and evidence are in the dossier; of the others it has one line. */
@@ -130,11 +130,14 @@ function listFindings({ state, narrative, evidence }: CaseFindings): ReportBlock
     return state === 'closed' ? [{ kind: 'text', text: 'The narrative of the case can no longer be read.' }] : []
   const nameOf = (evidence_id: string) => evidence.find((item) => item.evidence_id === evidence_id)?.no ?? NOT_SHOWN
   return [
-    { kind: 'note', text: 'What it found; E1, E2 … name the evidence of the case that a sentence cites:' },
+    {
+      kind: 'note',
+      text: 'What it found; E1, E2 … name the evidence of the case that a sentence cites, and an assessment is what the writer concludes:',
+    },
     ...narrative.paragraphs.map(({ kind, text, cites, cites_more }): ReportBlock => {
       const names = [...cites.map(nameOf), ...(cites_more ? [NOT_SHOWN] : [])]
       const cited = names.length === 0 ? '' : ` [${names.join(', ')}]`
-      return { kind: 'text', text: `${kind === 'assessment' ? 'Conclusion: ' : ''}${text}${cited}` }
+      return { kind: 'text', text: `${writeParagraph({ kind, text })}${cited}` }
     }),
   ]
 }

@@ -3,16 +3,12 @@ import { toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ListVersion, ReportBlock, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { datasetStore, versionStore } from '#modules/definitions/index.ts'
+import type { CodeTitle } from '../value-texts.ts'
 import { arrangeCases, type CollectedCase, describeOutcomeOf, listCases } from './cases.ts'
 import type { DossierAlertRow, DossierDocumentRow, DossierEvidenceRow } from './queries.ts'
 
 /** Of each kind; the dossier says where there are more. */
 export const MOST_ROWS = 200
-
-export interface ReasonTitle {
-  readonly title: string
-  readonly text: string
-}
 
 export interface Findings {
   readonly cases: readonly CollectedCase[]
@@ -20,7 +16,7 @@ export interface Findings {
   readonly documents: readonly DossierDocumentRow[]
   readonly evidence: readonly DossierEvidenceRow[]
   /** Of dismissals, by code. */
-  readonly reason_titles: Readonly<Record<string, ReasonTitle>>
+  readonly reason_titles: Readonly<Record<string, CodeTitle>>
   readonly names: Readonly<Record<string, string>>
 }
 

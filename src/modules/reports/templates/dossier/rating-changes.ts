@@ -13,18 +13,21 @@ export interface ComparedDecision {
   readonly triggers: readonly Pick<Explanation['triggers'][number], 'key' | 'title'>[]
 }
 
+/** The value of an input, by its name. */
+export type ShowValue = (value: unknown, name: string) => string
+
 /** Contributions have four decimals: whole numbers of ten-thousandths are compared exactly. */
 const toUnits = (contribution_bps: string): number => Math.round(Number(contribution_bps) * 10_000)
 
-function describeFactors(before: ComparedDecision, after: ComparedDecision, show: (value: unknown) => string) {
+function describeFactors(before: ComparedDecision, after: ComparedDecision, show: ShowValue) {
   const keys = [...new Set([...after.factors, ...before.factors].map(({ key }) => key))]
   return keys
     .map((key) => {
       const [old, now] = [before, after].map(({ factors }) => factors.find((one) => one.key === key))
       const change = toUnits(now?.contribution_bps ?? '0') - toUnits(old?.contribution_bps ?? '0')
       const read = (factor: typeof old) =>
-        Object.values(factor?.read ?? {})
-          .map(show)
+        Object.entries(factor?.read ?? {})
+          .map(([name, value]) => show(value, name))
           .join('; ')
       const values = old && now && read(old) !== read(now) ? `, was ${read(old)}, is ${read(now)}` : ''
       const isNew = !old ? ', a new factor' : !now ? ', no factor any more' : ''
@@ -40,7 +43,7 @@ export function describeChange(
   before: ComparedDecision,
   after: ComparedDecision,
   format: ReportFormat,
-  show: (value: unknown) => string,
+  show: ShowValue,
 ): string[] {
   const sentences: string[] = []
   const added = after.triggers.filter(({ key }) => !before.triggers.some((one) => one.key === key))

@@ -4,7 +4,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { CollectCapabilities, ReportBlock, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { explainSubject } from '#modules/batch-evaluations/index.ts'
 import type { ratingStore } from '#modules/subjects/index.ts'
-import { type CollectedDecision, describeBand, describeOutcome, type NamedBand, showValue } from '../decision-parts.ts'
+import { type CollectedDecision, describeBand, describeOutcome, type NamedBand } from '../decision-parts.ts'
+import { showInput } from '../value-texts.ts'
 import { limitNote } from './findings.ts'
 import type { OverrideApprovalRow } from './queries.ts'
 import { type ComparedDecision, describeChange } from './rating-changes.ts'
@@ -117,7 +118,9 @@ function describeReason(rating: CollectedRating, data: RatingData, format: Repor
   const move = describeMove(rating, before, data, format)
   if (!before.decision || !rating.decision)
     return at < MOST_COMPARED ? `${move} The reasons of one of the two can no longer be read.` : move
-  return [move, ...describeChange(before.decision, rating.decision, format, showValue)].join(' ')
+  const texts = data.decisions.find(({ definition_key }) => definition_key === rating.matrix_key)?.input_texts ?? {}
+  const show = (value: unknown, name: string) => showInput(value, texts[name], format)
+  return [move, ...describeChange(before.decision, rating.decision, format, show)].join(' ')
 }
 
 const SCORE_STEPS = 4

@@ -10,7 +10,6 @@ import {
   type ReportSection,
 } from '#kernel/report-template.ts'
 import { closed, Id } from '#kernel/schema.ts'
-import { resolver } from '#modules/definitions/index.ts'
 import { findSubject, ratingStore } from '#modules/subjects/index.ts'
 import { refuse } from '../../create-report.ts'
 import {
@@ -22,12 +21,12 @@ import {
   getTone,
   loadBands,
   mergeListVersions,
-  showValue,
   toCited,
   toListVersions,
 } from '../decision-parts.ts'
+import { loadTitles, showInput } from '../value-texts.ts'
 import { collectCases, describeOutcomeOf, listCaseActors, listCaseRestrictions } from './cases.ts'
-import { arrangeFindings, findMatchedLists, MOST_ROWS, type ReasonTitle } from './findings.ts'
+import { arrangeFindings, findMatchedLists, MOST_ROWS } from './findings.ts'
 import {
   listAlertsOf,
   listCaseReports,
@@ -61,19 +60,6 @@ async function collectDecisions(
   return decisions
 }
 
-interface PolicyTitle {
-  readonly code: string
-  readonly title: string
-  readonly text?: string
-}
-
-/** Entries of a list of codes, as far as they are used. */
-async function loadTitles(kernel: CollectCapabilities, tx: Tx, list_key: string, codes: readonly (string | null)[]) {
-  const list = await resolver.loadPolicyList<PolicyTitle>(kernel, tx, list_key)
-  const used = (list?.entries ?? []).filter(({ code }) => codes.includes(code))
-  return Object.fromEntries(used.map(({ code, title, text = '' }): [string, ReasonTitle] => [code, { title, text }]))
-}
-
 async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: string) {
   const subject = await findSubject(tx, subject_id)
   if (!subject) return refuse('parameters/subject_id', 'There is no subject with this id.')
@@ -95,8 +81,6 @@ async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: s
   const { bands } = await loadBands(kernel, tx)
   const dismissals = alerts.map(({ reason_code }) => reason_code)
   const reason_titles = await loadTitles(kernel, tx, 'reason-codes', dismissals)
-  const actions = decisions.flatMap(({ outcome }) => outcome.required_actions)
-  const action_titles = await loadTitles(kernel, tx, 'action-audiences', actions)
   const names = await nameActors(tx, [
     subject.created_by,
     subject.updated_by,
@@ -110,14 +94,14 @@ async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: s
   ])
   return {
     ...{ subject, in_force, rated, ratings, approvals, decisions, cases, alerts, documents, evidence, bands },
-    ...{ reason_titles, action_titles, names },
+    ...{ reason_titles, names },
   }
 }
 type Data = Awaited<ReturnType<typeof collectDossier>>
 
 function arrangeIdentity(data: Data, format: ReportFormat): ReportSection {
   const { subject, names } = data
-  const labels = findDecision(data)?.labels ?? {}
+  const { labels = {}, input_texts = {} } = findDecision(data) ?? {}
   const attributes = Object.entries(subject.attributes)
   return {
     title: 'Who',
@@ -128,7 +112,7 @@ function arrangeIdentity(data: Data, format: ReportFormat): ReportSection {
           { label: 'Name', value: subject.name, style: 'strong' },
           { label: 'Type', value: subject.subject_type },
           { label: 'External id', value: subject.external_id ?? '–' },
-          { label: 'Segment', value: subject.segment ?? '–' },
+          { label: 'Segment', value: subject.segment?.replaceAll(/[-_]/g, ' ') ?? '–' },
           {
             label: 'State',
             value: subject.state === 'offboarded' ? `offboarded ${format.day(subject.offboarded_at)}` : subject.state,
@@ -148,7 +132,10 @@ function arrangeIdentity(data: Data, format: ReportFormat): ReportSection {
           { title: 'Attribute', width: 2 },
           { title: 'Value', width: 5 },
         ],
-        rows: attributes.map(([name, value]) => [labels[name] ?? name.replaceAll('_', ' '), showValue(value)]),
+        rows: attributes.map(([name, value]) => [
+          labels[name] ?? name.replaceAll('_', ' '),
+          showInput(value, input_texts[name], format),
+        ]),
         empty: 'The record has no attributes.',
       },
     ],
@@ -174,8 +161,9 @@ function describeOpenAndClosed({ alerts, cases }: Data): string {
 }
 
 /** What the decision asks people to do, and what the records say about it since. */
-function arrangeActions(decision: CollectedDecision, { cases, action_titles }: Data): ReportBlock[] {
+function arrangeActions(decision: CollectedDecision, { cases }: Data): ReportBlock[] {
   const { required_actions } = decision.outcome
+  const { action_titles } = decision
   if (required_actions.length === 0) return []
   const known = cases
     .filter(({ state }) => state !== 'merged')
@@ -278,7 +266,7 @@ function arrange(data: Data, format: ReportFormat) {
 
 export const subjectDossier = declareTemplate<Parameters, Data>({
   key: 'subject-dossier',
-  version: 3,
+  version: 4,
   title: 'Subject dossier',
   description:
     'Who the subject is, how it is rated and why, on which list versions, what was found, and who decided. Restricted cases, alerts and documents are in it only where the report belongs to their restriction.',
