@@ -227,6 +227,8 @@ export async function startTestApp(options: TestAppOptions = {}) {
   const setApprovalRules = (tenant_id: string, rules: readonly object[]) =>
     runtime.database.write(fullScope(tenant_id, 'operator:test'), (tx) => updateApprovalRules(tx, tenant_id, rules))
 
+  let address: Promise<string> | undefined
+
   return {
     runtime,
     kernel: runtime.kernel,
@@ -240,7 +242,10 @@ export async function startTestApp(options: TestAppOptions = {}) {
     person,
     setApprovalRules,
     call: createCaller(server),
-    listen: async () => `http://127.0.0.1:${await server.listen(0, '127.0.0.1')}`,
+    listen: () => {
+      address ??= server.listen(0, '127.0.0.1').then((port) => `http://127.0.0.1:${port}`)
+      return address
+    },
     close: async () => {
       await server.close()
       await runtime.close()
