@@ -603,9 +603,13 @@ end $function$
 ;
 CREATE OR REPLACE FUNCTION app.is_restoring(tenant uuid)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
-RETURN (COALESCE((tenant = app.tenant_id()), false) AND app.restoring())
+AS $function$
+begin
+  return app.restoring() and coalesce(tenant = app.tenant_id(), false);
+end
+$function$
 ;
 CREATE OR REPLACE FUNCTION app.is_subject_held(subject uuid)
  RETURNS boolean
@@ -1794,38 +1798,6 @@ begin
   return new;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.keep_subject_risk()
- RETURNS trigger
- LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-declare
-  is_rated      constant boolean := tg_op = 'INSERT' and new.rating_id is not null
-    or tg_op = 'UPDATE' and (new.rating_id, new.rated_band, new.rated_valid_at, new.rated_recorded_at)
-       is distinct from (old.rating_id, old.rated_band, old.rated_valid_at, old.rated_recorded_at);
-  is_overridden constant boolean := tg_op = 'INSERT' and (new.override_id, new.override_band, new.override_until) is distinct from (null, null, null)
-    or tg_op = 'UPDATE' and (new.override_id, new.override_band, new.override_until)
-       is distinct from (old.override_id, old.override_band, old.override_until);
-begin
-  if app.is_restoring(new.tenant_id) then return new; end if;
-  if pg_trigger_depth() < 2
-     or tg_op = 'UPDATE' and (new.tenant_id, new.subject_id) <> (old.tenant_id, old.subject_id)
-     or is_rated and not exists (
-          select 1 from app.rating r
-           where r.tenant_id = new.tenant_id and r.rating_id = new.rating_id and r.subject_id = new.subject_id and r.cause in ('evaluation', 'batch')
-             and (r.band, r.valid_at, r.recorded_at) = (new.rated_band, new.rated_valid_at, new.rated_recorded_at))
-     or is_rated and tg_op = 'UPDATE' and (new.rated_valid_at, new.rated_recorded_at) < (old.rated_valid_at, old.rated_recorded_at)
-     or is_overridden and not exists (
-          select 1 from app.rating r
-           where r.tenant_id = new.tenant_id and r.subject_id = new.subject_id and app.is_own_change(r.xmin)
-             and case when new.override_id is null
-                      then r.cause = 'override-ended' and new.override_band is null and new.override_until is null
-                      else r.rating_id = new.override_id and r.cause = 'override' and (r.band, r.expires_at) = (new.override_band, new.override_until) end) then
-    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
-  end if;
-  return new;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.keep_subject_version()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2622,9 +2594,19 @@ AS $function$
 ;
 CREATE OR REPLACE FUNCTION app.restoring()
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE
-RETURN (COALESCE((current_setting('app.restoring'::text, true) = 'on'::text), false) AND ((EXISTS (SELECT 1 FROM app.tenant WHERE ((tenant.tenant_id = app.tenant_id()) AND (tenant.state <> 'active'::text)))) OR ((CURRENT_USER <> ALL (ARRAY['app'::name, 'worker'::name])) AND (NOT (EXISTS (SELECT 1 FROM app.tenant WHERE ((tenant.tenant_id = app.tenant_id()) AND (tenant.state = 'active'::text))))))))
+AS $function$
+begin
+  -- Asked by every guard, and hardly ever true: an SQL function would start its executor each time.
+  if current_setting('app.restoring', true) is distinct from 'on' then
+    return false;
+  end if;
+  return exists (select 1 from app.tenant where tenant_id = app.tenant_id() and state <> 'active')
+      or current_user not in ('app', 'worker')
+         and not exists (select 1 from app.tenant where tenant_id = app.tenant_id() and state = 'active');
+end
+$function$
 ;
 CREATE OR REPLACE FUNCTION app.restrict_rows(target regclass)
  RETURNS void
@@ -6662,7 +6644,7 @@ CREATE TRIGGER subject_risk_event AFTER UPDATE ON app.subject_risk FOR EACH ROW 
             WHEN (new.override_until > now()) THEN new.override_band
             ELSE new.rated_band
         END))) EXECUTE FUNCTION app.emit_rating_change();
-CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.keep_subject_risk();
+CREATE TRIGGER subject_risk_keep BEFORE INSERT OR UPDATE ON app.subject_risk FOR EACH ROW EXECUTE FUNCTION app.refuse_by_hand();
 grant insert, select, update on app.subject_risk to app;
 
 -- subject_version: copy

@@ -5,16 +5,25 @@
 -- A tenant that does not exist is not being restored: a statement could name one for its second row, when the policies have been asked already.
 -- Whoever serves no tenant, such as the owner, may restore without naming one.
 create or replace function app.restoring() returns boolean
-  language sql stable
-  return coalesce(current_setting('app.restoring', true) = 'on', false)
-     and (exists (select 1 from app.tenant where tenant_id = app.tenant_id() and state <> 'active')
-          or current_user not in ('app', 'worker')
-             and not exists (select 1 from app.tenant where tenant_id = app.tenant_id() and state = 'active'));
+  language plpgsql stable as $$
+begin
+  -- Asked by every guard, and hardly ever true: an SQL function would start its executor each time.
+  if current_setting('app.restoring', true) is distinct from 'on' then
+    return false;
+  end if;
+  return exists (select 1 from app.tenant where tenant_id = app.tenant_id() and state <> 'active')
+      or current_user not in ('app', 'worker')
+         and not exists (select 1 from app.tenant where tenant_id = app.tenant_id() and state = 'active');
+end
+$$;
 
 -- `app.restoring()` asks about the tenant of the setting; this also says that the row is of that tenant.
 create function app.is_restoring(tenant uuid) returns boolean
-  language sql stable
-  return coalesce(tenant = app.tenant_id(), false) and app.restoring();
+  language plpgsql stable as $$
+begin
+  return app.restoring() and coalesce(tenant = app.tenant_id(), false);
+end
+$$;
 
 -- Whether this transaction, or a savepoint of it, wrote the version of a row that the caller sees. What is visible and not ended is its own.
 create function app.is_own_change(version xid) returns boolean
@@ -205,39 +214,6 @@ end $$;
 drop trigger subject_version_keep on app.subject_version;
 create trigger subject_version_keep before insert on app.subject_version
   for each row execute function app.keep_subject_version();
-
--- The current rating is what a rating says, never an earlier one, and an override of this transaction.
-create function app.keep_subject_risk() returns trigger
-  language plpgsql set search_path = pg_catalog, pg_temp as $$
-declare
-  is_rated      constant boolean := tg_op = 'INSERT' and new.rating_id is not null
-    or tg_op = 'UPDATE' and (new.rating_id, new.rated_band, new.rated_valid_at, new.rated_recorded_at)
-       is distinct from (old.rating_id, old.rated_band, old.rated_valid_at, old.rated_recorded_at);
-  is_overridden constant boolean := tg_op = 'INSERT' and (new.override_id, new.override_band, new.override_until) is distinct from (null, null, null)
-    or tg_op = 'UPDATE' and (new.override_id, new.override_band, new.override_until)
-       is distinct from (old.override_id, old.override_band, old.override_until);
-begin
-  if app.is_restoring(new.tenant_id) then return new; end if;
-  if pg_trigger_depth() < 2
-     or tg_op = 'UPDATE' and (new.tenant_id, new.subject_id) <> (old.tenant_id, old.subject_id)
-     or is_rated and not exists (
-          select 1 from app.rating r
-           where r.tenant_id = new.tenant_id and r.rating_id = new.rating_id and r.subject_id = new.subject_id and r.cause in ('evaluation', 'batch')
-             and (r.band, r.valid_at, r.recorded_at) = (new.rated_band, new.rated_valid_at, new.rated_recorded_at))
-     or is_rated and tg_op = 'UPDATE' and (new.rated_valid_at, new.rated_recorded_at) < (old.rated_valid_at, old.rated_recorded_at)
-     or is_overridden and not exists (
-          select 1 from app.rating r
-           where r.tenant_id = new.tenant_id and r.subject_id = new.subject_id and app.is_own_change(r.xmin)
-             and case when new.override_id is null
-                      then r.cause = 'override-ended' and new.override_band is null and new.override_until is null
-                      else r.rating_id = new.override_id and r.cause = 'override' and (r.band, r.expires_at) = (new.override_band, new.override_until) end) then
-    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
-  end if;
-  return new;
-end $$;
-drop trigger subject_risk_keep on app.subject_risk;
-create trigger subject_risk_keep before insert or update on app.subject_risk
-  for each row execute function app.keep_subject_risk();
 
 -- Investigations ------------------------------------------------------------------------------------------------------
 
