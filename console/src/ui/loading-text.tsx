@@ -4,5 +4,5 @@ import { useFirstAnswer } from './first-answers.tsx'
 
 export function LoadingText() {
   useFirstAnswer(true)
-  return <Skeleton component="span" display="inline-block" width="8ch" height="0.8em" aria-label="Loading" />
+  return <Skeleton component="span" display="inline-block" width="8ch" height="0.8em" role="img" aria-label="Loading" />
 }

@@ -198,6 +198,7 @@ describe('an investigation', () => {
     await page.getByRole('button', { name: 'Earlier versions' }).click()
     const versions = page.getByRole('dialog', { name: 'Versions of the narrative' })
     await versions.getByText('Written by Anton Analyst').waitFor()
+    await versions.locator('ins').first().waitFor()
     expect(await versions.locator('del').allTextContents()).toEqual(['payments'])
     expect(await versions.locator('ins').allTextContents()).toEqual(['deposits'])
     await takeScreenshot(page, 'console-case-versions')
