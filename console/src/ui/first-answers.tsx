@@ -1,4 +1,4 @@
-/** Shows sections when all of them have their first answer: before that, nobody can tell a section without rows from one that loads. */
+/** Shows sections when all of them have their first answer: before that, a section without rows looks like one that loads. */
 import { Skeleton, Stack } from '@mantine/core'
 import { createContext, type ReactNode, use, useCallback, useId, useLayoutEffect, useRef, useState } from 'react'
 

@@ -630,7 +630,7 @@ describe('an own playbook', () => {
     expect((await send(second, `POST ${unasked.at}/close`, body)).json.state).toBe('closed')
   })
 
-  test('a waiver of what nobody tried counts for no last outcome, and is taken back', async () => {
+  test('a waiver of an untried step does not count for the last outcome, and is taken back', async () => {
     const { t, analyst, officer, send, newSubject } = await createTeam()
     const outcomes = [
       { code: 'INV_NO_SUSPICION', needs: ['ask'] },
@@ -911,7 +911,7 @@ describe('access', () => {
       expect([path, [alert_id, document_id].filter((id) => text.includes(id))]).toEqual([path, []])
     }
     expect((await send(analyst, `GET /evidence/${evidence_id}`)).status).toBe(404)
-    // Neither its id nor how many there are; whoever wrote it down sees it.
+    // A reader without access sees neither its id nor a count; its author sees it.
     const { json: shown, text: narrative } = await send(analyst, `GET ${at}/narrative`)
     expect([shown.paragraphs[0].cites, shown.findings.length, narrative.includes(evidence_id)]).toEqual([[], 1, false])
     expect((await send(officer, `GET ${at}/narrative`)).json.paragraphs).toEqual(paragraphs)

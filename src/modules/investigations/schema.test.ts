@@ -287,7 +287,7 @@ describe('events', () => {
     // What is true, but was not changed now.
     for (const { kind, data, revision } of known.rows)
       codes.set(`${kind} again`, await forge(app, toInsert(kind, ANNA, revision, data)))
-    // In the transaction that changes the case: nothing else, in nobody else's name, and not twice.
+    // In the transaction that changes the case: only its event, only as its actor, and only once.
     const back = `update app.investigation set state = 'open', ${NO_PROPOSAL}, ${NEXT} where investigation_id = '${id}'`
     for (const [kind, by] of [
       ['withdrawn', ANNA],
@@ -600,7 +600,7 @@ describe('each guard is the one that refuses', () => {
           select tenant_id, gen_random_uuid(), restriction_id, 'investigation', investigation_id, 'external_reference', 'x', 'x', 'x', repeat('a', 64), now(), '${ANNA}'
             from app.investigation where investigation_id = '${unsealed}'`,
       ],
-      // Without a step that nobody waived, or nobody tried, without a reason, and closed by whoever waived it.
+      // Refused: without a step that was not waived or not tried, without a reason, and closed by the person who waived it.
       [
         'drop trigger investigation_without on app.investigation',
         'PB002',

@@ -260,7 +260,7 @@ describe('the rows that decide about sight', () => {
     const before = await rows()
     expect(before).toEqual([[[imposed]], [[imposed]], before[3], before[3]])
     const person = `'${tenant_id}', '${imposed}', 'user:${auditor.user_id}'`
-    // The list is computed again whoever writes it; nobody writes the other two.
+    // The list is always computed again; the other two cannot be written.
     const LIST = `update app.restriction_list set ids = '{}'`
     const elsewhere = `set_config('app.tenant_id', '${uuidv7()}', true)`
     for (const sight of ['all', 'none']) {

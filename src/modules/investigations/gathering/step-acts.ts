@@ -52,7 +52,7 @@ export async function beginAgain(
 ): Promise<{ readonly only: string[] | undefined; readonly steps: number }> {
   const { investigation_id, gathering } = investigation
   const isIdle = gathering !== 'running' && (step.state === 'pending' || isDeferred(step))
-  // A waiver of what nobody tried counts for no last outcome: it can be taken back.
+  // A waiver of an untried step does not count for the last outcome, so it can be taken back.
   const isTakenBack = step.state === 'waived' && !(await listTriedSteps(tx, investigation_id)).has(step.step_key)
   if (!isIdle && !isBlocked(step) && !isTakenBack && !['failed', 'indeterminate', 'skipped'].includes(step.state))
     fail('transition_not_allowed', `The step is ${step.state}.`)

@@ -26,7 +26,7 @@ export async function listOutcomes(context: OutcomeContext, row: InvestigationRo
   return content.outcomes.map(({ code }) => code).filter((code) => outcomes.has(code))
 }
 
-/** Nobody will do it: an officer waived it, or its condition does not apply. One that could not be asked is waived first. */
+/** An officer waived it, or its condition does not apply. One that could not be asked is waived first. */
 const isGivenUpStep = (step: StepRow): boolean => step.state === 'waived' || isLeftOut(step)
 
 export interface GivenUp {
@@ -37,7 +37,7 @@ export interface GivenUp {
 }
 
 /**
- * Steps that the outcome needs and nobody will do. None, as long as another outcome can be reached with all that it needs: doing without is
+ * Steps that the outcome needs and that are waived or left out. None, as long as another outcome can be reached with all that it needs: doing without is
  * the last way to end a case.
  */
 export async function listGivenUp(context: OutcomeContext, row: InvestigationRow, outcome: string): Promise<GivenUp> {

@@ -115,7 +115,7 @@ export async function findFindings(
         detail: `Paragraph ${at + 1} states a fact without evidence.`,
       })
     const shown = cites.flatMap((id) => byId.get(id) ?? [])
-    // Once for a paragraph: neither which nor how many there are is said to somebody who may not see them.
+    // Once for a paragraph: a reader without access learns neither which nor how many there are.
     if (shown.length < cites.length)
       found.push({
         code: 'citation_unknown',
