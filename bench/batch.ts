@@ -108,7 +108,7 @@ async function waitForJob({ make }: Bench, job: Record<string, unknown>): Promis
   for (let now = job; ; now = await make(`GET /jobs/${job['job_id']}`)) {
     if (now['state'] === 'succeeded') return
     if (now['state'] !== 'queued' && now['state'] !== 'running') throw new Error(JSON.stringify(now))
-    await sleep(20)
+    await sleep(100)
   }
 }
 

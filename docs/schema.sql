@@ -678,6 +678,17 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -688,17 +699,6 @@ begin
             from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
                   union all
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()
@@ -2354,6 +2354,20 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.refuse_erased_ratings()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return null; end if;
+  if exists (select 1 from fresh f join app.subject s using (tenant_id, subject_id) where s.erased_at is not null)
+     or exists (select 1 from fresh f join app.erasure e using (tenant_id, subject_id) where e.state = 'executing') then
+    raise exception 'the subject is erased' using errcode = 'PB009';
+  end if;
+  return null;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_erased_subject()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3094,7 +3108,7 @@ create table app.alert_occurrence (
   constraint alert_occurrence_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
   constraint alert_occurrence_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint alert_occurrence_suppression_fkey FOREIGN KEY (tenant_id, suppression_id) REFERENCES app.alert_suppression(tenant_id, suppression_id),
-  constraint alert_occurrence_fingerprint_ck CHECK ((fingerprint ~ '^[0-9a-f]{64}$'::text)),
+  constraint alert_occurrence_fingerprint_ck CHECK (((length(fingerprint) = 64) AND (fingerprint !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint alert_occurrence_of_ck CHECK ((((alert_id IS NULL) = (outcome = 'suppressed'::text)) AND ((suppression_id IS NULL) = (alert_id IS NOT NULL)) AND ((fingerprint IS NULL) = (alert_id IS NULL)))),
   constraint alert_occurrence_outcome_ck CHECK ((outcome = ANY (ARRAY['opened'::text, 'joined'::text, 'counted'::text, 'suppressed'::text]))),
   constraint alert_occurrence_reference_ck CHECK (((length(reference) >= 1) AND (length(reference) <= 300)))
@@ -3342,7 +3356,7 @@ create table app.audit_link (
   constraint audit_link_event_key UNIQUE (tenant_id, event_id),
   constraint audit_link_pkey PRIMARY KEY (tenant_id, seq),
   constraint audit_link_event_fkey FOREIGN KEY (tenant_id, event_id) REFERENCES app.audit_event(tenant_id, event_id),
-  constraint audit_link_event_hash_ck CHECK ((event_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint audit_link_event_hash_ck CHECK (((length(event_hash) = 64) AND (event_hash !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint audit_link_seq_ck CHECK ((seq >= 1))
 );
 create policy open on app.audit_link as permissive for all using (true) with check (true);
@@ -3450,7 +3464,7 @@ create table app.batch_item (
   constraint batch_item_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint batch_item_change_ck CHECK ((change = ANY (ARRAY['first'::text, 'same'::text, 'raised'::text, 'lowered'::text, 'moved'::text]))),
   constraint batch_item_content_ck CHECK (((content IS NULL) OR ((num_nonnulls(external_id, inputs, document_salt) = 0) AND (findings = '[]'::jsonb)))) NOT VALID,
-  constraint batch_item_external_id_hash_ck CHECK ((external_id_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint batch_item_external_id_hash_ck CHECK (((length(external_id_hash) = 64) AND (external_id_hash !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint batch_item_outcome_ck CHECK (
 CASE state
     WHEN 'done'::text THEN ((num_nonnulls(inputs, content) = 1) AND (document_hash IS NOT NULL) AND (failure_code IS NULL) AND ((band IS NULL) = (score_bps IS NULL)) AND ((band IS NULL) <> (hit IS NULL)))
@@ -4446,13 +4460,13 @@ CASE
 END) NOT VALID,
   constraint evaluation_engine_ck CHECK ((engine >= 1)),
   constraint evaluation_family_ck CHECK ((family = ANY (ARRAY['matrix'::text, 'rule'::text]))),
-  constraint evaluation_hash_ck CHECK ((document_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint evaluation_hash_ck CHECK (((length(document_hash) = 64) AND (document_hash !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint evaluation_outcome_ck CHECK (
 CASE family
     WHEN 'matrix'::text THEN ((band IS NOT NULL) AND ((score_bps >= 0) AND (score_bps <= 10000)) AND (hit IS NULL))
     ELSE ((hit IS NOT NULL) AND (band IS NULL) AND (score_bps IS NULL))
 END),
-  constraint evaluation_receipt_hash_ck CHECK ((receipt_hash ~ '^[0-9a-f]{64}$'::text))
+  constraint evaluation_receipt_hash_ck CHECK (((length(receipt_hash) = 64) AND (receipt_hash !~ '[^0-9a-f]'::text))) NOT VALID
 );
 CREATE INDEX evaluation_band_idx ON app.evaluation USING btree (tenant_id, band, decided_at, evaluation_id) WHERE (band IS NOT NULL);
 CREATE INDEX evaluation_decided_idx ON app.evaluation USING btree (tenant_id, decided_at, evaluation_id);
@@ -5480,7 +5494,7 @@ create table app.payload_admission (
   constraint payload_admission_replaces_fkey FOREIGN KEY (tenant_id, replaces_admission_id) REFERENCES app.payload_admission(tenant_id, admission_id),
   constraint payload_admission_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint payload_admission_facts_ck CHECK (((facts IS NULL) = (result = 'quarantined'::text))),
-  constraint payload_admission_hash_ck CHECK ((contract_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint payload_admission_hash_ck CHECK (((length(contract_hash) = 64) AND (contract_hash !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint payload_admission_lists_ck CHECK ((jsonb_typeof(list_receipt) = 'array'::text)),
   constraint payload_admission_more_ck CHECK ((more_violations >= 0)),
   constraint payload_admission_notes_ck CHECK ((jsonb_typeof(notes) = 'array'::text)),
@@ -5831,7 +5845,7 @@ create table app.provider_call (
   constraint provider_call_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint provider_call_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint provider_call_environment_ck CHECK ((environment = ANY (ARRAY['live'::text, 'test'::text]))),
-  constraint provider_call_input_hash_ck CHECK ((input_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint provider_call_input_hash_ck CHECK (((length(input_hash) = 64) AND (input_hash !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint provider_call_mode_ck CHECK ((mode = ANY (ARRAY['live'::text, 'recorded'::text, 'fixtures'::text]))),
   constraint provider_call_origin_ck CHECK ((provider_origin = ANY (ARRAY['own'::text, 'shared'::text]))),
   constraint provider_call_promise_ck CHECK ((promise = ANY (ARRAY['free'::text, 'keyed'::text, 'once'::text])))
@@ -6056,7 +6070,7 @@ CREATE TRIGGER rating_erase BEFORE UPDATE ON app.rating FOR EACH ROW EXECUTE FUN
 CREATE TRIGGER rating_erase_held BEFORE UPDATE ON app.rating FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('subject_id');
 CREATE TRIGGER rating_erase_own BEFORE UPDATE ON app.rating FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
 CREATE TRIGGER rating_keep AFTER INSERT ON app.rating REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.keep_risk();
-CREATE TRIGGER rating_refuse BEFORE INSERT ON app.rating FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
+CREATE TRIGGER rating_refuse AFTER INSERT ON app.rating REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_erased_ratings();
 grant insert, select on app.rating to app;
 grant update (reason) on app.rating to app;
 
@@ -6250,7 +6264,7 @@ create table app.resolution_receipt (
   created_by text not null,
   constraint resolution_receipt_pkey PRIMARY KEY (tenant_id, receipt_id),
   constraint resolution_receipt_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
-  constraint resolution_receipt_hash_ck CHECK ((manifest_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint resolution_receipt_hash_ck CHECK (((length(manifest_hash) = 64) AND (manifest_hash !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint resolution_receipt_manifest_ck CHECK (((manifest)::json IS NOT NULL))
 );
 create policy open on app.resolution_receipt as permissive for all using (true) with check (true);
@@ -6481,7 +6495,7 @@ create table app.source_payload (
   constraint source_payload_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint source_payload_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint source_payload_contract_ck CHECK ((contract_key ~ '^[a-z0-9][a-z0-9_-]{0,99}$'::text)),
-  constraint source_payload_hash_ck CHECK ((payload_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint source_payload_hash_ck CHECK (((length(payload_hash) = 64) AND (payload_hash !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint source_payload_media_type_ck CHECK (((length(media_type) >= 1) AND (length(media_type) <= 200))),
   constraint source_payload_owner_ck CHECK ((owner_kind = ANY (ARRAY['subject'::text, 'object'::text]))),
   constraint source_payload_size_ck CHECK ((byte_size >= 0)),

@@ -50,6 +50,16 @@ export function unpackBytes(packed: Buffer): Buffer {
 
 export const unpackText = (packed: Buffer): string => unpackBytes(packed).toString('utf8')
 
+/** Reads the keys of these owners. The function encrypts their copies without another statement; null for an owner that was erased. */
+export async function prepareCopies(
+  { encryption }: WithEncryption,
+  tx: Tx,
+  owners: readonly KeyOwner[],
+): Promise<(copy: PlainCopy) => Buffer | null> {
+  const encrypt = await encryption.prepareEncryption(tx, owners)
+  return ({ owner, at, text }) => encrypt({ owner, at, plaintext: packText(text) })
+}
+
 /** Null for a copy whose owner was erased. */
 export async function encryptCopies(
   { encryption }: WithEncryption,

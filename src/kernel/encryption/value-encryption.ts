@@ -40,6 +40,11 @@ export interface ValueEncryption {
   encrypt(tx: Tx, owner: KeyOwner, at: ValueLocation, plaintext: Buffer): Promise<Buffer>
   /** Throws DecryptionFailed unless tenant, owner, location and bytes are the ones of the encryption. */
   decrypt(tx: Tx, owner: KeyOwner, at: ValueLocation, stored: Buffer): Promise<Buffer>
+  /**
+   * Reads the keys of these owners in one statement, and creates those that do not exist. The function encrypts values of this
+   * transaction for them without another statement; null where the owner's key was destroyed.
+   */
+  prepareEncryption(tx: Tx, owners: readonly KeyOwner[]): Promise<(value: PlainValue) => Buffer | null>
   /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed. */
   encryptAll(tx: Tx, values: readonly PlainValue[]): Promise<(Buffer | null)[]>
   /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed; a failure for one that was altered. */
@@ -51,8 +56,8 @@ export interface ValueEncryption {
   destroyOwner(tx: Tx, owner: KeyOwner): Promise<number>
   /** A keyed hash, in hexadecimal digits: equal inputs are visible inside one tenant and for one purpose only. */
   fingerprint(tx: Tx, purpose: string, plaintext: Buffer): Promise<string>
-  /** Many of them, with one statement. */
-  fingerprintAll(tx: Tx, purpose: string, plaintexts: readonly Buffer[]): Promise<string[]>
+  /** For many of them, with one statement. */
+  prepareFingerprints(tx: Tx, purpose: string): Promise<(plaintext: Buffer) => string>
 }
 
 export interface ValueEncryptionOptions {
@@ -61,9 +66,10 @@ export interface ValueEncryptionOptions {
   readonly raiseAlarm: RaiseAlarm
 }
 
-const distinctOwners = (values: readonly { readonly owner: KeyOwner }[]): OwnerName[] => [
-  ...new Map(values.map(({ owner }) => [toOwnerName(owner), owner])).values(),
+const distinctOwners = (owners: readonly KeyOwner[]): OwnerName[] => [
+  ...new Map(owners.map((owner) => [toOwnerName(owner), owner])).values(),
 ]
+const listOwners = (values: readonly { readonly owner: KeyOwner }[]): KeyOwner[] => values.map(({ owner }) => owner)
 
 const hashWith = (key: Buffer, plaintext: Buffer): string => createHmac('sha256', key).update(plaintext).digest('hex')
 
@@ -89,6 +95,14 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
     return Buffer.from(hkdfSync('sha256', createSecretKey(key), Buffer.alloc(0), `fingerprint/${purpose}`, KEY_BYTES))
   }
 
+  const prepareEncryption: ValueEncryption['prepareEncryption'] = async (tx, owners) => {
+    const keys = await ownerKeys.ensureAll(tx, distinctOwners(owners))
+    return ({ owner, at, plaintext }) => {
+      const key = keys.get(toOwnerName(owner))
+      return key ? encryptValue(key, at, plaintext) : null
+    }
+  }
+
   return {
     encrypt: async (tx, owner, at, plaintext) => encryptValue(await ownerKeys.ensure(tx, owner), at, plaintext),
 
@@ -101,18 +115,16 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
       }
     },
 
+    prepareEncryption,
+
     encryptAll: async (tx, values) => {
       if (values.length === 0) return []
-      const keys = await ownerKeys.ensureAll(tx, distinctOwners(values))
-      return values.map(({ owner, at, plaintext }) => {
-        const key = keys.get(toOwnerName(owner))
-        return key ? encryptValue(key, at, plaintext) : null
-      })
+      return values.map(await prepareEncryption(tx, listOwners(values)))
     },
 
     decryptAll: async (tx, values) => {
       if (values.length === 0) return []
-      const { open } = await ownerKeys.openAll(tx, distinctOwners(values))
+      const { open } = await ownerKeys.openAll(tx, distinctOwners(listOwners(values)))
       return values.map(({ owner, at, stored }) => {
         try {
           const key = open(owner, readKeyNumber(stored))
@@ -134,10 +146,9 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
 
     fingerprint: async (tx, purpose, plaintext) => hashWith(await findHashKey(tx, purpose), plaintext),
 
-    fingerprintAll: async (tx, purpose, plaintexts) => {
-      if (plaintexts.length === 0) return []
+    prepareFingerprints: async (tx, purpose) => {
       const key = await findHashKey(tx, purpose)
-      return plaintexts.map((plaintext) => hashWith(key, plaintext))
+      return (plaintext) => hashWith(key, plaintext)
     },
   }
 }

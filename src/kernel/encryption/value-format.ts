@@ -38,7 +38,7 @@ export function encryptValue({ tenant_id, key_no, key }: ValueKey, at: ValueLoca
   const header = Buffer.alloc(HEADER_BYTES)
   header.writeUInt8(FORMAT, 0)
   header.writeUInt32BE(key_no, 1)
-  return Buffer.concat([header, encryptBytes(key, plaintext, buildAad(tenant_id, at))])
+  return encryptBytes(key, plaintext, buildAad(tenant_id, at), header)
 }
 
 /** Has the form of a value under the first key of its owner. It was encrypted with a key that exists no longer. */

@@ -31,20 +31,22 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
   await insertBatch(tx, batch, { items: [Buffer.from('canary')], item_owners: [null] })
   await insertItems(tx, batch_id, [
     {
-      seq: 1,
-      line: null,
-      subject_id: null,
-      state: 'done',
+      item: {
+        seq: 1,
+        line: null,
+        subject_id: null,
+        state: 'done',
+        band: 'canary',
+        score_bps: 0,
+        hit: null,
+        reason_codes: ['canary'],
+        document_hash: receipt.manifest_hash,
+        previous_band: null,
+        change: null,
+        failure_code: null,
+      },
       content: Buffer.from('canary'),
       external_id_hash: receipt.manifest_hash,
-      band: 'canary',
-      score_bps: 0,
-      hit: null,
-      reason_codes: ['canary'],
-      document_hash: receipt.manifest_hash,
-      previous_band: null,
-      change: null,
-      failure_code: null,
     },
   ])
   const schedule_id = uuidv7()

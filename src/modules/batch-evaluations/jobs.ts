@@ -2,6 +2,7 @@
  * The job of a batch: reads, decides and stores groups of items; the next group is decided while one is stored. Items, ratings
  * and progress are committed together, so another worker resumes without repeating or losing items.
  */
+import { setImmediate } from 'node:timers/promises'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { emit } from '#kernel/events/emit.ts'
@@ -24,6 +25,7 @@ import {
   findBatchWithItems,
   insertItems,
   listFailedItems,
+  lockBatchProgress,
   updateBatchFinished,
   updateBatchProgress,
   updateBatchTotal,
@@ -31,10 +33,10 @@ import {
 } from './queries.ts'
 import type { InputRow } from './source/input-rows.ts'
 import { countFileRows, type RunInTx, readRemainingRows } from './source/read-items.ts'
-import { encryptItems, type NewItemRow, openInlineItems, openItems, toErasedItem } from './stored-items.ts'
+import { type NewItemRow, openInlineItems, openItems, prepareItemEncryption, toErasedItem } from './stored-items.ts'
 
 /** Items per step and per audit event. */
-const STEP_ITEMS = 1000
+const STEP_ITEMS = 2000
 
 const MAX_REPEATS = 5
 
@@ -142,9 +144,10 @@ async function processRows(
     tried += results.length
     const store = () =>
       step(async (tx) => {
-        const { items, rows: stored } = await encryptPortion(kernel, tx, batch.batch_id, results)
+        if (!(await lockBatchProgress(tx, reached))) fail('conflict', 'Another job has taken this batch over.')
+        const items = await storeItems(kernel, tx, reached, results)
         next = advanceBatch(reached, items)
-        await storePortion(tx, reached, next, stored)
+        await updateBatchProgress(tx, reached, next)
         await raiseItemAlerts(kernel, tx, plan, { batch_id: batch.batch_id, items })
         await assertPluginsRun(kernel, tx, plan)
         return {
@@ -199,29 +202,44 @@ const createRecorder =
       caused_by: { kind: 'batch', id: batch_id },
     })
 
-/** In portions, since encrypting blocks the event loop. An item whose subject was erased meanwhile fails. */
-async function encryptPortion(
+/**
+ * Stores results and ratings. In portions, since encrypting blocks the event loop; the database stores one while the next one is
+ * encrypted. Returns the items as they are stored: those whose subject was erased meanwhile have failed.
+ */
+async function storeItems(
   kernel: Capabilities<'encryption'>,
   tx: Tx,
-  batch_id: string,
+  batch: BatchRow,
   results: readonly ItemRow[],
-): Promise<{ items: ItemRow[]; rows: NewItemRow[] }> {
+): Promise<ItemRow[]> {
+  const erased = await findErased(tx, results)
+  const toRow = await prepareItemEncryption(kernel, tx, batch.batch_id, results)
+  const store = batch.stage === 'again' ? updateItems : insertItems
   const items: ItemRow[] = []
-  const rows: NewItemRow[] = []
+  let storing: Promise<unknown> = Promise.resolve()
   for (let from = 0; from < results.length; from += STATEMENT_ITEMS) {
-    const portion = results.slice(from, from + STATEMENT_ITEMS)
-    const erased = await findErased(tx, portion)
-    const encrypted = await encryptItems(kernel, tx, batch_id, portion)
-    for (const [index, result] of portion.entries()) {
-      const { content, external_id_hash } = encrypted[index] as (typeof encrypted)[number]
-      const isErased = content === null || erased.has(result.subject_id)
-      const item = isErased ? toErasedItem(result) : result
-      items.push(item)
-      rows.push({ ...item, content: isErased ? null : content, external_id_hash })
-    }
+    const rows = results
+      .slice(from, from + STATEMENT_ITEMS)
+      .map((result) => (erased.has(result.subject_id) ? toErasedRow(result) : toRow(result)))
+    items.push(...rows.map(({ item }) => item))
+    await storing
+    storing = store(tx, batch.batch_id, rows)
+    // Its failure is thrown when it is awaited; until then it must not be an unhandled rejection.
+    storing.catch(() => {})
+    // Sends the statement before the next portion is encrypted.
+    await setImmediate()
   }
-  return { items, rows }
+  const ratings = items.flatMap((item) => toRating(batch, item, uuidv7()) ?? [])
+  await storing
+  if (ratings.length > 0) await ratingStore.insertRatings(tx, ratings)
+  return items
 }
+
+const toErasedRow = (result: ItemRow): NewItemRow<ItemRow> => ({
+  item: toErasedItem(result),
+  content: null,
+  external_id_hash: null,
+})
 
 async function findErased(tx: Tx, items: readonly ItemRow[]): Promise<ReadonlySet<string | null>> {
   const subject_ids = items.flatMap(({ subject_id }) => subject_id ?? [])
@@ -238,15 +256,6 @@ async function repeatIfErased(store: () => Promise<void>): Promise<void> {
       if (!(error instanceof Problem && error.code === 'erased') || attempt === MAX_REPEATS) throw error
     }
   }
-}
-
-async function storePortion(tx: Tx, before: BatchRow, next: BatchRow, items: readonly NewItemRow[]): Promise<void> {
-  if ((await updateBatchProgress(tx, before, next)) !== 1) fail('conflict', 'Another job has taken this batch over.')
-  const store = before.stage === 'again' ? updateItems : insertItems
-  for (let from = 0; from < items.length; from += STATEMENT_ITEMS)
-    await store(tx, before.batch_id, items.slice(from, from + STATEMENT_ITEMS))
-  const ratings = items.flatMap((item) => toRating(before, item, uuidv7()) ?? [])
-  if (ratings.length > 0) await ratingStore.insertRatings(tx, ratings)
 }
 
 /** Yields each value while the next one is being computed. */

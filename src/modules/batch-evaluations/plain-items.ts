@@ -1,7 +1,7 @@
 /** Items of batches that earlier releases stored plain. */
 import { encryptOrDiscard, type PlainCopies } from '#kernel/encryption/copies.ts'
 import { lockPlainBatches, lockPlainItems, updateBatchItemsEncrypted, updateItemsEncrypted } from './queries.ts'
-import { encryptInlineItems, hashExternalIds, toItemPlace, toItemText } from './stored-items.ts'
+import { encryptInlineItems, prepareHashes, toItemPlace, toItemText } from './stored-items.ts'
 
 export const plainItems: PlainCopies = {
   table: 'batch_item',
@@ -9,12 +9,12 @@ export const plainItems: PlainCopies = {
     const rows = await lockPlainItems(tx, subject_id, count)
     const copies = rows.map((row) => ({ ...toItemPlace(row), text: toItemText(row) }))
     const encrypted = await encryptOrDiscard(kernel, tx, copies)
-    const hashes = await hashExternalIds(kernel, tx, rows)
-    const items = rows.map(({ batch_id, seq }, index) => ({
-      batch_id,
-      seq,
+    const hash = await prepareHashes(kernel, tx, rows)
+    const items = rows.map((row, index) => ({
+      batch_id: row.batch_id,
+      seq: row.seq,
       content: encrypted[index] as Buffer,
-      external_id_hash: hashes[index] ?? null,
+      external_id_hash: hash(row),
     }))
     if (items.length > 0) await updateItemsEncrypted(tx, items)
     return rows.length

@@ -17,7 +17,7 @@ let t: ExampleTenant
 let superuser: pg.Client
 const runners: JobRunner[] = []
 const GATE = 4719
-const ROWS = 2500
+const ROWS = 5000
 
 beforeAll(async () => {
   w = await startTestApp()
@@ -27,7 +27,7 @@ beforeAll(async () => {
   // The second step of a large batch waits here while the test holds the lock.
   await superuser.query(`create function public.wait_at_gate() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock_shared(${GATE}); return new; end $$;
-    create trigger zz_gate before insert on app.batch_item for each row when (new.seq = 1900) execute function public.wait_at_gate()`)
+    create trigger zz_gate before insert on app.batch_item for each row when (new.seq = 3900) execute function public.wait_at_gate()`)
 })
 afterEach(async () => {
   await superuser.query('select pg_advisory_unlock_all()')
@@ -99,9 +99,9 @@ describe('a batch', () => {
     const stopped = await get(`/batch-evaluations/${batch_id}`)
     expect(stopped.problem).toMatchObject({ code: 'plugin_invalid', plugin_key, reasons: [{ code: 'disabled' }] })
     // The step that was being stored is undone: nothing is decided after the plugin was stopped.
-    expect(stopped.counts.done).toBe(1000)
+    expect(stopped.counts.done).toBe(2000)
     const { rows } = await superuser.query('select count(*) from app.batch_item where batch_id = $1', [batch_id])
-    expect(Number(rows[0].count)).toBe(1000)
+    expect(Number(rows[0].count)).toBe(2000)
     const refused = await call(`POST /batch-evaluations/${batch_id}/resume`)
     expect([refused.status, refused.json.code, refused.json.plugin_key]).toEqual([503, 'plugin_invalid', plugin_key])
 

@@ -116,40 +116,64 @@ export const updateBatchProgress = (
     ],
   )
 
+/** Whether the batch has this progress and belongs to this job. No other job changes it until the transaction ends. */
+export const lockBatchProgress = async (tx: Tx, { batch_id, job_id, done, failed, after_seq }: BatchRow) =>
+  (await tx.find(
+    `select 1 from app.batch_evaluation
+      where tenant_id = $1 and batch_id = $2 and job_id = $3 and done = $4 and failed = $5 and after_seq = $6 for update`,
+    [tx.tenant_id, batch_id, job_id, done, failed, after_seq],
+  )) !== undefined
+
 export const updateBatchFinished = (tx: Tx, batch_id: string) =>
   tx.run(
     `update app.batch_evaluation set finished_at = now(), total = done + failed where tenant_id = $1 and batch_id = $2`,
     [tx.tenant_id, batch_id],
   )
 
-const storedColumns = `seq, line, subject_id, state, band, score_bps, hit, reason_codes, document_hash, previous_band, change,
-  failure_code, content`
+const resultColumns = `seq, line, subject_id, state, band, score_bps, hit, reason_codes, document_hash, previous_band, change,
+  failure_code`
+const storedColumns = `${resultColumns}, content`
 const itemColumns = `${storedColumns}, external_id, inputs, document_salt, findings`
-const newColumns = `${storedColumns}, external_id_hash`
 
-/** One array per column; JSON columns as texts. */
-const toColumnArrays = (items: readonly NewItemRow[]): unknown[] => [
-  items.map((item) => item.seq),
-  items.map((item) => item.line),
-  items.map((item) => item.subject_id),
-  items.map((item) => item.state),
-  items.map((item) => item.band),
-  items.map((item) => item.score_bps),
-  items.map((item) => item.hit),
-  items.map((item) => JSON.stringify(item.reason_codes)),
-  items.map((item) => item.document_hash),
-  items.map((item) => item.previous_band),
-  items.map((item) => item.change),
-  items.map((item) => item.failure_code),
-  items.map((item) => item.content),
-  items.map((item) => item.external_id_hash),
+/** One array per column; JSON columns as texts. The contents are one value with their places: an array of bytes would be sent as text. */
+const toColumnArrays = (rows: readonly NewItemRow[]): unknown[] => [
+  rows.map(({ item }) => item.seq),
+  rows.map(({ item }) => item.line),
+  rows.map(({ item }) => item.subject_id),
+  rows.map(({ item }) => item.state),
+  rows.map(({ item }) => item.band),
+  rows.map(({ item }) => item.score_bps),
+  rows.map(({ item }) => item.hit),
+  rows.map(({ item }) => JSON.stringify(item.reason_codes)),
+  rows.map(({ item }) => item.document_hash),
+  rows.map(({ item }) => item.previous_band),
+  rows.map(({ item }) => item.change),
+  rows.map(({ item }) => item.failure_code),
+  rows.map(({ external_id_hash }) => external_id_hash),
+  Buffer.concat(rows.flatMap(({ content }) => content ?? [])),
+  ...toPlaces(rows),
 ]
+
+/** First byte, from 1, and length of each content; nulls where there is none. */
+function toPlaces(rows: readonly NewItemRow[]): [from: (number | null)[], length: (number | null)[]] {
+  let next = 1
+  const from = rows.map(({ content }) => {
+    if (content === null) return null
+    next += content.length
+    return next - content.length
+  })
+  return [from, rows.map(({ content }) => content?.length ?? null)]
+}
+
 const given = `unnest($3::bigint[], $4::bigint[], $5::uuid[], $6::text[], $7::text[], $8::bigint[], $9::boolean[], $10::jsonb[],
-  $11::text[], $12::text[], $13::text[], $14::text[], $15::bytea[], $16::text[]) as g (${newColumns})`
+  $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $17::int[], $18::int[])
+  as g (${resultColumns}, external_id_hash, content_from, content_length)`
+const content = 'substring($16::bytea from g.content_from for g.content_length)'
 
 export const insertItems = (tx: Tx, batch_id: string, items: readonly NewItemRow[]) =>
   tx.run(
-    `insert into app.batch_item (tenant_id, batch_id, ${newColumns}, findings) select $1, $2, g.*, '[]' from ${given}`,
+    `insert into app.batch_item (tenant_id, batch_id, ${resultColumns}, external_id_hash, content, findings)
+     select $1, $2, ${resultColumns}, external_id_hash, ${content}, '[]' from ${given}`,
     [tx.tenant_id, batch_id, ...toColumnArrays(items)],
   )
 
@@ -158,7 +182,7 @@ export const updateItems = (tx: Tx, batch_id: string, items: readonly NewItemRow
   tx.run(
     `update app.batch_item i set (subject_id, state, band, score_bps, hit, reason_codes, document_hash, previous_band, change,
        failure_code, content, external_id_hash, external_id, inputs, document_salt, findings) = (g.subject_id, g.state, g.band, g.score_bps,
-       g.hit, g.reason_codes, g.document_hash, g.previous_band, g.change, g.failure_code, g.content, g.external_id_hash, null, null, null, '[]')
+       g.hit, g.reason_codes, g.document_hash, g.previous_band, g.change, g.failure_code, ${content}, g.external_id_hash, null, null, null, '[]')
        from ${given} where i.tenant_id = $1 and i.batch_id = $2 and i.seq = g.seq`,
     [tx.tenant_id, batch_id, ...toColumnArrays(items)],
   )
@@ -274,7 +298,7 @@ export const lockPlainItems = (tx: Tx, subject_id: string | null, count: number)
 
 export const updateItemsEncrypted = (
   tx: Tx,
-  items: readonly (Pick<NewItemRow, 'seq' | 'content' | 'external_id_hash'> & { readonly batch_id: string })[],
+  items: readonly (Omit<NewItemRow, 'item'> & { readonly batch_id: string; readonly seq: number })[],
 ) =>
   tx.run(
     `update app.batch_item i set content = g.content, external_id_hash = g.external_id_hash, external_id = null, inputs = null,

@@ -18,7 +18,7 @@ let superuser: pg.Client
 const runners: JobRunner[] = []
 
 const GATE = 4711
-const ROWS = 2500
+const ROWS = 5000
 
 beforeAll(async () => {
   w = await startTestApp()
@@ -30,7 +30,7 @@ beforeAll(async () => {
   // The second step of a large batch waits here while the test holds the lock.
   await superuser.query(`create function public.wait_at_gate() returns trigger language plpgsql as $$
     begin perform pg_advisory_xact_lock_shared(${GATE}); return new; end $$;
-    create trigger zz_gate before insert on app.batch_item for each row when (new.seq = 1500) execute function public.wait_at_gate()`)
+    create trigger zz_gate before insert on app.batch_item for each row when (new.seq = 3000) execute function public.wait_at_gate()`)
 })
 afterEach(async () => {
   await superuser.query('select pg_advisory_unlock_all()')
@@ -81,11 +81,11 @@ const ended = (job_id: string) =>
 describe('a batch of several steps', () => {
   test('keeps its items when cancelled, and resumes after them with the same receipt', async () => {
     const { batch_id, job } = await startAndHold()
-    expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: ROWS, done: 1000, failed: 0 })
+    expect((await get(`/batch-evaluations/${batch_id}`)).counts).toEqual({ total: ROWS, done: 2000, failed: 0 })
     expect((await post(`/batch-evaluations/${batch_id}/cancel`)).status).toBe(200)
     await releaseLock()
     expect(await ended(job.job_id)).toBe('cancelled')
-    expect(await listNumbers(batch_id)).toEqual(upTo(2000))
+    expect(await listNumbers(batch_id)).toEqual(upTo(4000))
     expect((await post(`/batch-evaluations/${batch_id}/retry-failed`)).json.code).toBe('transition_not_allowed')
 
     await publishList(t, policy.country_list, [
@@ -101,8 +101,8 @@ describe('a batch of several steps', () => {
     expect(batch).toMatchObject({ state: 'succeeded', receipt_id, counts: { total: ROWS, done: ROWS, failed: 0 } })
     const { bands } = await get(`/batch-evaluations/${batch_id}/summary`)
     expect(bands).toEqual([
-      { band: 'low', count: 2000 },
-      { band: 'high', count: 500 },
+      { band: 'low', count: 4000 },
+      { band: 'high', count: 1000 },
     ])
     await publishList(t, policy.country_list, countries)
 
@@ -130,9 +130,9 @@ describe('a batch of several steps', () => {
     const events = (await get(`/audit/objects/jobs/${job.job_id}`)).items as { detail: Record<string, number> }[]
     const steps = events.map(({ detail }) => detail).filter(({ last_seq }) => last_seq !== undefined)
     expect(steps.map(({ first_seq, last_seq, items }) => [first_seq, last_seq, items]).sort()).toEqual([
-      [1, 1000, 1000],
-      [1001, 2000, 1000],
-      [2001, 2500, 500],
+      [1, 2000, 2000],
+      [2001, 4000, 2000],
+      [4001, 5000, 1000],
     ])
   })
 })
@@ -267,6 +267,9 @@ test('the database refuses to change an item, and an altered one is not explaine
   const behind = (change: string) =>
     superuser.query(`set session_replication_role = replica; update app.batch_item set ${change} where batch_id = '${batch_id}';
       set session_replication_role = origin`)
+  for (const hash of ['a'.repeat(63), 'a'.repeat(65), 'A'.repeat(64), `${'a'.repeat(63)}g`, `${'a'.repeat(63)}\n`])
+    await expect(behind(`external_id_hash = '${hash}'`)).rejects.toThrow('batch_item_external_id_hash_ck')
+  await superuser.query('set session_replication_role = origin')
   for (const change of [`band = 'high'`, `band = 'low', content = ${flippedBit('content')}`]) {
     await behind(change)
     expect((await get(path)).code).toBe('content_corrupt')

@@ -3,7 +3,7 @@
  * hash of an external id matches items of two batches that concern no subject.
  */
 import type { Tx } from '#kernel/database/tx.ts'
-import { decryptCopies, encryptCopies, toCopyOwner } from '#kernel/encryption/copies.ts'
+import { decryptCopies, encryptCopies, prepareCopies, toCopyOwner } from '#kernel/encryption/copies.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { listSubjectsByIds } from '#modules/subjects/index.ts'
 import type { BatchRow } from './batch.ts'
@@ -17,7 +17,8 @@ export interface StoredItemRow extends Omit<ItemRow, 'is_erased'> {
   readonly content: Buffer | null
 }
 
-export interface NewItemRow extends Omit<ItemRow, keyof ItemContent | 'is_erased'> {
+export interface NewItemRow<T = Omit<ItemRow, keyof ItemContent | 'is_erased'>> {
+  readonly item: T
   /** Null: the subject was erased while the item was decided. */
   readonly content: Buffer | null
   readonly external_id_hash: string | null
@@ -36,44 +37,43 @@ interface ItemName {
   readonly subject_id: string | null
 }
 
-/** Texts of the contents and hashes of the external ids, with one statement for the keys of all owners. */
-export async function encryptItems<
-  T extends ItemContent & { readonly seq: number; readonly subject_id: string | null },
->(
+/**
+ * Reads the keys that these items need. The function makes the stored row of an item without another statement; an item whose subject
+ * was erased meanwhile fails.
+ */
+export async function prepareItemEncryption(
   kernel: Capabilities<'encryption'>,
   tx: Tx,
   batch_id: string,
-  items: readonly T[],
-): Promise<{ readonly content: Buffer | null; readonly external_id_hash: string | null }[]> {
-  const contents = await encryptCopies(
-    kernel,
-    tx,
-    items.map(({ seq, subject_id, external_id, inputs, document_salt, findings }) => ({
-      ...toItemPlace({ batch_id, seq, subject_id }),
-      text: toItemText({ external_id, inputs, document_salt, findings }),
-    })),
-  )
-  const hashes = await hashExternalIds(kernel, tx, items)
-  return items.map((_, index) => ({ content: contents[index] ?? null, external_id_hash: hashes[index] ?? null }))
+  items: readonly ItemRow[],
+): Promise<(item: ItemRow) => NewItemRow<ItemRow>> {
+  const owners = items.map(({ subject_id }) => toCopyOwner(subject_id, batch_id))
+  const encrypt = await prepareCopies(kernel, tx, owners)
+  const hash = await prepareHashes(kernel, tx, items)
+  return (item) => {
+    const content = encrypt({ ...toItemPlace({ batch_id, ...item }), text: toItemText(item) })
+    return { item: content === null ? toErasedItem(item) : item, content, external_id_hash: hash(item) }
+  }
 }
 
 export const toItemText = ({ external_id, inputs, document_salt, findings }: ItemContent): string =>
   JSON.stringify({ external_id, inputs, document_salt, findings } satisfies ItemContent)
 
-/** Of items that concern no subject; null for others. */
-export async function hashExternalIds(
+type ItemIds = Pick<ItemRow, 'subject_id' | 'external_id'>
+
+/** The function returns the hash of the external id of an item that concerns no subject; null for others. */
+export async function prepareHashes(
   kernel: Capabilities<'encryption'>,
   tx: Tx,
-  items: readonly Pick<ItemRow, 'subject_id' | 'external_id'>[],
-): Promise<(string | null)[]> {
-  const named = items.filter(isNamedOnly).map(({ external_id }) => Buffer.from(external_id as string))
-  const hashes = (await kernel.encryption.fingerprintAll(tx, HASH_PURPOSE, named)).values()
-  return items.map((item) => (isNamedOnly(item) ? (hashes.next().value as string) : null))
+  items: readonly ItemIds[],
+): Promise<(item: ItemIds) => string | null> {
+  if (!items.some(isNamedOnly)) return () => null
+  const hash = await kernel.encryption.prepareFingerprints(tx, HASH_PURPOSE)
+  return (item) => (isNamedOnly(item) ? hash(Buffer.from(item.external_id as string)) : null)
 }
 
 /** Nothing but the external id tells what the item is about. */
-const isNamedOnly = ({ subject_id, external_id }: Pick<ItemRow, 'subject_id' | 'external_id'>): boolean =>
-  subject_id === null && external_id !== null
+const isNamedOnly = ({ subject_id, external_id }: ItemIds): boolean => subject_id === null && external_id !== null
 
 export const ERASED = 'erased'
 

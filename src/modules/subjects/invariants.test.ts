@@ -102,6 +102,14 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
   ['change a rating', NOT_GRANTED, () => [`update app.rating set band = 'low'`]],
   ['remove a rating', NOT_GRANTED, () => ['delete from app.rating']],
   ['rate the subject of another tenant', MISSING, () => [newRating({ of: foreign })]],
+  [
+    'rate a subject that is being erased, in one statement with another',
+    ERASED,
+    () => [
+      `insert into app.rating (tenant_id, rating_id, subject_id, cause, matrix_key, matrix_version, score_bps, band, valid_at, recorded_at,
+         actor) select tenant_id, gen_random_uuid(), subject_id, 'evaluation', 'm', 1, 1, 'low', now(), now(), 'user:x' from app.subject`,
+    ],
+  ],
   ['rate for later', CHECK, () => [newRating({ valid_at: `now() + interval '1 hour'` })]],
   ['rate without a band', CHECK, () => [newRating({ band: 'null' })]],
   ['rate without a matrix', CHECK, () => [newRating({ matrix: 'null, null, null' })]],
