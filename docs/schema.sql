@@ -2526,6 +2526,19 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.require_active_key(tenant uuid, number bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  if not exists (select 1 from app.tenant_key k where k.tenant_id = tenant and k.key_no = number and k.state = 'active') then
+    raise exception 'tenant key % is not active any more', number using errcode = '40001';
+  end if;
+  return number;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION app.require_actor()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -35,6 +35,8 @@ export interface Tx extends Scope {
   copy(text: string, source: AsyncIterable<Uint8Array>): Promise<number>
   /** Called once the transaction is committed, and not where it is rolled back or repeated. For counters: whoever needs more stores a job. */
   onCommit(act: () => void): void
+  /** Called when the transaction was rolled back, before it is repeated. For what the process remembers. */
+  onRollback(act: () => void): void
   /** For long work: statements of this transaction have no timeout from now on. */
   disableTimeout(): Promise<void>
 }
@@ -252,6 +254,7 @@ export class Database {
     let pending: Statement[] = [{ text: begin, values: [] }, this.#contextStatement(scope, CONTEXT)]
     const deferred: Statement[] = []
     const committed: (() => void)[] = []
+    const rolledBack: (() => void)[] = []
     let open = true
     let hasNoTimeout = false
     let tail: Promise<unknown> = Promise.resolve()
@@ -283,8 +286,9 @@ export class Database {
       deferred.push(statement)
     }
     const onCommit = (act: () => void): void => void committed.push(act)
+    const onRollback = (act: () => void): void => void rolledBack.push(act)
     try {
-      const result = await body(createTxHandle(scope, send, defer, { copy, disableTimeout, onCommit }))
+      const result = await body(createTxHandle(scope, send, defer, { copy, disableTimeout, onCommit, onRollback }))
       open = false
       await tail
       if (pending.length > 0 && deferred.length === 0) return result
@@ -296,6 +300,7 @@ export class Database {
     } catch (cause) {
       open = false
       await tail
+      for (const act of rolledBack) act()
       const isStandby = begin === BEGIN_WRITE && isReadOnlyError(cause)
       const error = isStandby ? new ReadOnlyServer('the server takes no writes', { cause }) : cause
       if (pending.length === 0 && !isConnectionFailure(error) && !(error instanceof UnknownTransactionState)) {
@@ -341,10 +346,11 @@ function createTxHandle(
   scope: Scope,
   send: (...statements: Statement[]) => Promise<StatementResult[]>,
   defer: (statement: Statement) => void = rejectCommit,
-  ofTransaction: Pick<Tx, 'copy' | 'disableTimeout' | 'onCommit'> = {
+  ofTransaction: Pick<Tx, 'copy' | 'disableTimeout' | 'onCommit' | 'onRollback'> = {
     copy: rejectLongWork,
     disableTimeout: rejectLongWork,
     onCommit: rejectCommit,
+    onRollback: rejectCommit,
   },
 ): Tx {
   return {

@@ -95,6 +95,11 @@ export async function encryptCopy({ encryption }: WithEncryption, tx: Tx, copy: 
   return encryption.encrypt(tx, copy.owner, copy.at, packText(copy.text))
 }
 
+/** The first copy of an owner that this transaction creates. */
+export async function encryptFirstCopy({ encryption }: WithEncryption, tx: Tx, copy: PlainCopy): Promise<Buffer> {
+  return encryption.encryptFirst(tx, copy.owner, copy.at, packText(copy.text))
+}
+
 export type OpenedCopy = { readonly text: string } | 'erased' | 'altered'
 
 /** Each copy with its text, or why it has none. Reads the keys of all owners in one statement. */

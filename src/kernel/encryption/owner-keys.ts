@@ -8,6 +8,7 @@ import type { Tx } from '../database/tx.ts'
 import { decryptBytes, encryptBytes, KEY_BYTES } from './aes-gcm.ts'
 import { DecryptionFailed, OwnerKeyDestroyed } from './failures.ts'
 import {
+  deferFirstKey,
   findEncryptionKeys,
   findOwnerKey,
   insertOwnerKey,
@@ -96,6 +97,18 @@ export class OwnerKeys {
     const inserted = await insertOwnerKey(tx, made).catch(retryAfterRotation)
     // Another transaction was first, and has committed: its key is found now.
     return inserted === 1 ? { tenant_id, key_no: made.key_no, key: made.key } : this.ensure(tx, owner)
+  }
+
+  /** The first key of an owner that this transaction creates: without a statement of its own where the active tenant key is known. */
+  async create(tx: Tx, owner: OwnerName): Promise<OpenOwnerKey> {
+    const { tenant_id } = tx
+    const active = this.#tenantKeys.findLastActive(tenant_id)
+    if (!active) return this.ensure(tx, owner)
+    const made = createOwnerKey(active, { ...owner, tenant_id })
+    deferFirstKey(tx, made)
+    // It may have failed because the tenant key was rotated: the next attempt reads it.
+    tx.onRollback(() => this.#tenantKeys.forgetActive(tenant_id))
+    return { tenant_id, key_no: made.key_no, key: made.key }
   }
 
   async find(tx: Tx, owner: OwnerName, key_no: number): Promise<OpenOwnerKey> {

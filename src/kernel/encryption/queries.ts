@@ -189,6 +189,14 @@ export const insertOwnerKey = (tx: Tx, key: NewOwnerKey) =>
     [tx.tenant_id, key.owner_kind, key.owner_id, key.key_no, key.wrapped, key.tenant_key_no],
   )
 
+/** Sent with COMMIT. The transaction is repeated when the tenant key is not the active one any more. */
+export const deferFirstKey = (tx: Tx, key: NewOwnerKey) =>
+  tx.defer(
+    `insert into app.owner_key (tenant_id, owner_kind, owner_id, key_no, wrapped, tenant_key_no)
+     values ($1, $2, $3, $4, $5, app.require_active_key($1, $6))`,
+    [tx.tenant_id, key.owner_kind, key.owner_id, key.key_no, key.wrapped, key.tenant_key_no],
+  )
+
 /** The number of keys that were inserted: fewer when another transaction has inserted some of them meanwhile. */
 export const insertOwnerKeys = (tx: Tx, keys: readonly NewOwnerKey[]) =>
   tx.run(

@@ -23,6 +23,7 @@ import {
 const CACHE_TTL_MS = 3_600_000
 
 export interface CachedTenantKey {
+  readonly key_no: number
   readonly key: KeyObject
   readonly expires_at_ms: number
 }
@@ -32,6 +33,8 @@ export const tenantKeyCache = declareCache<CachedTenantKey>({
   summary: 'Tenant keys, unwrapped, for an hour.',
   bound: { max_entries: 10_000 },
 })
+
+const toActiveName = (tenant_id: string): string => `${tenant_id}/active`
 
 export const toTenantKeyContext = (tenant_id: string, key_no: number): string => `${tenant_id}/tenant-key:${key_no}`
 
@@ -92,19 +95,34 @@ export class TenantKeys {
       )
     }
     this.#forgetDestroyed(scope.tenant_id, rows)
-    return { key_no: active.key_no, key: this.get(active) }
+    const cached = this.#get(active)
+    this.#options.cache.set(toActiveName(scope.tenant_id), cached)
+    return cached
+  }
+
+  /** The key that was active when it was last read: the statement that uses it checks that it still is. */
+  findLastActive(tenant_id: string): { readonly key_no: number; readonly key: KeyObject } | undefined {
+    return this.#find(toActiveName(tenant_id))
+  }
+
+  forgetActive(tenant_id: string): void {
+    this.#options.cache.delete(toActiveName(tenant_id))
   }
 
   get(row: TenantKeyRow): KeyObject {
+    return this.#get(row).key
+  }
+
+  #get(row: TenantKeyRow): CachedTenantKey {
     const name = `${row.tenant_id}/${row.key_no}`
-    const key = this.#find(name)
-    if (key) return key
+    const cached = this.#find(name)
+    if (cached) return cached
     throw new NeedsPrecompute(() => this.#once(name, () => this.#unwrap(name, row)))
   }
 
-  #find(name: string): KeyObject | undefined {
+  #find(name: string): CachedTenantKey | undefined {
     const cached = this.#options.cache.get(name)
-    if (!cached || performance.now() < cached.expires_at_ms) return cached?.key
+    if (!cached || performance.now() < cached.expires_at_ms) return cached
     this.#options.cache.delete(name)
     return undefined
   }
@@ -115,7 +133,7 @@ export class TenantKeys {
     if (this.#find(name)) return
     try {
       const key = createSecretKey(await unwrapTenantKey(wrapper, row))
-      cache.set(name, { key, expires_at_ms: performance.now() + CACHE_TTL_MS })
+      cache.set(name, { key_no: row.key_no, key, expires_at_ms: performance.now() + CACHE_TTL_MS })
     } catch (error) {
       const facts = { tenant_id: row.tenant_id, key_no: row.key_no, wrapped_by: row.wrapped_by, err: error }
       raiseAlarm('key_unavailable', facts, 'failed to unwrap a tenant key')

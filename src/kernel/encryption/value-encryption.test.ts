@@ -198,6 +198,37 @@ describe('value encryption', () => {
     }
   })
 
+  test('creates the key of a new owner with COMMIT, by the tenant key that is active now', async () => {
+    const tenant_id = await w.makeTenant()
+    const { encryption } = createProcess()
+    const encrypt = async (owner = newOwner()) => {
+      const texts: string[] = []
+      const stored = await write(tenant_id, (tx) => {
+        const run: Tx['run'] = (text, values) => {
+          texts.push(text)
+          return tx.run(text, values)
+        }
+        const query: Tx['query'] = (text, values) => {
+          texts.push(text)
+          return tx.query(text, values)
+        }
+        return encryption.encryptFirst({ ...tx, run, query }, owner, at(), Buffer.from('x'))
+      })
+      expect((await read(tenant_id, (tx) => encryption.decrypt(tx, owner, at(), stored))).toString()).toBe('x')
+      const { rows } = await superuser.query('select tenant_key_no from app.owner_key where owner_id = $1', [owner.id])
+      return [texts.length, Number(rows[0].tenant_key_no)]
+    }
+    await encrypt()
+    expect(await encrypt()).toEqual([0, 1])
+    // As a rotation in another process does.
+    await superuser.query(`update app.tenant_key set state = 'retiring' where tenant_id = $1`, [tenant_id])
+    expect((await encrypt())[1]).toBe(2)
+    expect(await encrypt()).toEqual([0, 2])
+    const owner = newOwner()
+    await write(tenant_id, (tx) => encryption.destroyOwner(tx, owner))
+    await expect(encrypt(owner)).rejects.toMatchObject({ code: 'duplicate' })
+  })
+
   test('neither decrypts nor encrypts for an owner whose key was destroyed', async () => {
     const tenant_id = await w.makeTenant()
     const { encryption } = w.kernel

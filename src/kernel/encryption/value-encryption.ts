@@ -38,6 +38,8 @@ export interface EncryptedValue {
 export interface ValueEncryption {
   /** Creates the owner's key where there is none. Throws NeedsPrecompute while the tenant key is not in memory. */
   encrypt(tx: Tx, owner: KeyOwner, at: ValueLocation, plaintext: Buffer): Promise<Buffer>
+  /** The same for an owner that this transaction creates, with one statement less. */
+  encryptFirst(tx: Tx, owner: KeyOwner, at: ValueLocation, plaintext: Buffer): Promise<Buffer>
   /** Throws DecryptionFailed unless tenant, owner, location and bytes are the ones of the encryption. */
   decrypt(tx: Tx, owner: KeyOwner, at: ValueLocation, stored: Buffer): Promise<Buffer>
   /**
@@ -105,6 +107,8 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
 
   return {
     encrypt: async (tx, owner, at, plaintext) => encryptValue(await ownerKeys.ensure(tx, owner), at, plaintext),
+
+    encryptFirst: async (tx, owner, at, plaintext) => encryptValue(await ownerKeys.create(tx, owner), at, plaintext),
 
     decrypt: async (tx, owner, at, stored) => {
       try {

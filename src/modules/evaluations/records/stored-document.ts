@@ -4,6 +4,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import {
   type EncryptedCopy,
   encryptCopy,
+  encryptFirstCopy,
   encryptOrDiscard,
   openCopies,
   type PlainCopies,
@@ -27,7 +28,11 @@ export const encryptDocument = (
   kernel: Capabilities<'encryption'>,
   tx: Tx,
   row: Identified & { readonly document: string },
-): Promise<Buffer> => encryptCopy(kernel, tx, { ...toDocumentPlace(row), text: row.document })
+): Promise<Buffer> => {
+  // A decision that concerns no subject is the owner itself, and new.
+  const encrypt = row.subject_id === null ? encryptFirstCopy : encryptCopy
+  return encrypt(kernel, tx, { ...toDocumentPlace(row), text: row.document })
+}
 
 export type OpenedDocument =
   /** Its bytes have the hash of the row. */
