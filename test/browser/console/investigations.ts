@@ -368,6 +368,8 @@ describe('an investigation', () => {
     await waiving.getByLabel('Why the case can do without it').fill('The branch is closed')
     await waiving.getByRole('button', { name: 'Waive the step' }).click()
     await page.getByText('“The branch is closed”').waitFor()
+    await page.getByRole('button', { name: 'Begin Call the branch after all' }).click()
+    await page.getByRole('button', { name: 'Waive Call the branch' }).waitFor()
 
     const step = page.getByRole('listitem').filter({ hasText: 'unknown outcome' })
     await step.getByRole('button', { name: /^Settle / }).click()

@@ -17,6 +17,8 @@ interface StepActsProps {
 /** A pending step with a problem waits for a credential. */
 const canRetry = ({ state, problem }: Step): boolean =>
   state === 'failed' || (problem !== null && ['skipped', 'pending'].includes(state))
+/** Waived before it was tried. */
+const canTakeBack = ({ state, problem }: Step): boolean => state === 'waived' && problem === null
 const canWaive = ({ state, problem }: Step): boolean =>
   ['pending', 'waiting', 'failed', 'indeterminate'].includes(state) || (state === 'skipped' && problem !== null)
 
@@ -34,10 +36,11 @@ export function StepActs({ investigation, step }: StepActsProps) {
   if (!isOpen(investigation)) return null
   const offers = {
     retry: canRetry(step) && may('retryInvestigationStep'),
+    takeBack: canTakeBack(step) && may('retryInvestigationStep'),
     settle: step.state === 'indeterminate' && may('settleInvestigationStep'),
     waive: canWaive(step) && may('waiveInvestigationStep'),
   }
-  if (!offers.retry && !offers.settle && !offers.waive) return null
+  if (!Object.values(offers).some(Boolean)) return null
   const name = step.title ?? step.step_key
   const isTroubled = offers.retry || offers.settle
   return (
@@ -60,6 +63,16 @@ export function StepActs({ investigation, step }: StepActsProps) {
             Settle
           </Button>
         )}
+        {offers.takeBack && (
+          <Button
+            {...quiet}
+            loading={retry.isRunning}
+            aria-label={`Begin ${name} after all`}
+            onClick={() => retry.run(undefined)}
+          >
+            Begin after all
+          </Button>
+        )}
         {offers.waive && <WaiveButton name={name} isQuiet={!isTroubled} onClick={() => setAct('waive')} />}
       </Group>
       {act === 'waive' && <WaiveDialog path={path} name={name} onClose={() => setAct(null)} />}
@@ -68,18 +81,19 @@ export function StepActs({ investigation, step }: StepActsProps) {
   )
 }
 
+/** Is there, but does not ask for attention. */
+const quiet = { size: 'compact-xs', variant: 'transparent', className: 'case-quiet-act' } as const
+
 interface WaiveButtonProps {
   readonly name: string
-  /** The step can still go its way: the button is there, but does not ask for attention. */
+  /** The step can still go its way. */
   readonly isQuiet: boolean
   readonly onClick: () => void
 }
 
 const WaiveButton = ({ name, isQuiet, onClick }: WaiveButtonProps) => (
   <Button
-    size="compact-xs"
-    variant={isQuiet ? 'transparent' : 'default'}
-    className={isQuiet ? 'case-quiet-act' : ''}
+    {...(isQuiet ? quiet : { size: 'compact-xs', variant: 'default' })}
     aria-label={`Waive ${name}`}
     onClick={onClick}
   >
