@@ -433,6 +433,10 @@ CREATE OR REPLACE FUNCTION app.fold_text(content text)
  IMMUTABLE PARALLEL SAFE
 AS $function$
 begin
+  -- ASCII has no marks to remove and one form only; an uploaded file is searched in this spelling.
+  if octet_length(content) = length(content) then
+    return regexp_replace(translate(lower(content), '`', ''''), '[\s_]+', ' ', 'g');
+  end if;
   return regexp_replace(
     translate(
       normalize(
@@ -443,7 +447,8 @@ begin
       U&'\0131\03c2\2018\2019\02bc\0060\00b4\2010\2011\0660\0661\0662\0663\0664\0665\0666\0667\0668\0669\06f0\06f1\06f2\06f3\06f4\06f5\06f6\06f7\06f8\06f9',
       U&'i\03c3''''''''''--01234567890123456789'),
     '[\s_\u00a0\u2000-\u200a\u3000]+', ' ', 'g');
-end $function$
+end
+$function$
 ;
 CREATE OR REPLACE FUNCTION app.granted_restrictions(sight text)
  RETURNS uuid[]
@@ -543,12 +548,6 @@ begin
   return exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id() and h.object_id = object);
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (ids ? (restriction)::text)
-;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -557,6 +556,12 @@ AS $function$
 begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
 end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (ids ? (restriction)::text)
 ;
 CREATE OR REPLACE FUNCTION app.is_joined(edge text, neighbour text, beyond text, loosely boolean)
  RETURNS boolean
@@ -678,17 +683,6 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -699,6 +693,17 @@ begin
             from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
                   union all
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()
@@ -2069,34 +2074,35 @@ declare
     || '\m[0-9]{4}-[0-9]{2}-[0-9]{2}([t ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(z|[+-][0-9]{2}(:?[0-9]{2})?)?)?';
   folded constant text := app.fold_text(content);
   without_codes text;
-  searched text;
   mark text;
-  place integer;
-  before integer;
+  -- What is between the occurrences of the mark.
+  pieces text[];
+  behind text;
+  last integer;
 begin
   if folded is null then return false; end if;
   foreach mark in array marks loop
     continue when mark = '' or strpos(folded, mark) = 0;
     if mark ~ codes then
-      searched := '  ' || folded || '  ';
+      pieces := string_to_array('  ' || folded || '  ', mark);
     else
       without_codes := coalesce(without_codes, '  ' || regexp_replace(folded, codes, ' ', 'g') || '  ');
-      searched := without_codes;
+      pieces := string_to_array(without_codes, mark);
     end if;
-    before := 0;
-    loop
-      place := strpos(substr(searched, before + 1), mark);
-      exit when place = 0;
-      place := before + place;
-      if not app.is_joined(left(mark, 1), substr(searched, place - 1, 1), substr(searched, place - 2, 1), loosely)
-         and not app.is_joined(right(mark, 1), substr(searched, place + length(mark), 1), substr(searched, place + length(mark) + 1, 1), loosely) then
-        return true;
-      end if;
-      before := place;
+    for piece in 1 .. cardinality(pieces) - 1 loop
+      -- As much as an occurrence needs that begins inside this one.
+      behind := left(pieces[piece + 1], length(mark) + 2);
+      last := piece + 1;
+      while length(behind) < length(mark) + 2 and last < cardinality(pieces) loop
+        last := last + 1;
+        behind := behind || mark || left(pieces[last], length(mark) + 2);
+      end loop;
+      if app.stands_alone(right(mark || right(pieces[piece], 2), 2) || mark || behind, mark, loosely) then return true; end if;
     end loop;
   end loop;
   return false;
-end $function$
+end
+$function$
 ;
 CREATE OR REPLACE FUNCTION app.name_words(name text)
  RETURNS text[]
@@ -2726,6 +2732,27 @@ CREATE OR REPLACE FUNCTION app.sight()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN NULLIF(current_setting('app.sight'::text, true), ''::text)
+;
+CREATE OR REPLACE FUNCTION app.stands_alone(around text, mark text, loosely boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  place integer := 2;
+  next integer;
+begin
+  loop
+    next := strpos(substr(around, place + 1), mark);
+    place := place + next;
+    if next = 0 or place > 2 + length(mark) then return false; end if;
+    if not app.is_joined(left(mark, 1), substr(around, place - 1, 1), substr(around, place - 2, 1), loosely)
+       and not app.is_joined(right(mark, 1), substr(around, place + length(mark), 1), substr(around, place + length(mark) + 1, 1), loosely) then
+      return true;
+    end if;
+  end loop;
+end
+$function$
 ;
 CREATE OR REPLACE FUNCTION app.subject_named(content jsonb)
  RETURNS uuid

@@ -137,6 +137,24 @@ describe('a batch of several steps', () => {
   })
 })
 
+test('says that a batch whose file was removed cannot go on', async () => {
+  const { batch_id } = await startBatch(t, await buildRequest())
+  expect((await post(`/batch-evaluations/${batch_id}/cancel`)).status).toBe(200)
+  await t.write((tx) =>
+    tx.run(
+      'delete from app.upload where upload_id = (select upload_id from app.batch_evaluation where batch_id = $1)',
+      [batch_id],
+    ),
+  )
+  for (const action of ['resume', 'retry-failed']) {
+    const { json } = await post(`/batch-evaluations/${batch_id}/${action}`)
+    expect([json.code, json.detail]).toEqual([
+      'transition_not_allowed',
+      expect.stringContaining('an erasure removed it'),
+    ])
+  }
+})
+
 test('returns 409 when an active or succeeded batch is resumed, or an ended one cancelled', async () => {
   const items = [{ inputs: { country: 'DE' } }]
   const { batch_id, job } = await startBatch(t, { matrix_key: policy.matrix_key, items })

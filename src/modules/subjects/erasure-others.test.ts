@@ -213,6 +213,26 @@ describe('words that look like the subject', () => {
     expect((await make(bank.officer, `GET /alerts/${alert_id}`)).title).toBe('erased')
   })
 
+  test('are found in long texts, also where they begin longer words or overlap', async () => {
+    const rows = Array.from({ length: 20_000 }, (_, n) => `CU-${1_000_000 + n},CH,true`).join('\n')
+    const texts: [text: string, mark: string, found: boolean][] = [
+      [rows, 'cu-1000', false],
+      [`${rows}\nCU-1000,CH,true`, 'cu-1000', true],
+      ['xa b a b a', 'a b a', true],
+      ['xa b a b ax', 'a b a', false],
+      ['ananas anna', 'ana', false],
+      ['anana ana', 'ana', true],
+    ]
+    const { found } = (await write((tx) =>
+      tx.find<{ found: boolean[] }>(
+        `select array_agg(app.mentions(t.content, array[t.mark], false) order by n) as found
+           from unnest($1::text[], $2::text[]) with ordinality as t (content, mark, n)`,
+        [texts.map(([text]) => text), texts.map(([, mark]) => mark)],
+      ),
+    )) as { found: boolean[] }
+    expect(found).toEqual(texts.map(([, , expected]) => expected))
+  })
+
   test('short numbers, common words, times and ids erase nothing', async () => {
     const ids = ['1000', '2026']
     for (const external_id of ids) {

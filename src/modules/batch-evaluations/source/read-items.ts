@@ -109,9 +109,15 @@ async function* readSubjectRows(
 
 export const withActiveState = (filter: SubjectFilter): SubjectFilter => ({ ...filter, state: 'active' })
 
+export const FILE_GONE =
+  'Its file is no longer there: its time was over, or an erasure removed it. Order the rows that are left as a new batch.'
+
+export const isFileGone = ({ source_kind, upload_id }: Pick<BatchRow, 'source_kind' | 'upload_id'>): boolean =>
+  source_kind === 'upload' && upload_id === null
+
 function openFile(read: RunInTx, { source, upload_id }: BatchProgress) {
   const { file } = source as Extract<ItemSource, { file: FileOptions }>
-  return { options: file, bytes: readUpload(read, upload_id ?? fail('not_found', 'The upload is no longer there.')) }
+  return { options: file, bytes: readUpload(read, upload_id ?? fail('not_found', FILE_GONE)) }
 }
 
 /** Counts the rows of a batch's file by reading it to its end; a truncated or unreadable file fails here. */

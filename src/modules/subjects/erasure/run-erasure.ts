@@ -66,6 +66,8 @@ export async function runErasure(
   const entry = await appendEntry(kernel, tenant_id, erasure)
   for (const one of listErasureClasses(kernel)) {
     await write(async (tx) => {
+      // It searches all uploaded files of the tenant.
+      await tx.disableTimeout()
       if (await beginStep(tx, erasure, one.name)) await runStep(tx, erasure_id, one, subject)
     })
   }
@@ -94,6 +96,7 @@ async function returnIfKept(
   if (origin === 'ledger' || (await expectLedger(kernel).read()).some((entry) => entry.erasure_id === erasure_id))
     return
   const is_kept = await read(async (tx) => {
+    await tx.disableTimeout()
     if (await isSubjectHeld(tx, subject_id)) return true
     for (const one of listErasureClasses(kernel))
       if ((await one.find(tx, subject)).some(({ held_by_id }) => held_by_id > 0)) return true
