@@ -771,6 +771,15 @@ describe('an alert', () => {
     const second = await escalate()
     expect(second.investigation_id).toBe(first.investigation_id)
     expect((await read(first.investigation_id)).alerts).toHaveLength(2)
+    // What joined leaves nothing in the case: it may be restricted later, alone.
+    expect((await send(officer, `GET /investigations/${first.investigation_id}/notes`)).json.items).toHaveLength(1)
+    const { restriction_id } = (await send(officer, `GET /alerts/${second.alert_id}`)).json
+    expect((await send(officer, `POST /restrictions/${restriction_id}/impose`)).status).toBe(200)
+    const { text } = await send(analyst, `GET /investigations/${first.investigation_id}/timeline?limit=200`)
+    expect([text.includes('"kind":"opened"'), text.includes(second.alert_id)]).toEqual([true, false])
+    expect((await send(officer, `POST /restrictions/${restriction_id}/lift`, { reason: 'No suspicion' })).status).toBe(
+      200,
+    )
     expect((await escalate({ playbook_key: 'sanctions-match' })).investigation_id).not.toBe(first.investigation_id)
     // Both are hidden together; an alert that joined does not name the hidden case.
     await send(officer, `PUT /investigations/${first.investigation_id}/access`, {

@@ -297,6 +297,8 @@ export interface TimelineRow {
 const isShown = `case
     when e.kind = 'alert_linked' then exists (
       select 1 from app.alert a where a.tenant_id = e.tenant_id and a.alert_id = (e.data ->> 'alert_id')::uuid)
+    when e.kind = 'joined' and e.data ->> 'origin_reference' ~ '^alert:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then exists (
+      select 1 from app.alert a where a.tenant_id = e.tenant_id and a.alert_id = substr(e.data ->> 'origin_reference', 7)::uuid)
     when e.kind in ('other_case_requested', 'merged_from') then exists (
       select 1 from app.investigation o where o.tenant_id = e.tenant_id and o.investigation_id = (e.data ->> 'investigation_id')::uuid)
     when e.kind in ('evidence_attached', 'evidence_detached') then exists (
