@@ -38,7 +38,7 @@ drop trigger rating_refuse on app.rating;
 create trigger rating_refuse after insert on app.rating
   referencing new table as fresh for each statement execute function app.refuse_erased_ratings();
 
--- Owner keys of new objects are inserted together with COMMIT, wrapped by the tenant key that the process remembers. If it is not the
+-- Owner keys of new objects are inserted together with COMMIT, wrapped by the tenant key that the process has cached. If it is not the
 -- active one any more, the transaction is repeated.
 create function app.require_active_key(tenant uuid, number bigint) returns bigint
   language plpgsql stable as $$

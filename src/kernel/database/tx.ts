@@ -35,7 +35,7 @@ export interface Tx extends Scope {
   copy(text: string, source: AsyncIterable<Uint8Array>): Promise<number>
   /** Called once the transaction is committed, and not where it is rolled back or repeated. For counters: whoever needs more stores a job. */
   onCommit(act: () => void): void
-  /** Called when the transaction was rolled back, before it is repeated. For what the process remembers. */
+  /** Called when the transaction was rolled back, before it is repeated. For caches of the process. */
   onRollback(act: () => void): void
   /** For long work: statements of this transaction have no timeout from now on. */
   disableTimeout(): Promise<void>

@@ -107,7 +107,7 @@ export class OwnerKeys {
     const made = createOwnerKey(active, { ...owner, tenant_id })
     deferFirstKey(tx, made)
     // It may have failed because the tenant key was rotated: the next attempt reads it.
-    tx.onRollback(() => this.#tenantKeys.forgetActive(tenant_id))
+    tx.onRollback(() => this.#tenantKeys.evictActive(tenant_id))
     return { tenant_id, key_no: made.key_no, key: made.key }
   }
 

@@ -105,7 +105,7 @@ export class TenantKeys {
     return this.#find(toActiveName(tenant_id))
   }
 
-  forgetActive(tenant_id: string): void {
+  evictActive(tenant_id: string): void {
     this.#options.cache.delete(toActiveName(tenant_id))
   }
 

@@ -150,9 +150,6 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
 
     fingerprint: async (tx, purpose, plaintext) => hashWith(await findHashKey(tx, purpose), plaintext),
 
-    prepareFingerprints: async (tx, purpose) => {
-      const key = await findHashKey(tx, purpose)
-      return (plaintext) => hashWith(key, plaintext)
-    },
+    prepareFingerprints: async (tx, purpose) => hashWith.bind(null, await findHashKey(tx, purpose)),
   }
 }

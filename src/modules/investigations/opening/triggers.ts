@@ -60,7 +60,7 @@ export const escalates: Escalate = async (kernel, tx, alert, { playbook_key, ori
   })
   const { investigation_id } = opened
   await insertCaseAlert(tx, investigation_id, alert_id)
-  // In a case that was joined it would stay readable after the alert is restricted; it stands in the history of the alert.
+  // In a case that was joined it would stay readable after the alert is restricted; the history of the alert has it.
   if (note !== null && !opened.joined) await addNote(kernel, tx, { investigation_id, subject_id }, { text: note })
   return opened
 }
