@@ -16,6 +16,7 @@ import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { saveJson } from '#console/ui/save-file.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { useSubjectName } from '#console/ui/subject-name.ts'
 import { ErasureClasses, RetentionWarning } from './erasure-classes.tsx'
 import { getErasureName } from './erasure-name.ts'
 import { ErasureBadge } from './erasures-page.tsx'
@@ -56,6 +57,7 @@ export default function ErasurePage() {
 
 function ErasureFacts({ erasure }: { readonly erasure: Erasure }) {
   const may = usePermission()
+  const name = useSubjectName(erasure.subject_id)
   const { confirmed_at, confirmed_by, done_at, job_id } = erasure
   return (
     <Section title="Details">
@@ -65,7 +67,7 @@ function ErasureFacts({ erasure }: { readonly erasure: Erasure }) {
             'Subject',
             may('getSubject') ? (
               <PageLink key="subject" to={`/subjects/${erasure.subject_id}`} inherit>
-                Open
+                {name ?? 'Open'}
               </PageLink>
             ) : null,
           ],
@@ -134,6 +136,7 @@ function Decision({ erasure: { erasure_id, subject_id, requested_by } }: { reado
   const may = usePermission()
   const [isAsking, asking] = useDisclosure(false)
   const preview = useCurrentPreview(subject_id)
+  const name = useSubjectName(subject_id)
   const params = { path: { erasure_id } }
   const confirm = useApiMutation(() => probity.POST('/api/erasures/{erasure_id}/confirm', { params }), {
     invalidates: ['erasures', 'subjects'],
@@ -172,8 +175,8 @@ function Decision({ erasure: { erasure_id, subject_id, requested_by } }: { reado
         isDangerous
       >
         {preview !== undefined && <RetentionWarning preview={preview} />}
-        What is stored about the subject becomes unreadable, also in backups that are restored later. It cannot be
-        undone.
+        What is stored about {name === undefined ? 'the subject' : <b>{name}</b>} becomes unreadable, also in backups
+        that are restored later. It cannot be undone.
       </ConfirmDialog>
     </>
   )
