@@ -174,9 +174,13 @@ function Decision({ erasure: { erasure_id, subject_id, requested_by } }: { reado
         change={confirm}
         isDangerous
       >
-        {preview !== undefined && <RetentionWarning preview={preview} />}
-        What is stored about {name === undefined ? 'the subject' : <b>{name}</b>} becomes unreadable, also in backups
-        that are restored later. It cannot be undone.
+        <Stack gap="sm">
+          {preview !== undefined && <RetentionWarning preview={preview} />}
+          <span>
+            What is stored about {name === undefined ? 'the subject' : <b>{name}</b>} becomes unreadable, also in
+            backups that are restored later. It cannot be undone.
+          </span>
+        </Stack>
       </ConfirmDialog>
     </>
   )
