@@ -56,5 +56,5 @@ export async function requestToken(
   if (outcome.kind === 'token') return outcome
   if (outcome.kind === 'rejected') throw new TokenRefused()
   const detail = `The token endpoint of ${provider_key} gave no token (${outcome.fault}).`
-  throw new Problem('dependency_unavailable', { detail, retry_after_s: 5 })
+  throw new Problem('dependency_unavailable', { detail, retry_after_s: 5, members: { fault: outcome.fault } })
 }

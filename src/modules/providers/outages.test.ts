@@ -161,6 +161,18 @@ describe('an access token', () => {
     expect((await calls.getStatus()).gap).toBe('rejected')
   })
 
+  test('that cannot be had says why in a test of the connection', async () => {
+    await connect()
+    const test = async () => (await t.make(`POST /providers/${calls.provider_key}/test`, { body: {} })).fault
+    answer(() => ({ status: 503 }))
+    expect(await test()).toBe('token_endpoint_failed')
+    answer(() => ({ body: { token_type: 'Bearer' } }))
+    expect(await test()).toBe('token_response_invalid')
+    const auth = { kind: 'oauth2_client_credentials', token_url: 'http://127.0.0.1:1/token' }
+    await calls.connect({}, { auth, credential: undefined }, { client_id: 'c', client_secret: 's' })
+    expect(await test()).toMatch(/^token_(connect_failed|egress_refused)$/)
+  })
+
   const [issued, rejected] = ['issued', 'rejected'].map(
     (outcome) => `provider_token_requests_total{outcome="${outcome}"}`,
   ) as [string, string]

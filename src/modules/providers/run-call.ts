@@ -187,7 +187,7 @@ async function runAttempt(
     if (error instanceof Problem && isPluginProblem(error.code)) return endByPlugin(error)
     if (error instanceof TokenUnavailable) {
       kernel.metrics.increment(sendsHeld, { reason: 'token' })
-      return { held: waitForToken(call) }
+      return { held: waitForToken(call, error) }
     }
     const gone = toMissingCredential(error)
     if (!gone) throw error
@@ -229,11 +229,11 @@ async function endHeldAttempt(
 
 const TOKEN_WAIT_MS = 10_000
 
-const waitForToken = ({ provider_key }: CallRow): CallStep =>
+const waitForToken = ({ provider_key }: CallRow, { fault }: TokenUnavailable): CallStep =>
   wait(
     new Date(Date.now() + TOKEN_WAIT_MS),
     new Problem('dependency_unavailable', `The token endpoint of ${provider_key} gives no access token at the moment.`),
-    'token_unavailable',
+    fault,
   )
 
 function toHeldStep({ decision, provider_key }: SendHeld): CallStep {

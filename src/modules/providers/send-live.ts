@@ -116,7 +116,18 @@ const withIdempotencyKey = (
 const toIdempotencyKey = (key: string, page_no: number): string => (page_no === 1 ? key : `${key}-${page_no}`)
 
 /** Nothing of the attempt is used up while the token endpoint is down. */
-export class TokenUnavailable extends Error {}
+export class TokenUnavailable extends Error {
+  /** A fixed word, such as token_dns_failed: whether the endpoint was not reached or did not give a token. */
+  readonly fault: string
+
+  constructor(cause: EgressFailed | Problem) {
+    super('The token endpoint gives no access token.')
+    this.fault = cause instanceof EgressFailed ? `token_${cause.fault}` : getTokenFault(cause)
+  }
+}
+
+const getTokenFault = ({ extra: { members } }: Problem): string =>
+  typeof members?.['fault'] === 'string' ? members['fault'] : 'token_unavailable'
 
 async function fetchAccessToken(
   run: CallRun,
@@ -151,7 +162,7 @@ async function fetchAccessToken(
       return 'refused'
     }
     if (error instanceof EgressFailed || (error instanceof Problem && error.code === 'dependency_unavailable')) {
-      throw new TokenUnavailable()
+      throw new TokenUnavailable(error)
     }
     throw error
   }

@@ -65,6 +65,8 @@ async function confirmed(subject_id: string): Promise<{ erasure_id: string; job_
   const { erasure_id } = (await request(officer, subject_id)).json
   const { status, json } = await confirm(other, erasure_id)
   expect(status).toBe(202)
+  const { warnings } = (await call(officer, `GET /erasures/${erasure_id}`)).json
+  expect(warnings).toEqual(['no_jurisdiction'])
   return { erasure_id, job_id: json.job_id }
 }
 
@@ -216,12 +218,16 @@ describe('what is kept', () => {
   test('a retention period of the jurisdiction, and of the group it belongs to, comes before the request', async () => {
     const elsewhere = await w.makeTenant()
     const admin = await w.person(elsewhere, ['tenant_admin', 'policy_editor', 'compliance_officer'])
-    await call(admin, 'PATCH /tenant', { jurisdictions: ['DE'] })
     const token = await w.token({ tenant_id: elsewhere, roles: ['analyst'] })
     const body = { subject_type: 'person', name: 'Grace Hopper' }
     const { subject_id } = (await w.call('POST /subjects', { token, body })).json
     const look = async () => (await call(admin, `POST /subjects/${subject_id}/erasure-preview`)).json
+    expect(await look()).toMatchObject({ can_erase: true, jurisdictions: [], warnings: ['no_jurisdiction'] })
+    await call(admin, 'PATCH /tenant', { jurisdictions: ['BR'] })
+    expect(await look()).toMatchObject({ jurisdictions: ['BR'], warnings: ['no_retention_period'] })
+    await call(admin, 'PATCH /tenant', { jurisdictions: ['DE'] })
     const active = await look()
+    expect(active).toMatchObject({ can_erase: false, jurisdictions: ['DE'], warnings: [] })
     const record = (answer: { classes: { class: string }[] }) => answer.classes.find((one) => one.class === 'subject')
     expect(record(active)).toMatchObject({
       outcome: 'keep',

@@ -60,6 +60,31 @@ describe('a legal hold', () => {
     await release.getByRole('button', { name: 'Release' }).click()
     await second.page.getByText('released', { exact: true }).waitFor()
     expect([seen, preview.seen, second.seen]).toEqual([noProblems, noProblems, noProblems])
+
+    // Whoever confirms reads whom it erases, and that no retention period was looked at.
+    await w.call(`POST /subjects/${subject.subject_id}/erase`, {
+      token: clara.token,
+      body: { reason: 'Request of the customer' },
+    })
+    await colleague.page.goto(new URL('/', page.url()).href)
+    await colleague.page.getByRole('link', { name: 'Erasure of Viktor Example' }).click()
+    await pageHeading(colleague.page, /^Erasure [0-9a-f]{8}$/).waitFor()
+    await colleague.page.getByRole('link', { name: 'Viktor Example' }).waitFor()
+    await colleague.page.getByRole('alert').getByText('The tenant names no jurisdiction').waitFor()
+    await expectFitsScreens(colleague.page, 'console-erasure-waiting')
+    await colleague.page.getByRole('button', { name: 'Confirm the erasure' }).click()
+    const last = colleague.page.getByRole('dialog', { name: 'Erase for good?' })
+    await last.getByText('Viktor Example').waitFor()
+    await last.getByText('No retention period was applied').waitFor()
+    await takeScreenshot(colleague.page, 'console-erasure-confirm')
+    await last.getByRole('button', { name: 'Erase' }).click()
+    await colleague.page.getByText('No period was applied: the tenant named no jurisdiction').waitFor()
+    await colleague.page.getByRole('button', { name: 'Download the certificate' }).waitFor()
+    await colleague.page.goto(new URL(`/subjects/${subject.subject_id}`, page.url()).href)
+    await colleague.page.getByRole('note', { name: 'Erased' }).getByRole('link', { name: 'Open the erasure' }).waitFor()
+    for (const name of ['Open a case', 'Dossier'])
+      expect(await colleague.page.getByText(name, { exact: true }).count()).toBe(0)
+    await takeScreenshot(colleague.page, 'console-subject-erased')
     await Promise.all([close(), preview.close(), second.close(), colleague.close()])
   })
 })

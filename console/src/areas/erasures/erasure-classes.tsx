@@ -1,7 +1,9 @@
 /** What an erasure would erase and what is kept, by class, with the rule that decides. */
 import { Alert, Badge, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { usePermission } from '#console/session/queries.ts'
 import { CalendarDay } from '#console/ui/date-time.tsx'
+import { PageLink } from '#console/ui/link.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 
 type Preview = Schemas['ErasurePreview']
@@ -10,7 +12,8 @@ type ErasureClass = Preview['classes'][number]
 export function ErasureClasses({ preview }: { readonly preview: Preview }) {
   return (
     <Stack gap="sm">
-      <Alert color={preview.can_erase ? 'teal' : 'orange'} role="status">
+      <RetentionWarning preview={preview} />
+      <Alert color={getColor(preview)} role="status">
         {preview.can_erase
           ? 'Everything below can be erased now.'
           : 'Something must be kept, so no erasure can be confirmed yet.'}
@@ -43,12 +46,43 @@ export function ErasureClasses({ preview }: { readonly preview: Preview }) {
           </Table.Tr>
         ))}
       </PlainTable>
-      {preview.retention_clocks !== null && (
+      {preview.retention_clocks !== null && preview.warnings.length === 0 && (
         <Text size="xs" c="dimmed">
-          Retention periods by version {preview.retention_clocks.version} of the list.
+          Retention periods of {preview.jurisdictions.join(', ')} by version {preview.retention_clocks.version} of the
+          list.
         </Text>
       )}
     </Stack>
+  )
+}
+
+/** Green would say that the retention periods have ended, although none was looked at. */
+function getColor({ can_erase, warnings }: Preview): string {
+  if (!can_erase) return 'orange'
+  return warnings.length === 0 ? 'teal' : 'gray'
+}
+
+/** Nothing keeps the records, because no period is known. Also in the dialog of the person who confirms. */
+export function RetentionWarning({ preview: { warnings, jurisdictions } }: { readonly preview: Preview }) {
+  const may = usePermission()
+  if (warnings.length === 0) return null
+  return (
+    <Alert color="red" role="alert" title="No retention period was applied">
+      {warnings.includes('no_jurisdiction')
+        ? 'The tenant names no jurisdiction, so no retention period is known and records that the law says to keep can be erased. '
+        : `The list of retention periods has none for ${jurisdictions.join(', ')}, so records that the law says to keep can be erased. `}
+      {may('updateTenant') ? (
+        <>
+          Set the jurisdictions in the{' '}
+          <PageLink to="/tenant" inherit>
+            settings of the tenant
+          </PageLink>
+          .
+        </>
+      ) : (
+        'A tenant administrator sets the jurisdictions in the settings of the tenant.'
+      )}
+    </Alert>
   )
 }
 

@@ -16,7 +16,8 @@ import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { saveJson } from '#console/ui/save-file.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
-import { ErasureClasses } from './erasure-classes.tsx'
+import { useSubjectName } from '#console/ui/subject-name.ts'
+import { ErasureClasses, RetentionWarning } from './erasure-classes.tsx'
 import { getErasureName } from './erasure-name.ts'
 import { ErasureBadge } from './erasures-page.tsx'
 
@@ -56,6 +57,7 @@ export default function ErasurePage() {
 
 function ErasureFacts({ erasure }: { readonly erasure: Erasure }) {
   const may = usePermission()
+  const name = useSubjectName(erasure.subject_id)
   const { confirmed_at, confirmed_by, done_at, job_id } = erasure
   return (
     <Section title="Details">
@@ -65,7 +67,7 @@ function ErasureFacts({ erasure }: { readonly erasure: Erasure }) {
             'Subject',
             may('getSubject') ? (
               <PageLink key="subject" to={`/subjects/${erasure.subject_id}`} inherit>
-                Open
+                {name ?? 'Open'}
               </PageLink>
             ) : null,
           ],
@@ -85,6 +87,13 @@ function ErasureFacts({ erasure }: { readonly erasure: Erasure }) {
                 <DateTime at={confirmed_at} />, by <Principal of={confirmed_by} isAlwaysNamed />
               </span>,
             ],
+          erasure.warnings !== null &&
+            erasure.warnings.length > 0 && [
+              'Retention',
+              erasure.warnings.includes('no_jurisdiction')
+                ? 'No period was applied: the tenant named no jurisdiction when it was confirmed'
+                : 'No period was applied: the list had none for the jurisdictions when it was confirmed',
+            ],
           done_at !== null && ['Done', <DateTime key="done" at={done_at} />],
           job_id !== null &&
             may('getJob') && [
@@ -100,7 +109,7 @@ function ErasureFacts({ erasure }: { readonly erasure: Erasure }) {
 }
 
 /** As it is now: a hold may have been placed since the request. */
-function CurrentPreview({ subject_id }: { readonly subject_id: string }) {
+function useCurrentPreview(subject_id: string) {
   const may = usePermission()
   const { data } = useQuery({
     queryKey: ['erasures', 'preview', subject_id],
@@ -109,6 +118,11 @@ function CurrentPreview({ subject_id }: { readonly subject_id: string }) {
     enabled: may('previewErasure'),
     throwOnError: false,
   })
+  return data
+}
+
+function CurrentPreview({ subject_id }: { readonly subject_id: string }) {
+  const data = useCurrentPreview(subject_id)
   if (data === undefined) return null
   return (
     <Section title="What would be erased">
@@ -117,10 +131,12 @@ function CurrentPreview({ subject_id }: { readonly subject_id: string }) {
   )
 }
 
-function Decision({ erasure: { erasure_id, requested_by } }: { readonly erasure: Erasure }) {
+function Decision({ erasure: { erasure_id, subject_id, requested_by } }: { readonly erasure: Erasure }) {
   const me = useMe()
   const may = usePermission()
   const [isAsking, asking] = useDisclosure(false)
+  const preview = useCurrentPreview(subject_id)
+  const name = useSubjectName(subject_id)
   const params = { path: { erasure_id } }
   const confirm = useApiMutation(() => probity.POST('/api/erasures/{erasure_id}/confirm', { params }), {
     invalidates: ['erasures', 'subjects'],
@@ -158,8 +174,13 @@ function Decision({ erasure: { erasure_id, requested_by } }: { readonly erasure:
         change={confirm}
         isDangerous
       >
-        What is stored about the subject becomes unreadable, also in backups that are restored later. It cannot be
-        undone.
+        <Stack gap="sm">
+          {preview !== undefined && <RetentionWarning preview={preview} />}
+          <span>
+            What is stored about {name === undefined ? 'the subject' : <b>{name}</b>} becomes unreadable, also in
+            backups that are restored later. It cannot be undone.
+          </span>
+        </Stack>
       </ConfirmDialog>
     </>
   )

@@ -11,6 +11,7 @@ import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { useSubjectName } from '#console/ui/subject-name.ts'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import { useProposedCases } from '#console/ui/work/proposed-cases.ts'
 import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
@@ -28,6 +29,8 @@ function useWaiting<T>(name: string, isAllowed: boolean, read: (signal: AbortSig
   useFirstAnswer(isLoading)
   return data?.items ?? []
 }
+
+const SubjectName = ({ subject_id }: { readonly subject_id: string }) => useSubjectName(subject_id) ?? 'a subject'
 
 const limit = MAX_WAITING
 
@@ -90,7 +93,7 @@ export function SecondPersonSection() {
       key: erasure.erasure_id,
       link: (
         <PageLink to={`/erasures/${erasure.erasure_id}`} size="sm" fw={500}>
-          Erasure of a subject
+          Erasure of <SubjectName subject_id={erasure.subject_id} />
         </PageLink>
       ),
       detail: (

@@ -1,10 +1,11 @@
 /** The dialogs of the acts on a case as a whole. */
-import { Select, Text } from '@mantine/core'
+import { Alert, Select, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe } from '#console/session/queries.ts'
 import { type ApiMutation, useApiMutation } from '#console/ui/api-mutation.ts'
+import { TEST_CASE_TEXT } from '#console/ui/decision/is-test.ts'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 import { REASON_CODES, ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
@@ -150,6 +151,11 @@ function CloseDialog(props: DialogProps) {
         </Text>
       )}
       <ProposerNote investigation={investigation} />
+      {investigation.is_test && (
+        <Alert color="yellow" role="note" aria-label="Test">
+          {TEST_CASE_TEXT}
+        </Alert>
+      )}
       <Text size="sm">
         Narrative, steps, tasks and the hashes of the evidence are sealed with a signature, so that anybody can verify
         them later.

@@ -6,6 +6,8 @@ import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
+import { TEST_CASE_TEXT } from '#console/ui/decision/is-test.ts'
+import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { formatCount, toSentence } from '#console/ui/format.ts'
@@ -67,6 +69,7 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
             </Title>
             <CaseSubject of={investigation} />
             <CaseState of={investigation} />
+            <TestMark of={investigation} text={TEST_CASE_TEXT} />
           </Group>
           <Group gap="xs">
             <Button variant="subtle" size="xs" visibleFrom="sm" onClick={onHelp}>

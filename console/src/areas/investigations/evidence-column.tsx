@@ -7,6 +7,8 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
+import { TEST_EVIDENCE_TEXT } from '#console/ui/decision/is-test.ts'
+import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { Icon, type IconName } from '#console/ui/icons.tsx'
@@ -150,6 +152,7 @@ function EvidenceItem(props: EvidenceItemProps) {
             .filter((text, place, all) => text && all.indexOf(text) === place)
             .join(' · ')}
         </Text>
+        <TestMark of={item} text={TEST_EVIDENCE_TEXT} />
         {detached_at !== null && <Mark text="detached" />}
         {erased_at !== null && <Mark text="erased" />}
         {hold !== undefined && <Mark text="held" color="indigo" title={hold.reason} />}
@@ -180,6 +183,7 @@ function EvidenceDetails({ item, name, canDetach, onVerify }: EvidenceItemProps)
   return (
     <Stack gap={6} className="evidence-details">
       <EvidencePreview item={item} />
+      {item.is_test && <Text size="xs">{TEST_EVIDENCE_TEXT}</Text>}
       <Text size="xs" component="div">
         Obtained <DateTime at={item.obtained_at} />, added <CaseAuthor of={item.added_by} />
       </Text>

@@ -6,6 +6,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { definitionsQuery, getDefinitionKey, playbookKind } from '#console/ui/decision/definition-kind.ts'
+import { TEST_CASE_TEXT } from '#console/ui/decision/is-test.ts'
+import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
 import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
@@ -154,6 +156,7 @@ function CaseRow({ of, clock }: CaseRowProps) {
       <Table.Td>
         <Group gap={4}>
           <CaseState of={of} />
+          <TestMark of={of} text={TEST_CASE_TEXT} />
         </Group>
       </Table.Td>
       <Table.Td visibleFrom="md">

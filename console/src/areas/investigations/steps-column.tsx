@@ -44,7 +44,7 @@ export function StepsColumn({ investigation, isAdding, onAdding }: StepsColumnPr
         <Text size="xs" c="dimmed" mb="xs">
           <PlaybookLink of={playbook} />, version {playbook.version}
         </Text>
-        <StepsProgress steps={steps} />
+        <StepsProgress investigation={investigation} />
         {gathering_problem !== null && (
           <Text size="sm" c="red" role="status">
             {String(gathering_problem['detail'] ?? 'Nothing could be gathered.')}
@@ -78,8 +78,10 @@ function PlaybookLink({ of: { key } }: { readonly of: Investigation['playbook'] 
 }
 
 /** Read aloud as steps end, because the list itself changes in many places. */
-function StepsProgress({ steps }: { readonly steps: readonly Step[] }) {
-  const counted = steps.filter(({ state }) => state !== 'skipped')
+function StepsProgress({ investigation }: { readonly investigation: Investigation }) {
+  const counted = investigation.steps.filter(
+    ({ state }) => state !== 'skipped' && !isNotNeeded({ state, of: investigation }),
+  )
   const settled = counted.filter(({ state }) => state === 'succeeded' || state === 'waived').length
   const running = counted.filter(({ state }) => state === 'running').length
   if (counted.length === 0) return null

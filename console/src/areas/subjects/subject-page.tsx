@@ -27,6 +27,7 @@ import { type Fact, Facts, Section } from '#console/ui/section.tsx'
 import { riskQuery, subjectQuery } from '#console/ui/subject-queries.ts'
 import { formatEntryValue } from '#console/ui/type-texts.ts'
 import { OpenCase } from '#console/ui/work/open-case.tsx'
+import { ErasedBadge, ErasedNote } from './erased-note.tsx'
 import { OffboardDialog } from './offboard.tsx'
 import { EndOverride, OverrideDialog } from './override.tsx'
 import { RatingReasons } from './rating-reasons.tsx'
@@ -45,10 +46,11 @@ export default function SubjectPage() {
   const [isChanging, changing] = useDisclosure(false)
   const [isLeaving, leaving] = useDisclosure(false)
   const [isOpening, opening] = useDisclosure(false)
+  const isErased = subject.erased_at !== null
   return (
     <Page
       title={subject.name}
-      mark={<StateBadge state={subject.state} />}
+      mark={isErased ? <ErasedBadge /> : <StateBadge state={subject.state} />}
       about={`${toSentence(subject.subject_type)}${subject.segment === null ? '' : `, ${subject.segment}`}`}
       trail={
         <>
@@ -72,12 +74,12 @@ export default function SubjectPage() {
               Evaluate
             </SearchButton>
           )}
-          {may('createInvestigation') && (
+          {may('createInvestigation') && !isErased && (
             <Button variant="default" onClick={opening.open}>
               Open a case
             </Button>
           )}
-          {may('createReport') && (
+          {may('createReport') && !isErased && (
             <SearchButton to="/reports" search={{ request: 'subject-dossier', subject_id }} variant="default">
               Dossier
             </SearchButton>
@@ -96,6 +98,7 @@ export default function SubjectPage() {
       }
     >
       <Stack gap="md">
+        {subject.erased_at !== null && <ErasedNote subject_id={subject_id} erased_at={subject.erased_at} />}
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
           <Risk subject={subject} />
           <SubjectRecord subject={subject} />

@@ -98,6 +98,7 @@ test('adds costs by currency without rounding errors', () => {
 test('words faults and members', () => {
   expect(describeFault('dns_failed')).toBe('The name of the host was not found.')
   expect(describeFault('new_word')).toBe('New word.')
+  expect(describeFault('token_dns_failed')).toContain('token endpoint: The name of the host was not found.')
   expect(formatMember('api_key')).toBe('API key')
   expect(formatMember('client_id')).toBe('Client ID')
 })

@@ -193,6 +193,7 @@ const faultTexts: Readonly<Record<string, string>> = {
   credential_not_usable: 'Its credential cannot be used.',
   token_refused: 'The provider gave no access token for the credential.',
   token_endpoint_failed: 'The token endpoint of the provider did not answer.',
+  token_unavailable: 'The token endpoint of the provider gave no access token.',
   token_response_invalid: 'The token endpoint of the provider gave no valid answer.',
 }
 
@@ -218,7 +219,15 @@ export const formatMember = (name: string): string =>
   toSentence(name).replaceAll(/\b(api|id|url|pem)\b/gi, (word) => word.toUpperCase())
 
 /** A fault word in a sentence; words without one are shown as they are. */
-export const describeFault = (fault: string): string => faultTexts[fault] ?? `${toSentence(fault)}.`
+export function describeFault(fault: string): string {
+  const text = faultTexts[fault]
+  if (text !== undefined) return text
+  // What kept the token endpoint from answering is called like what keeps the provider from it.
+  const cause = fault.startsWith('token_') ? faultTexts[fault.slice('token_'.length)] : undefined
+  return cause === undefined
+    ? `${toSentence(fault)}.`
+    : `No access token could be asked for at the token endpoint: ${cause}`
+}
 
 /** Used share of a limit in percent, at most 100; null without a limit. */
 export function toPercentUsed(used: number | string, limit: number | string | null): number | null {

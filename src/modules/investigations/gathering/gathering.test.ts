@@ -363,6 +363,20 @@ describe('an answer that no live provider gave', () => {
     const closed = await w.call(`POST ${at}/close`, { token: officer.token, body: { proposal_hash } })
     expect([closed.status, closed.json.is_test]).toEqual([200, true])
     expect((await t.make(`GET ${at}/seal`)).manifest.is_test).toBe(true)
+    // Who reads only a report of it learns it too.
+    const investigation_id = opened.investigation_id
+    const requests = [
+      { template: 'investigation-pack', parameters: { investigation_id } },
+      { template: 'subject-dossier', parameters: { subject_id: seen.subject.subject_id } },
+    ]
+    for (const request of requests) {
+      const job = await t.make('POST /reports', { body: { ...request, formats: ['html'] } })
+      await w.ended(t.tenant_id, job.job_id)
+      const { text: html } = await w.call(`GET ${job.resource.replace('/api', '')}/content?format=html`, {
+        token: officer.token,
+      })
+      expect(html).toMatch(/No live provider gave .*rests on a test\./)
+    }
     // The service cannot leave the mark out, and nobody attaches the call elsewhere without it.
     const attached = { owner_kind: 'subject', owner_id: seen.subject.subject_id, kind: 'provider_call', title: 'Again' }
     const again = await t.make('POST /evidence', { body: { ...attached, object_id: step.call_id } })

@@ -35,6 +35,22 @@ function describeState({ investigation, outcome, names }: CollectedCase, format:
   return { kind: 'callout', tone: 'warning', title: toSentence(state), text: stateTexts[state] }
 }
 
+/** A reader must not take what a recorded answer says for what a provider found. */
+function describeTest(data: CollectedCase): ReportBlock[] {
+  if (!data.investigation.is_test) return []
+  const nameOf = numberEvidence(data)
+  const items = data.evidence.filter((item) => item.is_test && item.detached_at === null)
+  const cited = items.map(({ evidence_id }) => nameOf(evidence_id)).join(', ')
+  return [
+    {
+      kind: 'callout',
+      tone: 'warning',
+      title: 'Test',
+      text: `No live provider gave ${cited === '' ? 'some of the evidence' : `the answers of ${cited}`}: they were recorded, examples, or of a test system. The outcome rests on a test.`,
+    },
+  ]
+}
+
 const stateTexts = {
   open: 'The investigation is open; nothing is decided.',
   merged: 'Another investigation goes on with it.',
@@ -156,7 +172,7 @@ function arrangeEvidence(data: CollectedCase, format: ReportFormat): ReportSecti
         ],
         rows: data.evidence.map((item) => [
           nameOf(item.evidence_id),
-          `${item.title ?? 'Erased'}${item.detached_at === null ? '' : ` (detached: ${item.detach_reason ?? ''})`}`,
+          `${item.title ?? 'Erased'}${item.is_test ? ' (test)' : ''}${item.detached_at === null ? '' : ` (detached: ${item.detach_reason ?? ''})`}`,
           toWords(item.kind),
           [item.source, item.reference].filter((part) => part !== null).join(', ') || '–',
           format.day(item.obtained_at),
@@ -371,7 +387,7 @@ export function arrangeReport(data: CollectedCase, format: ReportFormat): Report
     title: 'Investigation',
     subtitle: `${investigation.reference} · ${investigation.subject.name}`,
     reference: investigation.reference,
-    blocks: [describeState(data, format)],
+    blocks: [describeState(data, format), ...describeTest(data)],
     sections: [
       arrangeCase(data, format),
       arrangeNarrative(data, format),

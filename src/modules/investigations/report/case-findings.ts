@@ -53,6 +53,7 @@ export async function collectCaseFindings(kernel: FindingsKernel, tx: Tx, invest
   return {
     investigation_id,
     state: row.state,
+    is_test: row.is_test,
     gathering: row.gathering,
     waiting_for: row.waiting_for,
     assignee: row.assignee,
@@ -77,6 +78,7 @@ export async function collectCaseFindings(kernel: FindingsKernel, tx: Tx, invest
       obtained_at: item.obtained_at,
       added_by: item.added_by,
       is_detached: item.detached_at !== null,
+      is_test: item.is_test,
     })),
     restrictions: [row.restriction_id, ...(await listEvidenceRestrictions(tx, investigation_id))],
   }

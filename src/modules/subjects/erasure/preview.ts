@@ -40,7 +40,13 @@ async function listClocks(kernel: Capabilities<'caches'>, tx: Tx) {
   const list = await resolver.loadPolicyList<Clock>(kernel, tx, CLOCK_LIST)
   const clocks = (list?.entries ?? []).filter(({ jurisdiction }) => places.has(jurisdiction))
   const version = list && { version: list.pointer.version, content_hash: list.pointer.content_hash }
-  return { clocks, version }
+  return { clocks, version, jurisdictions: [...own] }
+}
+
+/** Without a period everything looks free to erase, so the absence is said. */
+function listWarnings(jurisdictions: readonly string[], clocks: readonly Clock[]): ErasurePreviewView['warnings'] {
+  if (jurisdictions.length === 0) return ['no_jurisdiction']
+  return clocks.length === 0 ? ['no_retention_period'] : []
 }
 
 function addMonths(from: string, months: number): string {
@@ -122,7 +128,7 @@ export async function previewErasure(
 ): Promise<ErasurePreviewView> {
   const subject = assertFound(await findSubject(tx, subject_id))
   const is_held = await isHeld(tx, subject_id)
-  const { clocks, version } = await listClocks(kernel, tx)
+  const { clocks, version, jurisdictions } = await listClocks(kernel, tx)
   const marked = await collectMarks(kernel, tx, subject_id, also)
   const decide = (record: string | null, isKept = is_held) => (isKept ? held : decideByClocks(subject, clocks, record))
   const copies = await countSubjectCopies(tx, subject_id)
@@ -153,5 +159,6 @@ export async function previewErasure(
   if (!classes.some(({ rule }) => rule === 'hold') && (await isSubjectHeld(tx, subject_id)))
     for (const one of classes) Object.assign(one, held)
   const can_erase = classes.every(({ outcome }) => outcome === 'erase')
-  return { subject_id, can_erase, classes, retention_clocks: version }
+  const warnings = listWarnings(jurisdictions, clocks)
+  return { subject_id, can_erase, classes, retention_clocks: version, jurisdictions, warnings }
 }

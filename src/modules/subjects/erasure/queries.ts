@@ -4,7 +4,7 @@ import type { ErasedSubject, NamedRow } from '#kernel/erasure/erasure-class.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { Type } from '#kernel/schema.ts'
-import type { ErasureAnnex, ErasureCertificate } from './schema.ts'
+import type { ErasureAnnex, ErasureCertificate, ErasurePreviewView } from './schema.ts'
 
 export interface ErasureRow {
   readonly erasure_id: string
@@ -19,9 +19,11 @@ export interface ErasureRow {
   readonly job_id: string | null
   readonly also: readonly NamedRow[]
   readonly done_at: string | null
+  readonly warnings: ErasurePreviewView['warnings'] | null
 }
 
-const columns = `erasure_id, subject_id, origin, state, reason, requested_at, requested_by, confirmed_at, confirmed_by, job_id, also, done_at`
+const columns = `erasure_id, subject_id, origin, state, reason, requested_at, requested_by, confirmed_at, confirmed_by, job_id, also, done_at,
+  decision -> 'warnings' as warnings`
 
 /** Newest first. */
 export const listErasures = (

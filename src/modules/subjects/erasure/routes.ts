@@ -58,7 +58,8 @@ export const erasureRoutes = [
     id: 'previewErasure',
     summary: 'What an erasure of a subject would erase, and what is kept, until when and by which rule',
     description:
-      'A legal hold comes before a retention period, and a retention period before the request. Nothing is changed.',
+      'A legal hold comes before a retention period, and a retention period before the request. Nothing is changed. ' +
+      'A tenant without a jurisdiction has no retention periods: the warnings say so.',
     roles: deciders,
     tx: 'read',
     stores_nothing: true,

@@ -59,6 +59,11 @@ const ErasureClass = closed(
   },
   { title: 'ErasureClass' },
 )
+const ErasureWarning = oneOf(['no_jurisdiction', 'no_retention_period'], {
+  description:
+    'no_jurisdiction: the tenant names none, so no retention period was applied. no_retention_period: the list has none for ' +
+    'the jurisdictions of the tenant.',
+})
 export const ErasurePreview = closed(
   {
     subject_id: Id(),
@@ -70,6 +75,10 @@ export const ErasurePreview = closed(
         { description: 'The version of the list that decided.' },
       ),
     ),
+    jurisdictions: listOf(text(2), 100, { description: 'Of the tenant, whose retention periods were looked for.' }),
+    warnings: listOf(ErasureWarning, 2, {
+      description: 'What a person must know before erasing; it refuses nothing.',
+    }),
   },
   { title: 'ErasurePreview' },
 )
@@ -93,6 +102,11 @@ export const Erasure = closed(
       description: 'Rows that the request names although others may have the name too.',
     }),
     done_at: nullable(Timestamp()),
+    warnings: nullable(
+      listOf(ErasureWarning, 2, {
+        description: 'Those under which it was confirmed; null: it was not, or an earlier release did not note them.',
+      }),
+    ),
   },
   { title: 'Erasure' },
 )

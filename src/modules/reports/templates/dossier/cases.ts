@@ -106,6 +106,9 @@ function listFacts(one: CollectedCase, findings: CaseFindings, names: Names, for
   return [
     { label: 'Outcome', value: outcome?.text ? `${said}. ${outcome.text}` : said, style: 'strong' },
     { label: 'Decided', value: describeDecision(one, names, format) },
+    ...(findings.is_test
+      ? [{ label: 'Test', value: 'No live provider gave some of its answers: the outcome rests on a test.' }]
+      : []),
     ...(proposal_note === null ? [] : [{ label: 'Note of the proposal', value: proposal_note }]),
     ...(closing_note === null ? [] : [{ label: 'Note of the closing', value: closing_note }]),
     ...(isClosed ? [] : [{ label: 'State', value: describeProgress(findings, names) }]),
@@ -155,7 +158,7 @@ const listEvidence = ({ evidence }: CaseFindings, names: Names, format: ReportFo
   ],
   rows: evidence.map((item) => [
     item.no,
-    `${item.title ?? 'Erased'}${item.is_detached ? ' (detached)' : ''}`,
+    `${item.title ?? 'Erased'}${item.is_test ? ' (test)' : ''}${item.is_detached ? ' (detached)' : ''}`,
     [item.source ?? toWords(item.kind), item.reference].filter((part) => part !== null).join(', '),
     format.day(item.obtained_at),
     toName(names, item.added_by),
