@@ -19,12 +19,13 @@ import {
 import { ImpactView } from '#console/ui/decision/impact-view.tsx'
 import { DefinitionDifference } from '#console/ui/definition/difference-page.tsx'
 import { usePin } from '#console/ui/definition/pins.ts'
+import { DiffEntry } from '#console/ui/diff-entry.tsx'
 import { DifferenceCounts } from '#console/ui/difference-counts.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { formatVersion, isSameVersion, type Origin, type OwnedVersion, toDiffParams } from '#console/ui/origin.ts'
 import { isPinned } from '#console/ui/pin.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { datasetQuery, differenceQuery, getActiveListVersion } from '#console/ui/registry-queries.ts'
+import { datasetQuery, differenceQuery, getActiveListVersion, typeQuery } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { Rerate } from './rerate.tsx'
@@ -176,15 +177,25 @@ interface ListDifferenceProps {
   readonly to: OwnedVersion
 }
 
+/** The first entries with their fields before and after; all of them are on a page of their own. */
 function ListDifference({ list_key, from, to }: ListDifferenceProps) {
   const { data } = useQuery({ ...differenceQuery(list_key, from, to), throwOnError: false })
+  const { data: dataset } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
+  const { data: type } = useQuery({
+    ...typeQuery(dataset?.type_key ?? ''),
+    enabled: dataset !== undefined,
+    throwOnError: false,
+  })
   return (
-    <Group gap="sm">
-      {data?.summary && <DifferenceCounts of={data.summary} />}
-      <SearchLink to={`/datasets/${list_key}/diff`} search={toDiffParams(from, to)} size="sm">
-        All changes from {formatVersion(from, to)} to {formatVersion(to, from)}
-      </SearchLink>
-    </Group>
+    <Stack gap="sm">
+      <Group gap="sm">
+        {data?.summary && <DifferenceCounts of={data.summary} />}
+        <SearchLink to={`/datasets/${list_key}/diff`} search={toDiffParams(from, to)} size="sm">
+          All changes from {formatVersion(from, to)} to {formatVersion(to, from)}
+        </SearchLink>
+      </Group>
+      {type && data?.items.map((item) => <DiffEntry key={item.key} item={item} type={type} />)}
+    </Stack>
   )
 }
 

@@ -1,11 +1,11 @@
 /** An index of changed keys beside a long difference, with a search field. */
 import { Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import type { DifferenceItem } from '#console/ui/diff-entry.tsx'
+import { toAnchorId } from '#console/ui/diff-fields.ts'
 import { signs } from '#console/ui/difference-counts.tsx'
 import { useSetFilter } from '#console/ui/filters.tsx'
 import { getEntryName } from '#console/ui/type-texts.ts'
-import type { DifferenceItem } from './diff-entry.tsx'
-import { toAnchorId } from './diff-fields.ts'
 
 /** More rows would make the page slow. */
 const MAX_LINKS = 500

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
+import { formatCount } from '#console/ui/format.ts'
 
 type Rating = Schemas['Rating']
 type Decision = Pick<Schemas['ExplanationOfEvaluation'], 'outcome' | 'explanation'>
@@ -42,10 +43,11 @@ export function RatingReasons({ rating }: { readonly rating: Rating }) {
   })
   if (!data) return null
   const { outcome, explanation } = data
-  const factors = explanation.factors
+  const contributing = explanation.factors
     .filter(({ contribution_bps }) => Number(contribution_bps) > 0)
     .toSorted((one, two) => Number(two.contribution_bps) - Number(one.contribution_bps))
-    .slice(0, MAX_FACTORS)
+  const factors = contributing.slice(0, MAX_FACTORS)
+  const others = contributing.slice(MAX_FACTORS)
   // The others are among the reason codes.
   const floors = explanation.triggers.filter(({ floor_band }) => floor_band !== null)
   if (outcome.reason_codes.length + factors.length + floors.length === 0) return null
@@ -69,8 +71,17 @@ export function RatingReasons({ rating }: { readonly rating: Rating }) {
           {title} <span className="number quiet">+{formatPoints(contribution_bps)}</span>
         </Text>
       ))}
+      {others.length > 0 && (
+        <Text size="sm">
+          {formatCount(others.length, 'more factor')}{' '}
+          <span className="number quiet">
+            +{formatPoints(others.reduce((sum, { contribution_bps }) => sum + Number(contribution_bps), 0))}
+          </span>
+        </Text>
+      )}
     </Stack>
   )
 }
 
-const formatPoints = (exact: string): string => Number(exact).toLocaleString('en', { maximumFractionDigits: 1 })
+const formatPoints = (exact: string | number): string =>
+  Number(exact).toLocaleString('en', { maximumFractionDigits: 1 })

@@ -1,5 +1,5 @@
 /** Helpers for the items of a difference. Pure. */
-import type { FieldChange } from '#console/ui/value-diff.ts'
+import type { FieldChange } from './value-diff.ts'
 
 interface DiffItem {
   readonly op: 'added' | 'removed' | 'changed'

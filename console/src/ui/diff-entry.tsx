@@ -2,13 +2,13 @@
 import { Group } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { memo } from 'react'
-import { signs } from '#console/ui/difference-counts.tsx'
-import { EntryFacts } from '#console/ui/entry-value.tsx'
-import { formatCount } from '#console/ui/format.ts'
-import type { DatasetType } from '#console/ui/registry-queries.ts'
-import { getEntryName, parsePointer } from '#console/ui/type-texts.ts'
 import { ChangeTable } from './change-table.tsx'
 import { toAnchorId } from './diff-fields.ts'
+import { signs } from './difference-counts.tsx'
+import { EntryFacts } from './entry-value.tsx'
+import { formatCount } from './format.ts'
+import type { DatasetType } from './registry-queries.ts'
+import { getEntryName, parsePointer } from './type-texts.ts'
 
 export type DifferenceItem = Schemas['DifferencePage']['items'][number]
 

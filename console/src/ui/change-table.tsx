@@ -1,8 +1,8 @@
 /** Changed fields before and after, marked by sign and style as well as colour. */
 
-import { EntryValue, getPartTitles } from '#console/ui/entry-value.tsx'
-import { findField, getFieldTitle, type TypeText } from '#console/ui/type-texts.ts'
-import { diffLists, diffTexts, type FieldChange, type ItemChange } from '#console/ui/value-diff.ts'
+import { EntryValue, getPartTitles } from './entry-value.tsx'
+import { findField, getFieldTitle, type TypeText } from './type-texts.ts'
+import { diffLists, diffTexts, type FieldChange, type ItemChange } from './value-diff.ts'
 
 interface ChangeTableProps {
   readonly type: TypeText
