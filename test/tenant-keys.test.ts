@@ -226,7 +226,8 @@ describe('a key command', () => {
       expect(metrics).toContain('probity_key_command_calls_total{operation="unwrap",outcome="exit_code"} 1')
       expect(metrics).toContain('probity_key_command_calls_total{operation="wrap",outcome="bad_answer"} 1')
       expect(metrics).toContain('probity_alarms_total{reason="key_unavailable"} 3')
-      expect(metrics).toContain('probity_cache_entries{cache="tenant_keys"} 3')
+      // The keys of three tenants, and which of them is active.
+      expect(metrics).toContain('probity_cache_entries{cache="tenant_keys"} 6')
     } finally {
       service.behave('work')
       await running.close()

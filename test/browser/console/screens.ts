@@ -9,7 +9,8 @@ describe('keyboard', () => {
     page.evaluate('document.activeElement.id || document.activeElement.textContent || document.activeElement.tagName')
   const goTo = async (page: Page, words: string) => {
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox', { name: 'Search' }).waitFor()
+    // What is typed before it has the focus is lost.
+    await page.getByRole('combobox', { name: 'Search' }).and(page.locator(':focus')).waitFor()
     await page.keyboard.type(words)
     await page.keyboard.press('Enter')
   }

@@ -1,5 +1,7 @@
 /** Activations: scheduling, rollback, pins, approval with impact analysis, backtests, archiving. */
 import { describe, expect } from 'vitest'
+import { newPolicy } from '#test/support/example-policy.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import {
   ada,
@@ -110,6 +112,33 @@ describe('activations', () => {
     await difference.getByText('From version 1, in force now, to version 2:').waitFor()
     await page.getByRole('button', { name: 'Approve' }).click()
     await difference.getByText('From version 1, in force until the approval, to version 2:').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('of a list show the approver its entries before and after', async () => {
+    const tenant = await ExampleTenant.create(w)
+    const { country_list } = await newPolicy(tenant)
+    const path = `/reference-data/datasets/${country_list}`
+    const data = [
+      { code: 'CH', score_bps: 1000 },
+      { code: 'DE', score_bps: 4500 },
+      { code: 'FR', score_bps: 100 },
+    ]
+    const { version } = await tenant.make(`POST ${path}/versions`, { body: { data } })
+    await tenant.setApprovalRules([{ action: 'activation', approvers: 1, role: 'compliance_officer' }])
+    const author = await createPersonToken('Cora Compliance', 'compliance_officer', tenant.tenant_id)
+    const body = { version, reason: 'reviewed' }
+    const { cr_id } = (await w.call(`POST ${path}/activations`, { token: author, body })).json
+    const officer = await createPersonToken('Carl Compliance', 'compliance_officer', tenant.tenant_id)
+    const { page, seen, close } = await at(officer, `/change-requests/${cr_id}`)
+    const difference = page.getByRole('region', { name: 'Difference' })
+    const changed = difference.getByRole('article', { name: 'changed: DE' }).getByRole('row').nth(1)
+    await changed.waitFor()
+    expect(await changed.innerText()).toMatch(/2,?000[\s\S]*4,?500/)
+    await difference.getByRole('article', { name: 'added: FR' }).waitFor()
+    await difference.getByRole('article', { name: 'removed: IR' }).waitFor()
+    await expectFitsScreens(page, 'decisions-approve-list')
     expect(seen).toEqual(noProblems)
     await close()
   })

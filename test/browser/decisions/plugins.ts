@@ -77,7 +77,10 @@ describe('a plugin', () => {
     const { page, seen, close } = await at(petra, '/imports/new?list=codes')
     const buffer = Buffer.from('code,name\na1,First\nb2,Second\n')
     await page.getByLabel('File to import').setInputFiles({ name: 'codes.csv', mimeType: 'text/csv', buffer })
-    await page.getByRole('combobox', { name: 'Adapter' }).fill('Code table')
+    const adapter = page.getByRole('combobox', { name: 'Adapter' })
+    // Detected from the name of the file; it would replace what is typed.
+    await expect.poll(() => adapter.inputValue()).not.toBe('')
+    await adapter.fill('Code table')
     await page.getByRole('option', { name: 'Code table (plugin)' }).click()
     await page.getByText('Read by the plugin').waitFor()
     await page.getByRole('button', { name: 'Preview', exact: true }).click()
