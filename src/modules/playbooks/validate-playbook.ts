@@ -126,7 +126,7 @@ async function checkSteps(kernel: PlaybookCapabilities, tx: Tx, playbook: Playbo
   const byKind = new Map<CheckedKind, { readonly step: AnyStep; readonly index: number }[]>()
   for (const [index, step] of (playbook.steps as readonly AnyStep[]).entries()) {
     const kind = kinds.get(step.kind)
-    const faults = kind ? checkMembers(kind, step) : [findUnknownKind(step, kinds)]
+    const faults = kind ? checkMembers(kind, step) : [findUnknownKind(kinds)]
     findings.push(...faults.map((fault) => ({ ...fault, pointer: `/steps/${index}${fault.pointer}` })))
     if (kind && faults.length === 0) byKind.set(kind, [...(byKind.get(kind) ?? []), { step, index }])
   }
@@ -147,8 +147,8 @@ export const checkAddedStep = (
   step: AnyStep,
 ): Promise<Finding[]> => checkSteps(kernel, tx, { ...playbook, steps: [step as PlaybookStep] })
 
-const findUnknownKind = ({ kind }: AnyStep, kinds: ReadonlyMap<string, unknown>): Finding =>
-  error('kind_unknown', '/kind', `There is no kind of step ${kind}. There are: ${[...kinds.keys()].join(', ')}.`)
+const findUnknownKind = (kinds: ReadonlyMap<string, unknown>): Finding =>
+  error('kind_unknown', '/kind', `There is no such kind of step. There are: ${[...kinds.keys()].join(', ')}.`)
 
 function checkMembers(kind: CheckedKind, step: AnyStep): Finding[] {
   const findings = checkSchema(kind.schema, step.with, '/with', 'step_invalid')
