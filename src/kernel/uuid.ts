@@ -1,5 +1,5 @@
 /** Identifiers: time-ordered UUIDv7 (RFC 9562), strictly rising within the process, and the test for a canonical UUID. */
-import { randomFillSync } from 'node:crypto'
+import { createRandomPool } from './random-pool.ts'
 
 /** Owner of the rows that every tenant may read. */
 export const SYSTEM_TENANT = '00000000-0000-0000-0000-000000000000'
@@ -7,11 +7,7 @@ export const SYSTEM_TENANT = '00000000-0000-0000-0000-000000000000'
 const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const MAX_TIME_MS = 2 ** 48 - 1
 const MAX_COUNTER = 2 ** 32 - 1
-const RANDOM_BYTES = 10
-
-/** Random bytes are fetched in bulk: one system call serves about 400 identifiers. */
-const pool = Buffer.alloc(400 * RANDOM_BYTES)
-let used = pool.length
+const takeRandom = createRandomPool(10, 400)
 
 const bytes = Buffer.alloc(16)
 
@@ -54,30 +50,20 @@ function toWholeMs(time_ms: number): number {
   return Math.floor(time_ms)
 }
 
-function formatUuid({ ms, counter }: SequenceState, random: number): string {
+function formatUuid({ ms, counter }: SequenceState, random: Buffer): string {
   bytes.writeUIntBE(ms, 0, 6)
   bytes.writeUInt16BE(0x7000 | (counter >>> 20), 6)
   bytes.writeUInt16BE(0x8000 | ((counter >>> 6) & 0x3fff), 8)
-  pool.copy(bytes, 10, random, random + 6)
+  random.copy(bytes, 10, 0, 6)
   bytes.writeUInt8(((counter & 0x3f) << 2) | (bytes.readUInt8(10) & 0x03), 10)
   const hex = bytes.toString('hex')
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
 /** The counter starts at a random value in its lower half, so that two thousand million more fit in a millisecond. */
-function restart(last: SequenceState, time_ms: number, random: number): void {
+function restart(last: SequenceState, time_ms: number, random: Buffer): void {
   last.ms = time_ms
-  last.counter = pool.readUInt32BE(random + 6) >>> 1
-}
-
-/** Position of the next unused random bytes. */
-function takeRandom(): number {
-  if (used === pool.length) {
-    randomFillSync(pool)
-    used = 0
-  }
-  used += RANDOM_BYTES
-  return used - RANDOM_BYTES
+  last.counter = random.readUInt32BE(6) >>> 1
 }
 
 /** The time in a version 7 UUID. */

@@ -1,5 +1,6 @@
-/** AES-256-GCM with a random nonce. The result is nonce, ciphertext and tag, without a header. */
-import { createCipheriv, createDecipheriv, type KeyObject, randomFillSync } from 'node:crypto'
+/** AES-256-GCM with a random nonce. The result is nonce, ciphertext and tag, after a header if one is given. */
+import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto'
+import { createRandomPool } from '../random-pool.ts'
 import { DecryptionFailed } from './failures.ts'
 
 export const KEY_BYTES = 32
@@ -11,20 +12,10 @@ export const OVERHEAD_BYTES = NONCE_BYTES + TAG_BYTES
 const CIPHER = 'aes-256-gcm'
 const OPTIONS = { authTagLength: TAG_BYTES }
 
-/** Nonces are fetched in bulk: one system call serves several hundred values. */
-const noncePool = Buffer.alloc(340 * NONCE_BYTES)
-let usedBytes = noncePool.length
+const takeNonce = createRandomPool(NONCE_BYTES, 512)
+const NO_HEADER = Buffer.alloc(0)
 
-function takeNonce(): Buffer {
-  if (usedBytes === noncePool.length) {
-    randomFillSync(noncePool)
-    usedBytes = 0
-  }
-  usedBytes += NONCE_BYTES
-  return noncePool.subarray(usedBytes - NONCE_BYTES, usedBytes)
-}
-
-/** `aad` is authenticated and not stored: decryption needs the same. The result begins with `header`, which is neither. */
+/** `aad` is authenticated and not stored: decryption needs the same. `header` is stored and not authenticated. */
 export function encryptBytes(
   key: Buffer | KeyObject,
   plaintext: Buffer,
@@ -35,7 +26,6 @@ export function encryptBytes(
   const cipher = createCipheriv(CIPHER, key, nonce, OPTIONS).setAAD(aad)
   return Buffer.concat([header, nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()])
 }
-const NO_HEADER = Buffer.alloc(0)
 
 export function decryptBytes(key: Buffer | KeyObject, encrypted: Buffer, aad: Buffer): Buffer {
   if (encrypted.length < OVERHEAD_BYTES) throw new DecryptionFailed('it is too short')

@@ -62,12 +62,17 @@ export async function prepareCopies(
 
 /** Null for a copy whose owner was erased. */
 export async function encryptCopies(
-  { encryption }: WithEncryption,
+  kernel: WithEncryption,
   tx: Tx,
   copies: readonly PlainCopy[],
 ): Promise<(Buffer | null)[]> {
-  const values = copies.map(({ owner, at, text }) => ({ owner, at, plaintext: packText(text) }))
-  return encryption.encryptAll(tx, values)
+  if (copies.length === 0) return []
+  const encrypt = await prepareCopies(
+    kernel,
+    tx,
+    copies.map(({ owner }) => owner),
+  )
+  return copies.map(encrypt)
 }
 
 /** Copies that an earlier release stored plain, in one table. */

@@ -47,8 +47,6 @@ export interface ValueEncryption {
    * transaction for them without another statement; null where the owner's key was destroyed.
    */
   prepareEncryption(tx: Tx, owners: readonly KeyOwner[]): Promise<(value: PlainValue) => Buffer | null>
-  /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed. */
-  encryptAll(tx: Tx, values: readonly PlainValue[]): Promise<(Buffer | null)[]>
   /** Reads the keys of all owners in one statement. Null for a value whose owner's key was destroyed; a failure for one that was altered. */
   decryptAll(tx: Tx, values: readonly EncryptedValue[]): Promise<(Buffer | DecryptionFailed | null)[]>
   /**
@@ -71,7 +69,6 @@ export interface ValueEncryptionOptions {
 const distinctOwners = (owners: readonly KeyOwner[]): OwnerName[] => [
   ...new Map(owners.map((owner) => [toOwnerName(owner), owner])).values(),
 ]
-const listOwners = (values: readonly { readonly owner: KeyOwner }[]): KeyOwner[] => values.map(({ owner }) => owner)
 
 const hashWith = (key: Buffer, plaintext: Buffer): string => createHmac('sha256', key).update(plaintext).digest('hex')
 
@@ -97,14 +94,6 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
     return Buffer.from(hkdfSync('sha256', createSecretKey(key), Buffer.alloc(0), `fingerprint/${purpose}`, KEY_BYTES))
   }
 
-  const prepareEncryption: ValueEncryption['prepareEncryption'] = async (tx, owners) => {
-    const keys = await ownerKeys.ensureAll(tx, distinctOwners(owners))
-    return ({ owner, at, plaintext }) => {
-      const key = keys.get(toOwnerName(owner))
-      return key ? encryptValue(key, at, plaintext) : null
-    }
-  }
-
   return {
     encrypt: async (tx, owner, at, plaintext) => encryptValue(await ownerKeys.ensure(tx, owner), at, plaintext),
 
@@ -119,16 +108,17 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
       }
     },
 
-    prepareEncryption,
-
-    encryptAll: async (tx, values) => {
-      if (values.length === 0) return []
-      return values.map(await prepareEncryption(tx, listOwners(values)))
+    prepareEncryption: async (tx, owners) => {
+      const keys = await ownerKeys.ensureAll(tx, distinctOwners(owners))
+      return ({ owner, at, plaintext }) => {
+        const key = keys.get(toOwnerName(owner))
+        return key ? encryptValue(key, at, plaintext) : null
+      }
     },
 
     decryptAll: async (tx, values) => {
       if (values.length === 0) return []
-      const { open } = await ownerKeys.openAll(tx, distinctOwners(listOwners(values)))
+      const { open } = await ownerKeys.openAll(tx, distinctOwners(values.map(({ owner }) => owner)))
       return values.map(({ owner, at, stored }) => {
         try {
           const key = open(owner, readKeyNumber(stored))
@@ -150,6 +140,9 @@ export function createValueEncryption(options: ValueEncryptionOptions): ValueEnc
 
     fingerprint: async (tx, purpose, plaintext) => hashWith(await findHashKey(tx, purpose), plaintext),
 
-    prepareFingerprints: async (tx, purpose) => hashWith.bind(null, await findHashKey(tx, purpose)),
+    prepareFingerprints: async (tx, purpose) => {
+      const key = await findHashKey(tx, purpose)
+      return (plaintext) => hashWith(key, plaintext)
+    },
   }
 }

@@ -93,36 +93,37 @@ export const updateBatchTotal = (tx: Tx, batch_id: string, total: number) =>
     total,
   ])
 
-/** Stores the progress. Changes no row when another job has taken over or the progress moved; the step must then roll back. */
-export const updateBatchProgress = (
+/** Whether the batch has this progress and belongs to this job; if so, no other job changes it until the transaction ends. */
+export const lockBatchProgress = async (
   tx: Tx,
-  before: Pick<BatchRow, 'batch_id' | 'job_id' | 'done' | 'failed' | 'after_seq'>,
-  reached: Pick<BatchRow, 'done' | 'failed' | 'after_subject' | 'after_seq'>,
+  {
+    batch_id,
+    job_id,
+    done,
+    failed,
+    after_seq,
+  }: Pick<BatchRow, 'batch_id' | 'job_id' | 'done' | 'failed' | 'after_seq'>,
 ) =>
-  tx.run(
-    `update app.batch_evaluation set done = $7, failed = $8, after_subject = $9, after_seq = $10
-      where tenant_id = $1 and batch_id = $2 and job_id = $3 and done = $4 and failed = $5 and after_seq = $6`,
-    [
-      tx.tenant_id,
-      before.batch_id,
-      before.job_id,
-      before.done,
-      before.failed,
-      before.after_seq,
-      reached.done,
-      reached.failed,
-      reached.after_subject,
-      reached.after_seq,
-    ],
-  )
-
-/** Whether the batch has this progress and belongs to this job. No other job changes it until the transaction ends. */
-export const lockBatchProgress = async (tx: Tx, { batch_id, job_id, done, failed, after_seq }: BatchRow) =>
   (await tx.find(
     `select 1 from app.batch_evaluation
       where tenant_id = $1 and batch_id = $2 and job_id = $3 and done = $4 and failed = $5 and after_seq = $6 for update`,
     [tx.tenant_id, batch_id, job_id, done, failed, after_seq],
   )) !== undefined
+
+export const updateBatchProgress = (
+  tx: Tx,
+  {
+    batch_id,
+    done,
+    failed,
+    after_subject,
+    after_seq,
+  }: Pick<BatchRow, 'batch_id' | 'done' | 'failed' | 'after_subject' | 'after_seq'>,
+) =>
+  tx.run(
+    `update app.batch_evaluation set done = $3, failed = $4, after_subject = $5, after_seq = $6 where tenant_id = $1 and batch_id = $2`,
+    [tx.tenant_id, batch_id, done, failed, after_subject, after_seq],
+  )
 
 export const updateBatchFinished = (tx: Tx, batch_id: string) =>
   tx.run(
