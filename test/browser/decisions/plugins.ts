@@ -76,12 +76,25 @@ describe('a plugin', () => {
     await call(clara, 'POST /plugins/code-table/activations', { version: 1, reason: 'Reviewed' })
     const { page, seen, close } = await at(petra, '/imports/new?list=codes')
     const buffer = Buffer.from('code,name\na1,First\nb2,Second\n')
+    // The upload ends while the choice is open; the choice must stay open.
+    let endUpload = () => {}
+    const isOpen = new Promise<void>((resolve) => {
+      endUpload = resolve
+    })
+    await page.route('**/api/uploads*', async (route) => {
+      await isOpen
+      await route.continue()
+    })
     await page.getByLabel('File to import').setInputFiles({ name: 'codes.csv', mimeType: 'text/csv', buffer })
     const adapter = page.getByRole('combobox', { name: 'Adapter' })
-    // Detected from the name of the file; it would replace what is typed.
+    // Guessed from the name of the file; it would replace what is typed.
     await expect.poll(() => adapter.inputValue()).not.toBe('')
     await adapter.fill('Code table')
-    await page.getByRole('option', { name: 'Code table (plugin)' }).click()
+    const option = page.getByRole('option', { name: 'Code table (plugin)' })
+    await option.waitFor()
+    endUpload()
+    await page.getByRole('button', { name: 'Preview', exact: true }).waitFor()
+    await option.click()
     await page.getByText('Read by the plugin').waitFor()
     await page.getByRole('button', { name: 'Preview', exact: true }).click()
     await page.getByText('2 accepted').waitFor()

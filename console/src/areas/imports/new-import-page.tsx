@@ -13,7 +13,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
-import { type Dataset, datasetsQuery, typeQuery } from '#console/ui/registry-queries.ts'
+import { type Dataset, type DatasetType, datasetsQuery, typeQuery } from '#console/ui/registry-queries.ts'
 import { Section } from '#console/ui/section.tsx'
 import { AdapterOptions, mergeOptions, type Options } from './adapter-options.tsx'
 import { DeltaMode, FULL_FILE, toDelta } from './delta-mode.tsx'
@@ -100,6 +100,8 @@ function guessAdapter(adapters: readonly Adapter[], file_name: string | null): A
 /** The adapters for this list: those for its type, and general ones. */
 function AdapterStep({ dataset, file_name, upload }: AdapterStepProps) {
   const { data: all } = useSuspenseQuery(adaptersQuery)
+  // Read with the page: waiting for it when the upload ends would close an open choice.
+  const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
   const fitting = all.filter(({ target_type }) => target_type === null || target_type === dataset.type_key)
   const [chosen_key, setChosenKey] = useState<string | null>(null)
   const [options, setOptions] = useState<Options>({})
@@ -180,6 +182,7 @@ function AdapterStep({ dataset, file_name, upload }: AdapterStepProps) {
         <PreviewStep
           key={`${adapter.adapter_key} ${upload.upload_id} ${JSON.stringify([chosen, delta])}`}
           dataset={dataset}
+          type={type}
           adapter={adapter}
           upload={upload}
           options={chosen}
@@ -274,7 +277,7 @@ function JsonOrText({ text }: { readonly text: string }) {
   }
 }
 
-interface PreviewStepProps {
+interface StartStepProps {
   readonly dataset: Dataset
   readonly adapter: Adapter
   readonly upload: Upload
@@ -282,8 +285,11 @@ interface PreviewStepProps {
   readonly delta: Delta | null
 }
 
-function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepProps) {
-  const { data: type } = useSuspenseQuery(typeQuery(dataset.type_key))
+interface PreviewStepProps extends StartStepProps {
+  readonly type: DatasetType
+}
+
+function PreviewStep({ dataset, type, adapter, upload, options, delta }: PreviewStepProps) {
   const [preview, setPreview] = useState<Schemas['Preview'] | null>(null)
   const runPreview = useApiMutation(
     () =>
@@ -322,7 +328,7 @@ function PreviewStep({ dataset, adapter, upload, options, delta }: PreviewStepPr
   )
 }
 
-function StartStep({ dataset, adapter, upload, options, delta }: PreviewStepProps) {
+function StartStep({ dataset, adapter, upload, options, delta }: StartStepProps) {
   const navigate = useNavigate()
   const [how, setHow] = useState({ label: '', note: '', leavesOut: false, skipsSame: true })
   const order: ImportRequest = {
