@@ -2,6 +2,7 @@
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { runBatch } from '#modules/batch-evaluations/fixtures.ts'
 import { flippedBit } from '#test/support/decision-documents.ts'
 import { bands, buildMatrix, countries, newPolicy, type Policy, publishList } from '#test/support/example-policy.ts'
@@ -9,6 +10,7 @@ import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { runImpact } from './fixtures.ts'
 import { createImpactRunJob } from './jobs.ts'
+import { listPastDecisions } from './queries.ts'
 
 let w: TestApp
 let t: ExampleTenant
@@ -399,4 +401,28 @@ describe('a backtest', () => {
     expect([reply.status, reply.json.code]).toEqual([409, 'definition_invalid'])
     await t.make(`DELETE ${path}/versions/draft`)
   })
+})
+
+test('looks past decisions up by their keys, where the planner would rather join all of them', async () => {
+  const plan = await t.write(async (tx) => {
+    await tx.run('set local enable_nestloop = off')
+    const explaining = {
+      ...tx,
+      query: async (text: string, values: readonly unknown[]) => {
+        const rows = await tx.query<object>(`explain ${text}`, values)
+        return rows.map((row) => ({ segment: Object.values(row).join() }))
+      },
+      tenant_id: tx.tenant_id,
+    } as unknown as Tx
+    const window = {
+      definitions: [{ family: 'matrix' as const, key: policy.matrix_key }],
+      ...{ from_at: '2020-01-01T00:00:00Z', until_at: '2040-01-01T00:00:00Z' },
+    }
+    const portion = { after: null, count: 500 }
+    const rows = await listPastDecisions(explaining, window, { seed: 1, threshold: null }, portion)
+    return rows.map(({ segment }) => segment)
+  })
+  expect(plan.length).toBeGreaterThan(20)
+  // Outer joins: the batches of one subject may be joined in any way.
+  expect(plan.filter((line) => /(Hash|Merge) (Left|Right) Join/.test(line ?? ''))).toEqual([])
 })

@@ -203,7 +203,10 @@ export interface PastDecisionRow {
   readonly evaluation: (EvaluationRow & decisionDocuments.StoredDocument) | null
 }
 
-/** The next subjects in order of their ids, with or without decisions; the last id is the position to continue after. */
+/**
+ * The next subjects in order of their ids, with or without decisions; the last id is the position to continue after. What each decided is
+ * looked up one by one: a join may read all evaluations and items of the tenant for each portion.
+ */
 export const listPastDecisions = async (
   tx: Tx,
   window: DecisionWindow,
@@ -225,8 +228,10 @@ export const listPastDecisions = async (
           where r.tenant_id = $1 and r.subject_id = s.subject_id and r.cause in ('override', 'override-ended')
             and r.recorded_at <= $5
           order by r.recorded_at desc, r.rating_id desc limit 1) o on true
-       left join app.evaluation e on e.tenant_id = $1 and e.evaluation_id = p.evaluation_id
-       left join app.batch_item i on i.tenant_id = $1 and i.batch_id = p.batch_id and i.seq = p.seq
+       left join lateral (select e.* from app.evaluation e
+          where e.tenant_id = $1 and e.evaluation_id = p.evaluation_id limit 1) e on true
+       left join lateral (select i.inputs, i.content from app.batch_item i
+          where i.tenant_id = $1 and i.batch_id = p.batch_id and i.seq = p.seq limit 1) i on true
       order by s.subject_id, p.family, p.key`,
     [tx.tenant_id, ...toWindowValues(window), after, threshold, seed, count],
   )

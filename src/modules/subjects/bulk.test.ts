@@ -2,9 +2,11 @@
 import { hash } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Tx } from '#kernel/database/tx.ts'
 import { HOUSEKEEPING } from '#modules/tenant/index.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type JobTestApp, startJobTestApp, waitUntil } from '#test/support/job-test-app.ts'
+import { claimExternalIds } from './bulk/queries.ts'
 
 let w: JobTestApp
 let t: ExampleTenant
@@ -156,6 +158,22 @@ describe('a file', () => {
       tx.query('select 1 from app.subject_bulk_key where tenant_id = $1', [t.tenant_id]),
     )
     expect(left).toEqual([])
+  })
+
+  test('looks external ids up only if some were used before', async () => {
+    t = await ExampleTenant.create(w)
+    const { bulk_id } = await getBulk(await startBulk(ndjson([row(1)])))
+    await t.write(async (tx) => {
+      const sent: string[] = []
+      const query = (text: string, values: readonly unknown[]) => {
+        sent.push(text)
+        return tx.query(text, values)
+      }
+      const counting = { ...tx, tenant_id: tx.tenant_id, query } as unknown as Tx
+      const claim = (keys: Record<string, number>) => claimExternalIds(counting, bulk_id, new Map(Object.entries(keys)))
+      expect([await claim({ a: 1, b: 2 }), sent.length]).toEqual([[], 1])
+      expect([await claim({ b: 3, c: 4 }), sent.length]).toEqual([[{ external_id: 'b', first_row: 2 }], 3])
+    })
   })
 
   test('with an offboarded subject rejects its row', async () => {

@@ -74,18 +74,25 @@ export const updateBulkFinished = (tx: Tx, bulk_id: string) =>
     bulk_id,
   ])
 
-/** Inserts the external ids that the file uses for the first time; returns, for the others, the row that used them first. */
-export const claimExternalIds = (tx: Tx, bulk_id: string, keys: ReadonlyMap<string, number>) =>
-  tx.query<{ external_id: string; first_row: number }>(
-    // A statement does not see its own inserts, so only earlier uses are returned.
-    `with taken as (
-       insert into app.subject_bulk_key (tenant_id, bulk_id, external_id, first_row)
-       select $1, $2, g.external_id, g.first_row from unnest($3::text[], $4::bigint[]) as g (external_id, first_row)
-       on conflict on constraint subject_bulk_key_pkey do nothing)
-     select external_id, first_row from app.subject_bulk_key
-      where tenant_id = $1 and bulk_id = $2 and external_id = any($3::text[])`,
+/**
+ * Inserts the external ids that the file uses for the first time; returns, for the others, the row that used them first. Only those are
+ * looked up: the plan of a look-up is made while the table is empty and reads all of it.
+ */
+export async function claimExternalIds(tx: Tx, bulk_id: string, keys: ReadonlyMap<string, number>) {
+  const claimed = await tx.query<{ external_id: string }>(
+    `insert into app.subject_bulk_key (tenant_id, bulk_id, external_id, first_row)
+     select $1, $2, g.external_id, g.first_row from unnest($3::text[], $4::bigint[]) as g (external_id, first_row)
+     on conflict on constraint subject_bulk_key_pkey do nothing returning external_id`,
     [tx.tenant_id, bulk_id, [...keys.keys()], [...keys.values()]],
   )
+  if (claimed.length === keys.size) return []
+  const own = new Set(claimed.map(({ external_id }) => external_id))
+  return tx.query<{ external_id: string; first_row: number }>(
+    `select external_id, first_row from app.subject_bulk_key
+      where tenant_id = $1 and bulk_id = $2 and external_id = any($3::text[])`,
+    [tx.tenant_id, bulk_id, [...keys.keys()].filter((key) => !own.has(key))],
+  )
+}
 
 export const removeExternalIds = (tx: Tx, bulk_id: string) =>
   tx.run('delete from app.subject_bulk_key where tenant_id = $1 and bulk_id = $2', [tx.tenant_id, bulk_id])
