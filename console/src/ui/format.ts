@@ -9,7 +9,12 @@ export function toSentence(name: string): string {
 
 /** `updateUserRoles` → `Update user roles`, `job:audit-export` → `Job: audit export`. */
 export const formatOperation = (operation: string): string =>
-  toSentence(operation.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(':', ': '))
+  toSentence(
+    operation
+      .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+      .replace(':', ': ')
+      .replaceAll('.', ' '),
+  )
 
 export const formatCount = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
@@ -29,3 +34,7 @@ export const toKey = (title: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-+|-+$/g, '')
     .slice(0, 100)
+
+/** `1500000.00` → `1,500,000.00`. A decimal is a text: as a number it could lose digits. */
+export const groupDigits = (decimal: string): string =>
+  decimal.replace(/^-?\d+/, (whole) => whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ','))

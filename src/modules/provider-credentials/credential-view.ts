@@ -23,13 +23,14 @@ export async function getCredentialViews(
     const own = versions.filter(({ credential_id }) => credential_id === credential.credential_id)
     const provider = providers.get(credential.provider_key)
     const required = provider ? listCredentialMembers(provider.manifest).map(({ name }) => name) : []
-    const findVersion = (state: CredentialVersionRow['state']) =>
-      own.find((row) => row.state === state)?.version ?? null
+    const findVersion = (state: CredentialVersionRow['state']) => own.find((row) => row.state === state)
+    const active = findVersion('active')
     return {
       ...credential,
       gap: getCredentialStatus(credential, own, required).gap,
-      active_version: findVersion('active'),
-      staged_version: findVersion('staged'),
+      active_version: active?.version ?? null,
+      active_verified_at: active?.last_verified_at ?? null,
+      staged_version: findVersion('staged')?.version ?? null,
     }
   })
 }

@@ -77,6 +77,9 @@ export const ProviderCredential = closed(
       oneOf(gapReasons, { description: 'Why a call would answer 424 with this credential; null: it can be used.' }),
     ),
     active_version: nullable(VersionNumber),
+    active_verified_at: nullable(
+      Timestamp({ description: 'When the provider last accepted the active version in a verification; null: never.' }),
+    ),
     staged_version: nullable(VersionNumber),
     created_at: Timestamp(),
     created_by: text(200),

@@ -115,6 +115,10 @@ describe('a refusal', () => {
       { version: 2, last_verified_at: expect.any(String), rejected_at: null },
       { version: 1, last_verified_at: null, rejected_at: expect.any(String) },
     ])
+    const readVerified = async () => (await t.make(`GET /provider-credentials/${credential_id}`)).active_verified_at
+    expect(await readVerified()).toBeNull()
+    await t.make(`POST /provider-credentials/${credential_id}/versions/2/activations`, { body: { reason: 'Verified' } })
+    expect(await readVerified()).toEqual(items[0].last_verified_at)
   })
 })
 

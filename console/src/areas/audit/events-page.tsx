@@ -47,7 +47,7 @@ function LastVerification() {
   return (
     <Text size="sm" mb="sm" c={last.intact ? 'dimmed' : 'red'} role="status">
       {last.intact ? 'Intact' : 'Altered'} at the last verification, <DateTime at={last.created_at} />,{' '}
-      {formatCount(last.events ?? 0, 'event')}.{' '}
+      {formatCount(last.events ?? 0, 'event')}. Later events are checked by the next one.{' '}
       <SearchLink to="/audit/verify" search={{ run: last.verification_id }} inherit>
         Open the report
       </SearchLink>

@@ -208,6 +208,11 @@ function VersionEntry({ credential, version }: { readonly credential: Credential
                 rejected by the provider
               </Badge>
             )}
+            {isUsable && version.rejected_at === null && version.last_verified_at === null && (
+              <Badge variant="light" tt="none" miw="max-content" color="yellow">
+                not verified
+              </Badge>
+            )}
           </Group>
           <VersionTimes version={version} />
           <Text size="xs" c="dimmed" component="div">

@@ -11,6 +11,7 @@ import {
 } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useId } from 'react'
+import { groupDigits } from '../format.ts'
 import { formatEntryValue, getEntryName } from '../type-texts.ts'
 import { type Input as DeclaredInput, isListValue, toPointer } from './definition-model.ts'
 import { listContentQuery } from './list-entries.ts'
@@ -225,6 +226,8 @@ export function DeclaredValue({ input, value }: { readonly input: DeclaredInput;
   const { data } = useQuery({ ...listContentQuery(list_key ?? ''), enabled: list_key !== undefined })
   const field = input.one_of?.field
   const addName = (one: unknown): string => {
+    if (input.type === 'decimal' && typeof one === 'string')
+      return [groupDigits(one), input.unit].filter(Boolean).join(' ')
     const found = data?.entries.find(({ key, entry }) => (field === undefined ? key : entry[field]) === one)
     const name = found ? getEntryName(found.entry) : null
     return name === null || name === one ? formatEntryValue(one) : `${formatEntryValue(one)} · ${name}`

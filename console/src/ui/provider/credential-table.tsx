@@ -91,9 +91,10 @@ export function CredentialTable({ filters, hidesProvider = false }: CredentialTa
 export function CredentialState({ of }: { readonly of: Credential }) {
   if (of.state === 'destroyed') return <StateBadge state="destroyed" />
   if (of.gap === null) {
+    const isVerified = of.active_verified_at !== null
     return (
-      <Badge variant="light" tt="none" miw="max-content" color="teal">
-        ready
+      <Badge variant="light" tt="none" miw="max-content" color={isVerified ? 'teal' : 'yellow'}>
+        {isVerified ? 'ready' : 'ready, not verified'}
       </Badge>
     )
   }
