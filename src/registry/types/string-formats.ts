@@ -57,7 +57,8 @@ const isDomain: Format = (text) => text.length <= MAX_HOST_CHARS && text.split('
 const isHostname: Format = (text) =>
   isDomain(text) && text.split('.').every((label) => label.slice(2, 4) !== '--' || isEncodedLabel(label))
 
-const isEncodedLabel = (label: string): boolean => /^xn--/i.test(label) && domainToUnicode(label) !== ''
+/** An invalid encoding is decoded to nothing by Node.js 20 and to itself by later ones; a valid one always has a letter beyond ASCII. */
+const isEncodedLabel = (label: string): boolean => /^xn--/i.test(label) && /[^\p{ASCII}]/u.test(domainToUnicode(label))
 
 const DOT_ATOM = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const QUOTED_STRING = /^"(?:[ !#-[\]-~]|\\[ -~])*"$/
