@@ -22,5 +22,5 @@ await importStories(
     screens: () => import('./console/screens.ts'),
     guide: () => import('./console/guide.ts'),
   },
-  4,
+  3,
 )

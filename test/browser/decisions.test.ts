@@ -22,5 +22,5 @@ await importStories(
     subjects: () => import('./decisions/subjects.ts'),
     schedules: () => import('./decisions/schedules.ts'),
   },
-  4,
+  3,
 )
