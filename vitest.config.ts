@@ -7,6 +7,8 @@ export default defineConfig({
     pool: 'forks',
     // One more than the cores of a small machine: tests wait for PostgreSQL and the browser a quarter of the time.
     maxWorkers: 3,
+    // Most objects of a test live shorter than it: with a large young generation few of them are copied.
+    execArgv: ['--max-semi-space-size=64'],
     // A worker keeps the modules it has loaded for its next file: no module remembers anything but under a key of its owner,
     // a kernel, a tenant or a content. What a test has replaced is put back before the next one.
     isolate: false,

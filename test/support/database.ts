@@ -54,6 +54,7 @@ export default async function setup(project: TestProject) {
   await admin.connect()
   for (const [name, value] of Object.entries(serverSettings)) await admin.query(`alter system set ${name} = '${value}'`)
   await admin.query('select pg_reload_conf()')
+  await shortenSignIn(admin, as)
   await admin.query(`create database ${EMPTY_TEMPLATE}`)
   await prepareRoles(as('postgres', EMPTY_TEMPLATE), EMPTY_TEMPLATE)
   await migrate(as('migrator', EMPTY_TEMPLATE), readMigrations(path.join(projectRoot, 'db/migrations')))
@@ -73,6 +74,15 @@ export default async function setup(project: TestProject) {
     await bouncer?.stop()
     await embedded.stop()
     fs.rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** The same passwords, derived with one round of hashing: thousands of connections are opened in a run. */
+async function shortenSignIn(admin: pg.Client, as: (role: RoleName, database: string) => pg.ClientConfig) {
+  await admin.query('set scram_iterations = 1')
+  for (const role of roleNames) {
+    const { password } = as(role, 'postgres')
+    await admin.query(`alter role ${role} password ${pg.escapeLiteral(password as string)}`)
   }
 }
 

@@ -23,6 +23,17 @@ import { getCatalogue } from './tools/catalogue.ts'
 
 const REVISION = '2026-07-28'
 
+const validators = { input: inputValidator, output: replyValidator }
+/** Texts of schemas that compiled in this process: they are the same for each server in it. */
+const compiledSchemas = new Set<string>()
+
+function compileOnce(kind: keyof typeof validators, schema: TSchema): void {
+  const text = `${kind} ${JSON.stringify(schema)}`
+  if (compiledSchemas.has(text)) return
+  validators[kind](schema)
+  compiledSchemas.add(text)
+}
+
 export function createToolProtocolCheck(
   getKernel: () => SessionKernel & Capabilities<'public_url' | 'issuers'>,
 ): CheckFunction {
@@ -62,8 +73,8 @@ async function askEachRole(kernel: SessionKernel & Capabilities<'public_url' | '
       offered.add(name)
       // Compiling takes milliseconds: other checks and requests go on in between.
       await setImmediate()
-      inputValidator(inputSchema)
-      replyValidator(outputSchema)
+      compileOnce('input', inputSchema)
+      compileOnce('output', outputSchema)
     }
   }
   const missing = [...getCatalogue(kernel.routes).keys()].filter((name) => !offered.has(name))
