@@ -18,13 +18,15 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { ACCEPTANCE_MASTER_KEY, type DurableDatabase, startDurableDatabase } from './durable-database.ts'
 
 const UPLOAD_MAX_BYTES = 4 * 1024 ** 3
+/** A busy machine answers 503 with the time to wait. */
+const MAX_ATTEMPTS = 20
 
 export interface RunningApi {
   readonly database: DurableDatabase
   readonly tenant_id: string
   readonly token: string
   readonly url: string
-  /** Throws unless the answer is a good one. */
+  /** Throws unless the answer is a good one; repeats a request that was refused with a time to wait. */
   call<T = Record<string, never>>(at: string, body?: object): Promise<T>
   /** As app inside the tenant, under row-level security. */
   asTenant<T>(body: (tx: Tx) => Promise<T>): Promise<T>
@@ -107,8 +109,19 @@ async function serveApi(ground: DurableDatabase, tenant_id: string, runtime: Run
   }
   const ask: RunningApi['call'] = async (at, body) => {
     const [method, path] = at.split(' ') as [string, string]
-    const headers = { authorization, ...(body && { 'content-type': 'application/json' }) }
-    return readReply(await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) }))
+    const headers = {
+      authorization,
+      ...(body && { 'content-type': 'application/json' }),
+      // The same key each time: a change whose answer was lost is not made twice.
+      ...(method === 'POST' && { 'idempotency-key': uuidv7() }),
+    }
+    for (let attempt = 1; ; attempt++) {
+      const reply = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+      const pause_s = reply.headers.get('retry-after')
+      if (reply.status !== 503 || pause_s === null || attempt === MAX_ATTEMPTS) return readReply(reply)
+      await reply.arrayBuffer()
+      await sleep(Number(pause_s) * 1000)
+    }
   }
   return {
     database: ground,
