@@ -2,6 +2,8 @@
 import { ts } from './source-parser.ts'
 
 const networkModule = /^(node:)?(net|tls|https?|http2|dgram|undici)(\/.*)?$/
+/** Without any of it there is nothing to parse for. */
+const mention = /['"`](node:)?(net|tls|https?|http2|dgram|undici)\b|fetch|WebSocket|EventSource|XMLHttpRequest/
 /** How a module can be loaded without an import of it. */
 const loaders = ['require', 'getBuiltinModule']
 const globals = ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest']
@@ -25,6 +27,7 @@ interface Node {
 
 /** Each as it is written, such as `import connect of node:net` or `fetch`. Imports of types alone leave nothing to load and are none. */
 export function findNetworkAccess(text: string): string[] {
+  if (!mention.test(text)) return []
   const source = ts.createSourceFile('source.ts', text, ts.ScriptTarget.Latest, true)
   const found = new Set<string>()
   const visit = (node: Node): void => {
