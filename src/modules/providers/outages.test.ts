@@ -117,7 +117,7 @@ describe('a provider that is slow', () => {
     expect(job).toMatchObject({ state: 'failed', problem: { code: 'provider_failed', fault: 'timeout' } })
     expect(provider.requests).toHaveLength(2)
     expect(await calls.getCall(call_id)).toMatchObject({ state: 'failed', attempts: 2 })
-    expect(await calls.getStatus()).toMatchObject({ calls_today: 2, spend_this_month: '0.80' })
+    expect(await calls.getStatus()).toMatchObject({ calls_today: 2, spend_this_month: '0.80', currency: 'EUR' })
   })
 })
 
