@@ -1,7 +1,7 @@
 /** Parses the settings of outbound requests: which hosts, which private ones, and through which proxy. */
 import { X509Certificate } from 'node:crypto'
 import fs from 'node:fs'
-import net from 'node:net'
+import { isIP } from 'node:net'
 import type { EgressProxy, EgressSettings, PrivateHost } from '#kernel/egress/settings.ts'
 
 /** The values of the variables, as the process was given them. */
@@ -102,14 +102,14 @@ function readExempt(text: string | undefined, production: boolean, faults: strin
   }
   const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(text) ?? []
   const address = host.replace(/^\[|\]$/g, '')
-  if (net.isIP(address) === 0 || !isPort(port)) {
+  if (isIP(address) === 0 || !isPort(port)) {
     faults.push('PROBITY_EGRESS_EXEMPT must be one address and port, such as 127.0.0.1:18443.')
     return null
   }
   return { address, port: Number(port) }
 }
 
-const isHost = (text: string): boolean => net.isIP(text) !== 0 || HOST_NAME.test(text)
+const isHost = (text: string): boolean => isIP(text) !== 0 || HOST_NAME.test(text)
 const isPort = (text: string): boolean => Number(text) >= 1 && Number(text) <= 65_535
 const show = (text: string): string => text.slice(0, MAX_SHOWN_CHARS)
 

@@ -1,6 +1,6 @@
 /** Checks whether a port is free before anything is started for it, and says in one sentence why not. */
 import dns from 'node:dns/promises'
-import net from 'node:net'
+import { createServer, isIPv6 } from 'node:net'
 
 export interface PortSettings {
   readonly port: number
@@ -50,7 +50,7 @@ export function portErrorMessage(
 export async function detectListener({ port, host, setting }: PortSettings): Promise<'probity' | null> {
   if (setting !== 'PORT') return null
   const reachable = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  const at = net.isIPv6(reachable) ? `[${reachable}]` : reachable
+  const at = isIPv6(reachable) ? `[${reachable}]` : reachable
   try {
     const reply = await fetch(`http://${at}:${port}/api/health`, { signal: AbortSignal.timeout(1000) })
     const body = (await reply.json()) as { status?: unknown; uptime_s?: unknown }
@@ -62,7 +62,7 @@ export async function detectListener({ port, host, setting }: PortSettings): Pro
 
 function tryListen(port: number, address: string): Promise<NodeJS.ErrnoException | null> {
   return new Promise((resolve) => {
-    const probe = net.createServer().once('error', resolve)
+    const probe = createServer().once('error', resolve)
     probe.listen({ port, host: address, exclusive: true }, () => probe.close(() => resolve(null)))
   })
 }

@@ -2,7 +2,7 @@
  * Prometheus metrics, named by the OpenTelemetry conventions, without a tenant label; served on a port of their own together
  * with liveness.
  */
-import http from 'node:http'
+import { createServer, type Server } from 'node:http'
 import prom from 'prom-client'
 
 export interface GaugeDefinition {
@@ -182,8 +182,8 @@ const PLAIN = { 'content-type': 'text/plain' }
  * On a port of its own, so that liveness does not wait behind a flood of connections to the API: Node accepts one waiting
  * connection per port and turn of its event loop.
  */
-export function serveMetrics(metrics: Metrics, port: number, host: string): Promise<http.Server> {
-  const server = http.createServer(async ({ method, url }, response) => {
+export function serveMetrics(metrics: Metrics, port: number, host: string): Promise<Server> {
+  const server = createServer(async ({ method, url }, response) => {
     if (method === 'GET' && url === '/health') response.writeHead(200, PLAIN).end('alive\n')
     else if (method !== 'GET' || url !== '/metrics') {
       response.writeHead(404, PLAIN).end('GET /metrics or GET /health\n')

@@ -181,6 +181,24 @@ test('an idempotency key has a header of its own', () => {
   expect(withKeyIn('x-request')).toEqual([`header_repeated ${order}/idempotency_header`])
 })
 
+test('a manifest names one currency, with and without a budget', () => {
+  const withCosts = (currencies: readonly string[], budget?: string) => {
+    const manifest = structuredClone(exampleManifest) as { capabilities: Record<string, object>; budget?: unknown }
+    Object.values(manifest.capabilities).forEach((capability, index) => {
+      Object.assign(capability, { cost: { amount: '0.40', currency: currencies[index] } })
+    })
+    return { ...manifest, budget: budget && { spend_per_month: { amount: '10.00', currency: budget } } }
+  }
+  const differs = (pointer: string) => `currency_differs ${pointer}/cost/currency`
+  const checked = (currencies: readonly string[], budget?: string) =>
+    find(JSON.parse(JSON.stringify(withCosts(currencies, budget))))
+  expect(checked(['EUR', 'EUR'])).toEqual([])
+  expect(checked(['EUR', 'EUR'], 'EUR')).toEqual([])
+  expect(checked(['EUR', 'USD'])).toEqual([differs(order)])
+  expect(checked(['EUR', 'USD'], 'USD')).toEqual([differs(lookup)])
+  expect(checked(['EUR', 'USD'], 'GBP')).toEqual([differs(lookup), differs(order)])
+})
+
 test('what works and is probably not meant is a warning', () => {
   const warnings: readonly [pointer: string, value: unknown, finding: string][] = [
     [`${lookup}/safe`, undefined, `safe_not_declared ${lookup}/safe`],

@@ -1,5 +1,5 @@
 /** Everything wrong with a manifest, with the place of each fault. What depends on lists and contracts is checked by the module. */
-import net from 'node:net'
+import { isIPv6 } from 'node:net'
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { hasOwnMeaning, isAllowedHeader } from '#kernel/egress/headers.ts'
 import type { Static, TSchema } from '#kernel/schema.ts'
@@ -141,7 +141,7 @@ function checkTools(manifest: McpManifest, findings: FindingList): void {
 /** A host is written as URL parsers write it, so that it can be compared. */
 function checkHosts({ hosts }: Pick<HttpManifest, 'hosts'>, findings: FindingList): void {
   hosts.forEach((host, index) => {
-    const url = `https://${net.isIPv6(host) ? `[${host}]` : host}`
+    const url = `https://${isIPv6(host) ? `[${host}]` : host}`
     const isPlain = URL.canParse(url) && [host, `[${host}]`].includes(new URL(url).hostname) && !host.endsWith('.')
     if (!isPlain)
       findings.error('host_invalid', `/hosts/${index}`, 'A host is a name such as api.example.com, without a port.')

@@ -15,10 +15,9 @@ export function checkUse(manifest: UsedManifest, findings: FindingList): void {
     findings.error('capabilities_missing', '/capabilities', 'A provider has at least one capability.')
   }
   for (const [name, capability] of Object.entries(capabilities)) {
-    const pointer = appendStep('/capabilities', name)
-    checkCurrency(capability, manifest, { pointer, findings })
-    checkRetry(capability, pointer, findings)
+    checkRetry(capability, appendStep('/capabilities', name), findings)
   }
+  checkCurrencies(manifest, findings)
   checkTest(manifest, findings)
   checkFixtures(manifest, findings)
 }
@@ -29,19 +28,24 @@ function checkRetry({ retry }: UsedCapability, pointer: string, findings: Findin
   }
 }
 
-/** Costs are added up against the budget, which has one currency. */
-function checkCurrency(
-  { cost }: UsedCapability,
-  { budget }: UsedManifest,
-  { pointer, findings }: { readonly pointer: string; readonly findings: FindingList },
-): void {
-  const currency = budget?.spend_per_month?.currency
-  if (!cost || currency === undefined || cost.currency === currency) return
-  findings.error(
-    'currency_differs',
-    `${pointer}/cost/currency`,
-    `The budget of the month is in ${currency}: state the cost in ${currency} too.`,
-  )
+/** Costs are added up, also against the budget: a manifest names one currency. */
+export function listCurrencies({ budget, capabilities }: Pick<UsedManifest, 'budget' | 'capabilities'>): string[] {
+  const costs = Object.values(capabilities).flatMap(({ cost }) => cost?.currency ?? [])
+  return [...new Set([budget?.spend_per_month?.currency ?? [], costs].flat())]
+}
+
+function checkCurrencies(manifest: UsedManifest, findings: FindingList): void {
+  const [currency, ...others] = listCurrencies(manifest)
+  if (others.length === 0) return
+  const named = manifest.budget?.spend_per_month ? 'The budget of the month' : 'The first cost'
+  for (const [name, { cost }] of Object.entries(manifest.capabilities)) {
+    if (!cost || cost.currency === currency) continue
+    findings.error(
+      'currency_differs',
+      `${appendStep('/capabilities', name)}/cost/currency`,
+      `${named} is in ${currency}: state this cost in ${currency} too, since costs are added up.`,
+    )
+  }
 }
 
 function checkTest({ test, capabilities }: UsedManifest, findings: FindingList): void {

@@ -4,10 +4,13 @@
  */
 import { listCredentialMembers } from './credential-members.ts'
 import type { RequestSecrets } from './fill-credentials.ts'
+import { undoEscapes } from './undo-escapes.ts'
 
 /** Shorter values occur in answers by chance. */
 export const MIN_SECRET_LENGTH = 8
 export const HIDDEN_SECRET = '[credential]'
+/** An error text of one system may be quoted by another, and that by a third. */
+const MAX_NESTED_ESCAPES = 4
 
 /** Every form in which a secret member or the access token may be repeated. Members that are not secret are left out. */
 export function listSecretForms(
@@ -39,7 +42,7 @@ function listForms(text: string): string[] {
   return [
     text,
     JSON.stringify(text).slice(1, -1),
-    bytes.toString('base64'),
+    bytes.toString('base64').replace(/=+$/, ''),
     bytes.toString('base64url'),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
@@ -48,8 +51,31 @@ function listForms(text: string): string[] {
   ]
 }
 
-export const hasSecret = (bodies: readonly Buffer[], forms: readonly string[]): boolean =>
-  bodies.some((body) => forms.some((form) => body.includes(form)))
+/** Whether one of them has a form in it, as it is or behind escapes of JSON, XML or URLs. */
+export function hasSecret(bodies: readonly Buffer[], forms: readonly string[]): boolean {
+  const needles = forms.flatMap(listNeedles)
+  return needles.length > 0 && bodies.some((body) => hasNeedle(body, needles))
+}
+
+function hasNeedle(body: Buffer, needles: readonly Buffer[]): boolean {
+  for (const text of listLevels(body)) if (needles.some((needle) => text.includes(needle))) return true
+  return false
+}
+
+/** A secret may contain what looks like an escape. It is undone in the body, hence also here. */
+const listNeedles = (form: string): Buffer[] =>
+  [...listLevels(Buffer.from(form))].filter((text, level) => level === 0 || text.length >= MIN_SECRET_LENGTH)
+
+/** The bytes, then what they are after each level of escapes. */
+function* listLevels(bytes: Buffer): Generator<Buffer> {
+  let text = bytes
+  for (let level = 0; level <= MAX_NESTED_ESCAPES; level++) {
+    yield text
+    const undone = undoEscapes(text)
+    if (undone === text) return
+    text = undone
+  }
+}
 
 /** The headers with each value that repeats a secret replaced as a whole. */
 export const hideSecrets = (
@@ -59,6 +85,6 @@ export const hideSecrets = (
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
-      forms.some((form) => value.includes(form)) ? HIDDEN_SECRET : value,
+      hasSecret([Buffer.from(value)], forms) ? HIDDEN_SECRET : value,
     ]),
   )

@@ -1,10 +1,5 @@
 /** The functions of a TypeScript source with their length and number of parameters, found by the compiler's own parser. */
-import { createRequire } from 'node:module'
-import path from 'node:path'
-
-// TypeScript 7 is native and has no parser to call; the client package has an older one for its generator.
-const requireFromClient = createRequire(path.resolve(import.meta.dirname, '../../client/package.json'))
-const ts = requireFromClient('typescript')
+import { ts } from './source-parser.ts'
 
 /** As much of a syntax node as is read here. */
 interface Node {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
-import net from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -135,9 +135,9 @@ export async function readServerPid(client: pg.Client): Promise<number> {
 
 function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const probe = net.createServer().once('error', reject)
+    const probe = createServer().once('error', reject)
     probe.listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as net.AddressInfo
+      const { port } = probe.address() as AddressInfo
       probe.close(() => resolve(port))
     })
   })

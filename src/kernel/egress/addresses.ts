@@ -1,5 +1,5 @@
 /** Classifies IP addresses by whether an outbound request may be sent to them. */
-import net from 'node:net'
+import { isIP } from 'node:net'
 import os from 'node:os'
 import ipaddr from 'ipaddr.js'
 
@@ -18,7 +18,7 @@ const IPV4_COMPATIBLE = /^::\d+\.\d+\.\d+\.\d+$/
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3')
 
 export function classifyAddress(text: string): AddressClass {
-  if (net.isIP(text) === 0 || IPV4_COMPATIBLE.test(text)) return 'forbidden'
+  if (isIP(text) === 0 || IPV4_COMPATIBLE.test(text)) return 'forbidden'
   const address = ipaddr.parse(text)
   if (metadataAddresses.has(address.toString())) return 'forbidden'
   const range = address.range()
@@ -38,13 +38,13 @@ function classifyIpv6(address: ipaddr.IPv6, range: string): AddressClass {
 
 /** Whether the address belongs to this machine, so that a request to it crosses no network. */
 export function isLocalAddress(text: string): boolean {
-  if (net.isIP(text) === 0) return false
+  if (isIP(text) === 0) return false
   if (ipaddr.process(text).range() === 'loopback') return true
   const own = Object.values(os.networkInterfaces()).flatMap((addresses) => addresses ?? [])
   return own.some(({ address }) => isSameAddress(address, text))
 }
 
 export function isSameAddress(one: string, other: string): boolean {
-  if (net.isIP(one) === 0 || net.isIP(other) === 0) return false
+  if (isIP(one) === 0 || isIP(other) === 0) return false
   return ipaddr.process(one).toNormalizedString() === ipaddr.process(other).toNormalizedString()
 }

@@ -26,6 +26,8 @@ export interface EgressRequest {
   /** The URL comes from the operator's configuration: hosts and addresses are not checked. */
   readonly trust?: 'operator'
   readonly timeout_ms: number
+  /** How long the response may take to begin; 5 s unless given. */
+  readonly headers_timeout_ms?: number
   /** Of the body, before and after decompression. */
   readonly max_bytes: number
   readonly signal?: AbortSignal
@@ -156,10 +158,13 @@ class EgressClient implements Egress {
   }
 
   /** What the operator configures is bounded by the total time alone: a long poll has a silent first part. */
-  #getLimits({ trust, timeout_ms }: EgressRequest): { headersTimeout: number; bodyTimeout: number } {
+  #getLimits({ trust, timeout_ms, headers_timeout_ms }: EgressRequest): {
+    headersTimeout: number
+    bodyTimeout: number
+  } {
     const { headers_ms, idle_ms } = this.#timing
     if (trust === 'operator') return { headersTimeout: timeout_ms, bodyTimeout: timeout_ms }
-    return { headersTimeout: headers_ms, bodyTimeout: idle_ms }
+    return { headersTimeout: headers_timeout_ms ?? headers_ms, bodyTimeout: idle_ms }
   }
 
   #createPool(PoolClass: typeof Pool, target: Target, request: EgressRequest): Pool {

@@ -1,5 +1,5 @@
 /** Asks an HTTP proxy for a tunnel (RFC 9110, CONNECT) and reads its answer. */
-import net from 'node:net'
+import { isIPv6, type Socket } from 'node:net'
 
 const MAX_ANSWER_BYTES = 16 * 1024
 const END_OF_HEADERS = '\r\n\r\n'
@@ -12,7 +12,7 @@ export interface TunnelRequest {
 }
 
 /** The socket, ready for the first byte to the host. Rejects when the proxy refuses; the socket is destroyed then. */
-export function openTunnel(socket: net.Socket, request: TunnelRequest): Promise<net.Socket> {
+export function openTunnel(socket: Socket, request: TunnelRequest): Promise<Socket> {
   const { signal } = request
   return new Promise((resolve, reject) => {
     const received: Buffer[] = []
@@ -50,7 +50,7 @@ export function openTunnel(socket: net.Socket, request: TunnelRequest): Promise<
 }
 
 function formatConnect({ host, port, authorization }: TunnelRequest): string {
-  const authority = `${net.isIPv6(host) ? `[${host}]` : host}:${port}`
+  const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
   const lines = [`CONNECT ${authority} HTTP/1.1`, `Host: ${authority}`]
   if (authorization !== null) lines.push(`Proxy-Authorization: ${authorization}`)
   return `${lines.join('\r\n')}${END_OF_HEADERS}`

@@ -1,5 +1,5 @@
 /** Decides from the URL and the settings alone whether a request may be made, and which addresses it may reach. */
-import net from 'node:net'
+import { isIP } from 'node:net'
 import { classifyAddress, isLocalAddress, isSameAddress } from './addresses.ts'
 import { refuse } from './faults.ts'
 import type { EgressSettings, PrivateHost } from './settings.ts'
@@ -37,7 +37,7 @@ export function checkTarget(request: TargetRequest, settings: EgressSettings): T
   const host = stripBrackets(url.hostname)
   const secure = url.protocol === 'https:'
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
-  const is_address = net.isIP(host) !== 0
+  const is_address = isIP(host) !== 0
   const listed = settings.private_hosts.find((each) => each.name === host && each.port === port)
   const is_exempt = is_address && isExempt(host, port, settings)
   const is_operator = request.trust === 'operator'

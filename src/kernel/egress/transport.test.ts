@@ -146,6 +146,13 @@ describe('a bad answer', () => {
     expect((await send('/ok')).status).toBe(200)
   })
 
+  test('may begin as late as the request allows', async () => {
+    // What the first request loads counts towards its time.
+    expect((await send('/ok', {}, impatient)).status).toBe(200)
+    const patient = { timeout_ms: 4000, headers_timeout_ms: 4000 }
+    expect(await failureOf(send('/hang-before-headers', patient, impatient))).toMatchObject({ fault: 'timeout' })
+  })
+
   test('that never ends runs into the total time', async () => {
     const failure = await failureOf(send('/one-byte-at-a-time', { timeout_ms: 1000 }))
     expect(failure).toMatchObject({ fault: 'timeout', sent: true })

@@ -220,7 +220,7 @@ test('a cost per answer is charged for answers only', async () => {
   const refused = await calls.test()
   const costs = async (call_id: string) => (await calls.getCall(call_id)).attempts_made[0].cost
   expect(await Promise.all([answered, refused].map(({ call_id }) => costs(call_id)))).toEqual(['0.40 EUR', '0.00 EUR'])
-  expect(await calls.getStatus()).toMatchObject({ calls_today: 5, spend_this_month: '0.40' })
+  expect(await calls.getStatus()).toMatchObject({ calls_today: 5, spend_this_month: '0.40', currency: 'EUR' })
   const usage = await t.make(`GET /providers/${calls.provider_key}/usage`)
   expect(usage.items).toMatchObject([{ sent: 5, answered: 1, failed: 4, cost: '0.40 EUR' }])
 })

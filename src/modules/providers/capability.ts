@@ -1,5 +1,6 @@
 /** One capability of a manifest as calls need it: what it promises, costs and allows. */
 import type { documentStore } from '#modules/definitions/index.ts'
+import { listCurrencies } from '#provider/check-use.ts'
 import {
   type BuiltinCapability,
   getTimeoutMs,
@@ -87,9 +88,11 @@ export function getLimits(text: documentStore.DefinitionText): SendLimits {
   }
 }
 
-export function getBudgetCurrency(text: documentStore.DefinitionText): string | null {
+/** Of the budget and of every cost. Null where there is neither, or where an earlier release admitted several currencies. */
+export function getCurrency(text: documentStore.DefinitionText): string | null {
   const manifest = toManifest(text)
-  return manifest.kind === 'builtin' ? null : (manifest.budget?.spend_per_month?.currency ?? null)
+  const [currency = null, ...others] = manifest.kind === 'builtin' ? [] : listCurrencies(manifest)
+  return others.length === 0 ? currency : null
 }
 
 /** A request that the provider charges only when it answers, and has not answered. An unknown outcome counts as charged. */

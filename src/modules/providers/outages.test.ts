@@ -1,4 +1,5 @@
 /** Calls that are not answered at once: outages, the circuit breaker, refusals, credentials, access tokens and budgets. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { respondFromRegistry } from '#test/support/counting-provider.ts'
 import { waitUntil } from '#test/support/job-test-app.ts'
@@ -86,6 +87,37 @@ describe('a provider that is down', () => {
     expect(provider.requests.length).toBe(before + 1)
     release()
     for (const { job_id } of started) expect((await calls.endWaits(job_id)).state).toBe('succeeded')
+  })
+})
+
+describe('a provider that is slow', () => {
+  test('is waited for as long as its capability says', async () => {
+    await calls.connect({ timeout_ms: 60_000 })
+    // Longer than anybody else may take to begin an answer.
+    answer((request) => ({ ...respondFromRegistry(request), after: sleep(7000) }))
+    const { job, call } = await calls.run()
+    expect(job).toMatchObject({ state: 'succeeded', attempts: 1 })
+    expect(call).toMatchObject({ attempts: 1, attempts_made: [{ outcome: 'answered' }] })
+  })
+
+  test('is not asked more often than declared when it answers too late', async () => {
+    await calls.connect({
+      timeout_ms: 300,
+      retry: { on: ['timeout'], attempts: 2, base_ms: 1 },
+      cost: { amount: '0.40', currency: 'EUR' },
+    })
+    let release: () => void = () => {}
+    const after = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    answer((request) => ({ ...respondFromRegistry(request), after }))
+    const { job_id, call_id } = await calls.start()
+    w.startRunner(1)
+    const job = await calls.endWaits(job_id).finally(() => release())
+    expect(job).toMatchObject({ state: 'failed', problem: { code: 'provider_failed', fault: 'timeout' } })
+    expect(provider.requests).toHaveLength(2)
+    expect(await calls.getCall(call_id)).toMatchObject({ state: 'failed', attempts: 2 })
+    expect(await calls.getStatus()).toMatchObject({ calls_today: 2, spend_this_month: '0.80', currency: 'EUR' })
   })
 })
 

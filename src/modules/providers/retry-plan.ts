@@ -19,13 +19,20 @@ type CapabilityRules<Kind> = Kind extends Capability ? Pick<Kind, 'kind' | 'decl
 /** What decides whether and when a call is tried again. */
 export interface RetriedCall {
   readonly call: Pick<CallRow, 'promise' | 'created_at'>
-  readonly attempts: readonly Pick<AttemptRow, 'outcome'>[]
+  readonly attempts: readonly Pick<AttemptRow, 'outcome' | 'fault'>[]
   readonly capability: CapabilityRules<Capability>
 }
 
+const timeouts: readonly (string | null)[] = ['timeout', 'headers_timeout', 'idle_timeout'] satisfies EgressFault[]
+
+/** The provider has the request and may charge for it: no sign that it is down. */
+const isSentTimeout = ({ outcome, fault }: Pick<AttemptRow, 'outcome' | 'fault'>): boolean =>
+  outcome !== 'not_sent' && timeouts.includes(fault)
+
 /**
  * Milliseconds until the next attempt; null: this was the last one. A request that promises `once` and may have reached the
- * provider is never repeated; a provider that is down is tried for a day.
+ * provider is never repeated; a provider that is down is tried for a day, and one that answers too late as often as its manifest
+ * declares.
  */
 export function planNextAttempt(
   { call, attempts, capability }: RetriedCall,
@@ -37,11 +44,13 @@ export function planNextAttempt(
   if (failure.fault === CREDENTIAL_REJECTED) return 0
   if (call.promise === 'once' && sent) return null
   if (now_ms - Date.parse(call.created_at) > DAY_MS) return null
-  const attempt = attempts.filter(({ outcome }) => outcome !== null).length + 1
+  const isTooLate = isSentTimeout(failure)
+  const ended = attempts.filter(({ outcome }) => outcome !== null)
+  const attempt = (isTooLate ? ended.filter(isSentTimeout) : ended).length + 1
   const cause = failure.http_status ?? (failure.fault as EgressFault)
   const plan = planRetry(capability.declared, { attempt, cause, sent, retry_after_s })
   if (plan) return plan.delay_ms
-  if (!failure.is_outage) return null
+  if (!failure.is_outage || isTooLate) return null
   const slow = attempt - (capability.declared.retry?.attempts ?? 3)
   const outage_ms = Math.min(OUTAGE_BASE_MS * 2 ** Math.min(Math.max(0, slow), 10), OUTAGE_MAX_MS)
   // Never before the time that the provider names, whatever the manifest declares for retries.

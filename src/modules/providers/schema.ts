@@ -204,7 +204,7 @@ export const ProviderStatus = closed(
     calls_per_day: nullable(Count),
     spend_this_month: text(40, { examples: ['12.40'] }),
     spend_per_month: nullable(text(40)),
-    currency: nullable(text(3, { description: 'Of the budget; null: there is none.' })),
+    currency: nullable(text(3, { description: 'Of the costs and the budget; null: the manifest has neither.' })),
     last_call_at: nullable(Timestamp({ description: 'When it was asked last, in any mode.' })),
     last_call_mode: nullable(
       oneOf(providerModes, { description: 'Of that call. Only `live` asked the provider; the others are tests.' }),

@@ -192,6 +192,8 @@ async function exchangeRequest(
     pool_key: `${scope.tenant_id}/${call.provider_key}`,
     allowed_hosts: capability.manifest.hosts,
     timeout_ms: capability.timeout_ms,
+    // A provider may compute for as long as its capability says before it answers.
+    headers_timeout_ms: capability.timeout_ms,
     max_bytes,
     // An idle connection that breaks leaves the outcome unknown.
     ...(call.promise === 'once' && { fresh_connection: true }),

@@ -11,7 +11,7 @@ import { documentStore, resolver } from '#modules/definitions/index.ts'
 import { credentialStore, findReadiness, PROVIDER_FAMILY } from '#modules/provider-credentials/index.ts'
 import { listCredentialMembers } from '#provider/credential-members.ts'
 import { formatMinor } from './call-view.ts'
-import { getBudgetCurrency, getLimits } from './capability.ts'
+import { getCurrency, getLimits } from './capability.ts'
 import { expectExecutable, listRefusals } from './expect-executable.ts'
 import { findLastAnswerTime, findLastFault, findProviderState, listNewestCalls } from './limits/queries.ts'
 import { getBreakerState } from './limits/send-gate.ts'
@@ -83,7 +83,7 @@ export const statusRoutes: readonly Route[] = [
       calls_per_day: limits.calls_per_day,
       spend_this_month: formatMinor(seen.spend_of_month_minor),
       spend_per_month: limits.spend_per_month_minor === null ? null : formatMinor(limits.spend_per_month_minor),
-      currency: getBudgetCurrency(provider.manifest),
+      currency: getCurrency(provider.manifest),
       last_call_at: newest?.created_at ?? null,
       last_call_mode: newest?.mode ?? null,
       last_test_call_at: calls.find(({ mode }) => mode !== 'live')?.created_at ?? null,

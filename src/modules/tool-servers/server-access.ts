@@ -52,6 +52,8 @@ export function createExchange(
       allowed_hosts: [allowed_host],
       timeout_ms,
       max_bytes,
+      // A tool may compute for as long as its capability says before it answers.
+      ...(is_call && { headers_timeout_ms: timeout_ms }),
       ...(is_call && fresh_connection && { fresh_connection: true }),
     })
 }
