@@ -190,6 +190,22 @@ test('an activation names the stored payloads it would quarantine, and passes on
   expect((await send({ acknowledged_payloads: 3 })).status).toBe(201)
 })
 
+test('an answer that no contract judges is not checked again', async () => {
+  const contract_key = await createActive()
+  await createPayload(t, contract_key, companyPayload([companyRecord(1)]))
+  // What a provider answers when it has no such record.
+  const notFound = { error: 'no such company' }
+  const source = { source_kind: 'provider_answer', source_id: uuidv7(), received_at: '2026-01-20T00:00:00.000Z' }
+  const bytes = Buffer.from(JSON.stringify(notFound))
+  await t.write((tx) =>
+    storePayload(tx, w.kernel, { contract_key, media_type: 'application/json', bytes, ...source }),
+  )
+  const version = await publishChanged(contract_key, { max_records: 1000 })
+  const difference = await t.make(`GET ${at}/${contract_key}/diff?from=1&to=${version}`)
+  expect(difference.payloads_lost).toMatchObject({ checked: 1, quarantined: 0, lost: 0 })
+  await t.make(`POST ${at}/${contract_key}/activations`, { body: { version, reason: 'Wider' } })
+})
+
 test('widen opens a draft that admits the payload; reprocessing under it gives a new admission that cites the old one', async () => {
   const contract_key = await createActive()
   const payload = companyPayload([

@@ -75,12 +75,13 @@ export const findStoredPayloads = (tx: Tx, payload_ids: readonly string[]) =>
     [tx.tenant_id, payload_ids],
   )
 
-/** The newest payloads of a contract whose bytes are stored, with the result of their last admission. */
+/** The newest judged payloads of a contract whose bytes are stored. An answer that says "not found" is judged by no contract. */
 export const listRecentPayloads = (tx: Tx, contract_key: string, count: number) =>
-  tx.query<{ payload_id: string; admitted: boolean | null }>(
-    `select p.payload_id, (select a.admitted from app.payload_admission a
-                            where a.tenant_id = p.tenant_id and a.payload_id = p.payload_id order by a.admission_id desc limit 1) as admitted
+  tx.query<{ payload_id: string; admitted: boolean }>(
+    `select p.payload_id, a.admitted
        from app.source_payload p
+      cross join lateral (select admitted from app.payload_admission
+                           where tenant_id = p.tenant_id and payload_id = p.payload_id order by admission_id desc limit 1) a
       where p.tenant_id = $1 and p.contract_key = $2
         and exists (select 1 from app.source_payload_content c where c.tenant_id = p.tenant_id and c.payload_id = p.payload_id)
       order by p.payload_id desc limit $3`,
