@@ -190,7 +190,7 @@ test('an activation names the stored payloads it would quarantine, and passes on
   expect((await send({ acknowledged_payloads: 3 })).status).toBe(201)
 })
 
-test('an answer that no contract judges is not checked again', async () => {
+test('an answer that no contract judges is neither checked again nor a sample', async () => {
   const contract_key = await createActive()
   await createPayload(t, contract_key, companyPayload([companyRecord(1)]))
   // What a provider answers when it has no such record.
@@ -204,6 +204,22 @@ test('an answer that no contract judges is not checked again', async () => {
   const difference = await t.make(`GET ${at}/${contract_key}/diff?from=1&to=${version}`)
   expect(difference.payloads_lost).toMatchObject({ checked: 1, quarantined: 0, lost: 0 })
   await t.make(`POST ${at}/${contract_key}/activations`, { body: { version, reason: 'Wider' } })
+  const inferred = await t.make(`POST ${at}/infer`, { body: { recent: { contract_key } } })
+  expect(inferred).toMatchObject({ records: 1, records_at: '/result/items', samples: 1, samples_without_records: 0 })
+})
+
+test('inference says which samples the draft refuses', async () => {
+  const payloads = [{ items: [{ number: '1' }] }, { error: 'busy' }, { items: [] }]
+  const inferred = await t.make(`POST ${at}/infer`, { body: { payloads, records_at: '/items' } })
+  expect(inferred).toMatchObject({ records: 1, records_at: '/items', samples: 3, samples_without_records: 2 })
+  expect(inferred.findings).toEqual([
+    {
+      code: 'sample_refused',
+      pointer: '/records_at',
+      message: 'The draft refuses sample 2 at "/items". Expected: a list of records.',
+      severity: 'warning',
+    },
+  ])
 })
 
 test('widen opens a draft that admits the payload; reprocessing under it gives a new admission that cites the old one', async () => {
