@@ -75,6 +75,8 @@ describe('a call', () => {
     const { job, call } = await calls.run()
     expect(job).toMatchObject({ state: 'succeeded', result: { outcome: 'quarantined' } })
     expect(call.state).toBe('quarantined')
+    const quarantined = await t.make(`GET /source-contracts/quarantine/${call.answer.payload_id}`)
+    expect(quarantined.call_id).toBe(call.call_id)
     expect((await t.make('GET /providers/calls?state=quarantined')).items).toMatchObject([{ call_id: call.call_id }])
     expect((await t.make('GET /providers/calls?state=answered')).items).toEqual([])
     const counted = [
