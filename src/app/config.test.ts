@@ -232,6 +232,8 @@ describe('a bad value', () => {
       [{ PROBITY_EGRESS_PRIVATE: 'registry.internal' }, /^PROBITY_EGRESS_PRIVATE: registry\.internal is not name:port/],
       [{ PROBITY_EGRESS_PRIVATE: 'registry.internal:0' }, /is not name:port/],
       [{ PROBITY_EGRESS_PRIVATE: 'registry.internal:70000' }, /is not name:port/],
+      [{ PROBITY_EGRESS_PRIVATE: '169.254.169.254:443' }, /has an address that no request may be sent to/],
+      [{ PROBITY_EGRESS_PRIVATE: '[fd00:ec2::254]:443' }, /has an address that no request may be sent to/],
       [{ PROBITY_EGRESS_PRIVATE: 'a.internal:443=/nowhere.pem' }, /^PROBITY_EGRESS_PRIVATE \(\/nowhere\.pem\): ENOENT/],
       [{ PROBITY_EGRESS_PRIVATE: `a.internal:443=${notPem}` }, /holds no certificate in PEM format/],
       [{ PROBITY_EGRESS_PRIVATE: `a.internal:443=${broken}` }, /^PROBITY_EGRESS_PRIVATE \(.*broken\.pem\): /],

@@ -2,6 +2,7 @@
 import { X509Certificate } from 'node:crypto'
 import fs from 'node:fs'
 import { isIP } from 'node:net'
+import { classifyAddress } from '#kernel/egress/addresses.ts'
 import type { EgressProxy, EgressSettings, PrivateHost } from '#kernel/egress/settings.ts'
 
 /** The values of the variables, as the process was given them. */
@@ -52,6 +53,12 @@ function readPrivateHosts(text: string | undefined, faults: string[]): readonly 
     if (!isHost(name) || !isPort(port)) {
       faults.push(
         `PROBITY_EGRESS_PRIVATE: ${show(entry)} is not name:port or name:port=file with certificates, such as registry.internal:8443=/etc/probity/ca.pem.`,
+      )
+      return []
+    }
+    if (isIP(name) !== 0 && classifyAddress(name) === 'forbidden') {
+      faults.push(
+        `PROBITY_EGRESS_PRIVATE: ${show(entry)} has an address that no request may be sent to: link-local, multicast, reserved, or one at which clouds answer with credentials.`,
       )
       return []
     }

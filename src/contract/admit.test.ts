@@ -3,6 +3,7 @@ import { companyContract, companyPayload, companyRecord, countries } from '#test
 import { admit, findExampleFindings } from './admit.ts'
 import { checkContractText } from './check-contract.ts'
 import { fromContractEntries, toContractEntries } from './contract-parts.ts'
+import { describeViolation } from './describe-violation.ts'
 import { compileContract } from './judge-payload.ts'
 import type { Contract } from './model.ts'
 import { compileReader } from './read-payload.ts'
@@ -19,6 +20,14 @@ const admitPayload = (payload: unknown, change: Partial<Contract> = {}, media_ty
 
 const places = (violations: readonly { pointer: string; code: string; record_index: number | null }[]) =>
   violations.map(({ pointer, code, record_index }) => [code, pointer, record_index])
+
+test('a refused example says in a sentence what is expected', () => {
+  expect(describeViolation({ expected: 'must be one of "a", "b"' })).toBe('It must be one of "a", "b".')
+  expect(describeViolation({ expected: 'a list of records' })).toBe('Expected: a list of records.')
+  expect(describeViolation({ expected: 'The JSON ends too early. Put a digit.' })).toBe(
+    'The JSON ends too early. Put a digit.',
+  )
+})
 
 test('admits a payload that fits and gives its facts in the form of matrix inputs', async () => {
   const admission = await admitPayload(companyPayload([companyRecord(1), companyRecord(7)]))

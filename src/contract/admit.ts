@@ -1,5 +1,6 @@
 /** The admission of a payload in one call, and what the examples of a contract must give. */
 import type { BoundLists, Finding } from '#decision/model.ts'
+import { describeViolation } from './describe-violation.ts'
 import { type BoundContract, compileContract } from './judge-payload.ts'
 import type { Admission, Contract } from './model.ts'
 import { generalisePointer } from './places.ts'
@@ -32,7 +33,7 @@ export function findExampleFindings(contract: Contract, bound: BoundContract, re
     const { result, violations } = bound.judge(read.examples[index] as ReadPayload, received_at ?? null)
     const [first] = violations
     if (result !== 'quarantined' || !first) return
-    const message = `This example is refused at "${first.pointer}": ${first.keyword} expects ${first.expected}.`
+    const message = `This example is refused at "${first.pointer}" (${first.keyword}). ${describeViolation(first)}`
     findings.push({ code: 'example_refused', pointer: `/examples/${index}/payload`, message, severity: 'error' })
   })
   contract.counter_examples?.forEach(({ violates, received_at }, index) => {

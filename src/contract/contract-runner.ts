@@ -7,13 +7,19 @@ import type { Finding } from '#decision/model.ts'
 import { BoundedThread, ThreadFailure } from '#kernel/bounded-thread.ts'
 import type { ThreadAdmission } from '#kernel/thread-admission.ts'
 import type { ReadExamples } from './admit.ts'
-import type { ContractWorkerReply, ContractWorkerTask, InferenceSamples, TaskPayload } from './contract-worker.ts'
-import type { InferenceOptions, InferredContract } from './infer-contract.ts'
+import type {
+  CheckedInference,
+  ContractWorkerReply,
+  ContractWorkerTask,
+  InferenceSamples,
+  TaskPayload,
+} from './contract-worker.ts'
+import type { InferenceOptions } from './infer-contract.ts'
 import type { Contract, Violation } from './model.ts'
 import type { ReadPayload } from './read-payload.ts'
 import type { SketchSummary } from './sketch.ts'
 
-export type { TaskPayload }
+export type { CheckedInference, TaskPayload }
 
 export interface ContractRunnerOptions {
   /** The built contract-worker. */
@@ -58,7 +64,7 @@ export interface ContractRunner {
   /** The contract with a schema that the records of the payload fit. */
   widen(contract: Contract, payload: TaskPayload, caller: string): Promise<Contract>
   /** A text says why the samples cannot be used. */
-  infer(samples: InferenceSamples, options: InferenceOptions, caller: string): Promise<InferredContract | string>
+  infer(samples: InferenceSamples, options: InferenceOptions, caller: string): Promise<CheckedInference | string>
   close(): Promise<void>
 }
 

@@ -9,7 +9,7 @@ import { findMetaSchemaErrors } from '#registry/types/schema-validator.ts'
 import type { ReadExamples } from './admit.ts'
 import { checkContractText, hasErrors } from './check-contract.ts'
 import { type InferenceOptions, type InferredContract, inferContract } from './infer-contract.ts'
-import type { Contract } from './model.ts'
+import type { Contract, Violation } from './model.ts'
 import { compileReader, locateRecords, type PayloadReader, parsePayload, type ReadPayload } from './read-payload.ts'
 import { redactPayload } from './redact-payload.ts'
 import { PayloadSketch, type SketchSummary } from './sketch.ts'
@@ -25,6 +25,13 @@ export interface TaskPayload {
 export type InferenceSamples =
   | { readonly payloads: readonly TaskPayload[] }
   | { readonly file: Uint8Array; readonly media_type: string }
+
+/** A sample that the proposed contract refuses, counted from one, with its first violation. */
+export interface RefusedSample {
+  readonly sample: number
+  readonly violation: Violation
+}
+export type CheckedInference = InferredContract & { readonly refused_samples: readonly RefusedSample[] }
 
 export type ContractWorkerTask =
   | { readonly op: 'check'; readonly contract: unknown }
@@ -57,7 +64,7 @@ export type ContractWorkerReply =
   | { readonly op: 'widened'; readonly contract: Contract }
   /** Null: the payload cannot be parsed. */
   | { readonly op: 'converted'; readonly payload: unknown }
-  | { readonly op: 'inferred'; readonly inferred: InferredContract }
+  | { readonly op: 'inferred'; readonly inferred: CheckedInference }
   /** The samples cannot be parsed. */
   | { readonly op: 'refused'; readonly message: string }
   | { readonly op: 'failed'; readonly message: string }
@@ -80,18 +87,32 @@ function getReader(hash: string, contract: Contract): PayloadReader {
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 
-/** Without a contract nothing says which elements of XML are lists: only repeated ones are. */
-const NO_CONTRACT = { record: {}, records_at: '', facts: [], examples: [] }
+/** Without a contract nothing says which elements of XML are lists: only repeated ones are, and what stands where the records are. */
+const NO_CONTRACT = { record: {}, facts: [], examples: [] }
 
 async function infer(samples: InferenceSamples, options: InferenceOptions): Promise<ContractWorkerReply> {
   const parts = 'payloads' in samples ? samples.payloads : splitFile(toBuffer(samples.file), samples.media_type)
+  const form = { ...NO_CONTRACT, records_at: options.records_at ?? '' }
   const payloads: unknown[] = []
   for (const [index, { bytes, media_type }] of parts.entries()) {
-    const parsed = await parsePayload(NO_CONTRACT, toBuffer(bytes), media_type)
+    const parsed = await parsePayload(form, toBuffer(bytes), media_type)
     if (parsed === undefined) return { op: 'refused', message: `Sample ${index + 1} cannot be parsed.` }
     payloads.push(parsed)
   }
-  return { op: 'inferred', inferred: inferContract(payloads, options) }
+  const inferred = inferContract(payloads, options)
+  return { op: 'inferred', inferred: { ...inferred, refused_samples: await findRefusedSamples(inferred, parts) } }
+}
+
+/** Lists need no second look: they are proposed only where they have every value of the samples. */
+async function findRefusedSamples({ contract }: InferredContract, parts: readonly TaskPayload[]): Promise<RefusedSample[]> {
+  if (hasErrors(checkContractText(contract))) return []
+  const reader = compileReader(contract)
+  const refused: RefusedSample[] = []
+  for (const [index, { bytes, media_type }] of parts.entries()) {
+    const { violations } = await reader.read(toBuffer(bytes), media_type)
+    if (violations[0]) refused.push({ sample: index + 1, violation: violations[0] })
+  }
+  return refused
 }
 
 const LINE_FEED = 0x0a

@@ -73,3 +73,30 @@ test('takes the whole payload as one record when there is no list of objects', (
     },
   })
 })
+
+const company = (number: string, change: object = {}) => ({ number, name: `Company ${number}`, ...change })
+const officers = [{ name: 'A' }, { name: 'B' }]
+
+test('takes a list as the records only where every payload has it', () => {
+  const some = inferContract([company('1'), company('2'), company('3', { officers })])
+  expect(some).toMatchObject({ records: 3, samples: 3, samples_without_records: 0, contract: { records_at: '' } })
+  const empty = inferContract([{ items: [company('1')] }, { items: [] }])
+  expect(empty).toMatchObject({ records: 1, samples_without_records: 1, contract: { records_at: '/items' } })
+  expect(inferContract([{ items: [company('1')] }, company('2')]).contract.records_at).toBe('')
+})
+
+test.each([
+  ['/items', { total: 1, page: 1, items: [company('1')], links: [{ href: '/2' }] }],
+  ['/data/companies', { meta: { count: 1 }, data: { companies: [company('1')] } }],
+  ['/results', { registry: 'gb', term: 'x', results: [company('1')], hasMore: false, nextPageToken: null }],
+  ['/companies/company', { companies: { '@xmlns': 'x', company: [company('1'), company('2')] } }],
+  ['', company('1', { officers })],
+  ['', { number: '1', officers }],
+  ['', { company: company('1', { officers }), meta: { count: 1 } }],
+  ['', { number: '1', filings: { items: officers, total: 2 } }],
+  ['', { officers, owners: officers }],
+  ['', { errors: [{ code: 'x' }], company: company('1') }],
+  ['', { items: ['a', 'b'] }],
+])('takes %o as the list of records only in an answer that describes nothing else', (records_at, payload) => {
+  expect(inferContract([payload]).contract.records_at).toBe(records_at)
+})

@@ -3,6 +3,8 @@
  * members are sorted by name. Values of samples appear only as members of enumerations.
  */
 import { formatPointer, isObject, parsePointer } from '#registry/content/json-pointer.ts'
+import { findRecordsPointer } from './find-records.ts'
+import { toSnakeCase } from './member-names.ts'
 import type { Contract, Fact, PersonalMember } from './model.ts'
 import { EACH_PAGE, locateRecords } from './read-payload.ts'
 import { type InferenceList, ValueProfile } from './value-profile.ts'
@@ -23,6 +25,9 @@ export interface InferenceOptions {
 export interface InferredContract {
   readonly contract: Contract
   readonly records: number
+  readonly samples: number
+  /** Samples without the list of records, or with an empty one. */
+  readonly samples_without_records: number
   /** Members with so many names that they are described as free-form objects. */
   readonly open_objects: readonly string[]
 }
@@ -30,7 +35,8 @@ export interface InferredContract {
 export function inferContract(payloads: readonly unknown[], options: InferenceOptions = {}): InferredContract {
   const records_at = options.records_at ?? findRecordsPointer(payloads)
   const steps = parsePointer(records_at)
-  const records = payloads.flatMap((payload) => locateRecords({ records_at }, steps, payload) ?? [])
+  const located = payloads.map((payload) => locateRecords({ records_at }, steps, payload) ?? [])
+  const records = located.flat()
   const root = new MemberProfile(options.lists ?? [])
   for (const record of records) if (isObject(record)) root.addObject(record, 0)
   const builder = new ContractBuilder()
@@ -40,19 +46,18 @@ export function inferContract(payloads: readonly unknown[], options: InferenceOp
     contract: {
       record: { type: 'object', ...record },
       records_at,
-      max_records: roundUp(Math.max(16, ...payloads.map((payload) => countRecords(payload, records_at, steps)))),
+      max_records: roundUp(Math.max(16, ...located.map(({ length }) => length))),
       unknown_members: 'note',
       facts: builder.facts,
       ...(builder.personal.length > 0 && { personal: builder.personal }),
       examples: [{ payload: example }],
     },
     records: records.length,
+    samples: payloads.length,
+    samples_without_records: located.filter(({ length }) => length === 0).length,
     open_objects: builder.open_objects,
   }
 }
-
-const countRecords = (payload: unknown, records_at: string, steps: readonly string[]): number =>
-  locateRecords({ records_at }, steps, payload)?.length ?? 0
 
 const roundUp = (count: number): number => Math.min(10_000, 2 ** Math.ceil(Math.log2(Math.max(1, count))))
 
@@ -61,24 +66,6 @@ const nest = (steps: readonly string[], value: unknown): unknown =>
     (inner, step, index) => (index === 0 && step === EACH_PAGE ? [inner] : { [step]: inner }),
     value,
   )
-
-/** The array of objects with most elements over all payloads; the payload itself when there is none. */
-function findRecordsPointer(payloads: readonly unknown[]): string {
-  const counts = new Map<string, number>()
-  const visit = (value: unknown, steps: readonly string[]): void => {
-    if (Array.isArray(value)) {
-      const objects = value.reduce<number>((sum, item) => sum + (isObject(item) ? 1 : 0), 0)
-      const pointer = formatPointer(steps)
-      if (objects > 0 && objects === value.length) counts.set(pointer, (counts.get(pointer) ?? 0) + objects)
-      return
-    }
-    if (!isObject(value) || steps.length >= MAX_DEPTH) return
-    for (const [name, member] of Object.entries(value)) visit(member, [...steps, name])
-  }
-  for (const payload of payloads) visit(payload, [])
-  const [best] = [...counts].sort(([a, many], [b, more]) => more - many || a.length - b.length || (a < b ? -1 : 1))
-  return best?.[0] ?? ''
-}
 
 /** What was seen at one pointer. */
 class MemberProfile {
@@ -138,12 +125,6 @@ const PERSONAL_NAME =
 /** Names of people stand below members such as these. */
 const PERSON_LIST =
   /^(?:officers?|directors?|persons?|people|owners?|shareholders?|beneficiar(?:y|ies)|contacts?|employees?|individuals?)$/
-
-const toSnakeCase = (name: string): string =>
-  name
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replaceAll(/[^A-Za-z0-9]+/g, '_')
-    .toLowerCase()
 
 function isPersonalName(steps: readonly string[], profile: MemberProfile): boolean {
   const names = steps.filter((step) => step !== '*').map(toSnakeCase)

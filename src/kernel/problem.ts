@@ -101,9 +101,9 @@ export const problems = {
   },
   nothing_in_force: {
     status: 404,
-    title: 'No version of the list is in force',
+    title: 'No version is in force',
     advice:
-      'The list exists, but at the instant asked for no version of it was active. See its timeline of activations.',
+      'It exists, but at the instant asked for no version of it was active. See its timeline of activations, or activate a version.',
   },
   method_not_allowed: {
     status: 405,

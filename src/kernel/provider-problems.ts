@@ -15,7 +15,7 @@ export const providerProblems = {
   },
   provider_failed: {
     status: 409,
-    title: 'The provider gave no usable answer',
+    title: 'There is no usable answer of the provider',
     advice:
       'fault says what was wrong. GET /api/providers/calls/{call_id} shows every attempt; start a new call later.',
   },

@@ -307,6 +307,7 @@ export const blindReads: Readonly<Record<string, string>> = {
   getProof: corrupt,
   getProviderCall: 'the provider that it names is filled too',
   getProviderCallContent: undecryptable,
+  getProviderCallRequest: undecryptable,
   getProviderMode: 'the provider has no setting of its own',
   getProviderStatus: 'has no free text',
   getProviderUsage: 'has no free text',

@@ -175,7 +175,7 @@ async function checkMasterKeyUses({ steward }: CheckContext, keyring: Keyring): 
   const needed = uses.filter(({ key_id }) => earlier.includes(key_id))
   const detail =
     needed.length === 0
-      ? `${earlier.join(', ')}: nothing needs them, they may go`
+      ? `${earlier.join(', ')}: configured, and nothing needs them: not used yet, or replaced; only what was replaced may go`
       : `${describe(needed)}; "npx probity keys rewrap" encrypts them under ${keyring.key_id}`
   return [...findings, okFinding('earlier master keys', detail)]
 }

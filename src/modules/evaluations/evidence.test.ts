@@ -268,7 +268,18 @@ describe('an evaluation that asks providers', () => {
   test('returns 422 at the member that the provider needs, and 409 for a provider that does not answer, before any row', async () => {
     const before = await countCalls()
     const lacking = await start({})
-    expect([lacking.status, lacking.json.errors?.[0]?.pointer]).toEqual([422, expect.stringContaining('input')])
+    expect([lacking.status, lacking.json.errors?.[0]?.pointer]).toEqual([422, '#/call_inputs/company-registry/number'])
+    for (const ignored of [
+      { call_inputs: { 'company-register': { number: '1' } } },
+      { inputs: { country: 'GB' }, providers: { 'company-registry': 'nobody' } },
+    ]) {
+      const { status, json } = await start(ignored)
+      const [member, named] = Object.entries(ignored).at(-1) as [string, object]
+      expect([status, json.errors?.[0]]).toMatchObject([
+        422,
+        { pointer: `#/${member}/${Object.keys(named)[0]}`, keyword: 'contract_not_needed' },
+      ])
+    }
     const unknown = await start({ providers: { 'company-registry': 'nobody' } })
     expect([unknown.status, unknown.json.errors]).toMatchObject([409, [{ keyword: 'provider_absent' }]])
     expect(await countCalls()).toBe(before)

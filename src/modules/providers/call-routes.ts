@@ -15,7 +15,7 @@ import { payloadStore } from '#modules/source-contracts/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
 import { PROVIDER_CALL } from './call-job.ts'
 import { getCallItems, getCallView } from './call-view.ts'
-import { type CallRequest, createCall, expectRenderable } from './create-call.ts'
+import { type CallRequest, createCall, expectRenderable, openInput, openRequest } from './create-call.ts'
 import { expectExecutable } from './expect-executable.ts'
 import { findCall, listCalls, listResults } from './queries.ts'
 import {
@@ -26,6 +26,7 @@ import {
   NewCall,
   ProviderCall,
   ProviderCallPage,
+  ProviderCallRequest,
   ProviderParams,
 } from './schema.ts'
 import { expectUnknownOutcome, getReadyProvider, prepareRepeat, storeEnteredAnswer } from './settle-call.ts'
@@ -119,6 +120,27 @@ export const callRoutes: readonly Route[] = [
     const view = await getCallView(input.kernel, input.tx, input.params.call_id)
     await noteRestriction(input, 'provider_call', view.call_id)
     return view
+  }),
+
+  tenantRoute('GET /providers/calls/:call_id/request', {
+    id: 'getProviderCallRequest',
+    summary: 'What a call asked for: its input, and the request without credentials',
+    description:
+      'For those who settle a call whose outcome is unknown. Erased with the subject whom the call is about.',
+    roles: settlers,
+    tx: 'read',
+    uses: ['encryption'],
+    params: CallParams,
+    reply: [200, ProviderCallRequest],
+    audited: true,
+    problems: ['not_found', 'erased', 'content_corrupt'],
+  }).handle(async (input) => {
+    const { tx, params, kernel } = input
+    const call = assertFound(await findCall(tx, params.call_id))
+    await noteRestriction(input, 'provider_call', call.call_id)
+    const { call_id, capability, subject_id } = call
+    const asked = { input: await openInput(kernel, tx, call), request: await openRequest(kernel, tx, call) }
+    return { call_id, capability, subject_id, ...asked }
   }),
 
   tenantRoute('GET /providers/calls/:call_id/content', {

@@ -106,6 +106,8 @@ export async function getCallView(kernel: Capabilities<'caches'>, tx: Tx, call_i
 }
 
 function toAttemptView(capability: Capability, attempt: AttemptRow) {
+  // Time and cost are recorded before a request leaves: nothing did.
+  const isUnsent = attempt.outcome === 'not_sent'
   const { attempt_no, page_no, token, intended_at, sent_at, deadline_at, outcome, fault, http_status, duration_ms } =
     attempt
   const { ended_at, credential_id, credential_version, cost_minor, currency } = attempt
@@ -115,15 +117,15 @@ function toAttemptView(capability: Capability, attempt: AttemptRow) {
       page_no,
       token,
       intended_at,
-      sent_at,
-      deadline_at,
+      sent_at: isUnsent ? null : sent_at,
+      deadline_at: isUnsent ? null : deadline_at,
       outcome,
       fault,
       http_status,
       duration_ms,
       ended_at,
     },
-    cost: formatCost(isUncharged(capability, outcome) ? 0 : cost_minor, currency),
+    cost: isUnsent ? null : formatCost(isUncharged(capability, outcome) ? 0 : cost_minor, currency),
     ...{ credential_id, credential_version },
   }
 }

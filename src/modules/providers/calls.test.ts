@@ -75,6 +75,8 @@ describe('a call', () => {
     const { job, call } = await calls.run()
     expect(job).toMatchObject({ state: 'succeeded', result: { outcome: 'quarantined' } })
     expect(call.state).toBe('quarantined')
+    const quarantined = await t.make(`GET /source-contracts/quarantine/${call.answer.payload_id}`)
+    expect(quarantined.call_id).toBe(call.call_id)
     expect((await t.make('GET /providers/calls?state=quarantined')).items).toMatchObject([{ call_id: call.call_id }])
     expect((await t.make('GET /providers/calls?state=answered')).items).toEqual([])
     const counted = [
@@ -140,6 +142,26 @@ describe('a call', () => {
       body: unknown,
     })
     expect(refused.json.code).toBe('conflict')
+  })
+
+  test('shows what was asked to those who settle it, without the credential, until the subject is erased', async () => {
+    await calls.connect()
+    const { subject_id } = await t.make('POST /subjects', { body: { subject_type: 'company', name: 'Example Ltd' } })
+    const { call_id } = await calls.run('00000006', { subject_id })
+    const at = `GET /providers/calls/${call_id}/request`
+    const shown = await t.make(at)
+    expect(shown).toMatchObject({ call_id, capability: 'company.lookup', subject_id, input: { number: '00000006' } })
+    expect(shown.request).toMatchObject({
+      method: 'GET',
+      url: expect.stringMatching(/\/companies\/00000006$/),
+      body: null,
+    })
+    expect(shown.request.headers['x-api-key']).toBe('{{credential.api_key}}')
+    expect((await t.make('GET /audit/events?limit=1')).items[0]).toMatchObject({ operation: 'getProviderCallRequest' })
+    expect((await w.call(at, { token: await t.token(['auditor']) })).status).toBe(403)
+    await t.write((tx) => w.kernel.encryption.destroyOwner(tx, { kind: 'subject', id: subject_id }))
+    const erased = await w.call(at, { token: await t.token() })
+    expect([erased.status, erased.json.code]).toEqual([410, 'erased'])
   })
 
   test('of an unknown provider, capability or input is refused before anything is stored', async () => {

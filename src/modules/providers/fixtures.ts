@@ -196,6 +196,7 @@ export const fixtures: Fixtures = {
     return {}
   },
   getProviderCall: onCall,
+  getProviderCallRequest: onCall,
   getProviderCallContent: onCall,
   repeatProviderCall: async (t) => ({
     params: { call_id: await newUnknownCall(t) },

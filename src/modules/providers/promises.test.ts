@@ -93,9 +93,12 @@ describe('promises', () => {
     })
     const { job_id, call_id } = await calls.start()
     w.startRunner(1)
-    expect(await calls.ended(job_id)).toMatchObject({ state: 'failed', problem: { code: 'provider_failed' } })
+    expect(await calls.ended(job_id)).toMatchObject({
+      state: 'failed',
+      problem: { code: 'provider_failed', detail: expect.stringMatching(/^Nothing was sent.*PROBITY_EGRESS_PRIVATE/) },
+    })
     expect(await calls.getCall(call_id)).toMatchObject({
-      attempts_made: [{ outcome: 'not_sent', fault: 'egress_refused' }],
+      attempts_made: [{ outcome: 'not_sent', fault: 'egress_refused', sent_at: null, cost: null }],
     })
     expect(await t.make(`GET /providers/${calls.provider_key}/status`)).toMatchObject({
       calls_today: 0,

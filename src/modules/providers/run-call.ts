@@ -290,9 +290,16 @@ function toFailedStep(
         : fault === 'not_recorded' || isPluginProblem(fault)
           ? fault
           : 'provider_failed'
+  if (last.outcome === 'not_sent' && fault === 'egress_refused') {
+    return { kind: 'failed', problem: new Problem(code, { detail: describeUnlisted(call), members }), fault }
+  }
   const detail = `The call of ${call.capability} at ${call.provider_key} ended without an answer: ${fault}${'page_no' in page ? ` at page ${last.page_no}` : ''}.`
   return { kind: 'failed', problem: new Problem(code, { detail, members }), fault }
 }
+
+const describeUnlisted = ({ provider_key }: CallRow): string =>
+  `Nothing was sent to ${provider_key}: its host or address is not allowed. The operator lists hosts in PROBITY_EGRESS_HOSTS, and those ` +
+  'with a private address, with their port, in PROBITY_EGRESS_PRIVATE.'
 
 /** The contract judges the stored bytes; a call without a contract has nothing to be judged by. */
 async function admitResult(run: CallRun, { call }: LoadedCall, answer: AnswerRow): Promise<CallStep> {

@@ -130,6 +130,29 @@ export const ProviderCall = closed(
   },
   { title: 'ProviderCall' },
 )
+export const ProviderCallRequest = closed(
+  {
+    call_id: Id(),
+    capability: CapabilityName,
+    subject_id: nullable(Id()),
+    input: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description: 'As the caller gave it.' }),
+    request: nullable(
+      closed(
+        {
+          method: Type.String({ description: 'Of a tool: tools/call.' }),
+          url: Type.String({ description: 'With the values of the input. Of a tool: its server and name.' }),
+          headers: Type.Record(Type.String(), Type.String(), { description: 'By name.' }),
+          body: nullable(Type.String()),
+        },
+        {
+          description:
+            'As it was prepared, with placeholders such as `{{credential.api_key}}`; null where nothing is sent, or a plugin makes it.',
+        },
+      ),
+    ),
+  },
+  { title: 'ProviderCallRequest' },
+)
 export const CallQuery = closed({
   ...pageQuery,
   provider_key: Type.Optional(Slug()),

@@ -29,6 +29,7 @@ import {
   findLastAdmission,
   findStoredPayloads,
   insertAdmission,
+  listAdmissions,
   resolveQuarantineItem,
   type StoredPayload,
   upsertQuarantineItem,
@@ -184,23 +185,30 @@ const factsLocation = (admission_id: string) => ({ table: 'payload_admission', r
 async function updateQuarantine(tx: Tx, row: AdmissionRow, judged: Admission): Promise<void> {
   const { payload_id, admission_id, contract_key, contract_version } = row
   if (judged.violations.length > 0) {
-    const groups = groupViolations(judged)
-    await upsertViolationGroups(tx, { contract_key, contract_version, payload_id }, groups)
+    // A payload counts once for each version, however often it is checked again.
+    const earlier = row.replaces_admission_id === null ? [] : await listAdmissions(tx, payload_id)
+    const counted = new Set(
+      earlier
+        .filter((other) => other.admission_id !== admission_id && other.contract_version === contract_version)
+        .flatMap((other) => groupViolations(other).map(({ id }) => id)),
+    )
+    const groups = groupViolations(judged).filter(({ id }) => !counted.has(id))
+    if (groups.length > 0) await upsertViolationGroups(tx, { contract_key, contract_version, payload_id }, groups)
   }
   if (!row.admitted) await upsertQuarantineItem(tx, { payload_id, admission_id, contract_key })
   else if (row.replaces_admission_id !== null) await resolveQuarantineItem(tx, payload_id, 'reprocessed', null)
 }
 
-function groupViolations({ violations }: Admission) {
-  const groups = new Map<string, { pointer: string; keyword: string; violations: number }>()
-  for (const { pointer, keyword } of violations) {
-    const place = generalisePointer(pointer)
-    const id = `${place} ${keyword}`
-    const known = groups.get(id)
-    if (known) known.violations++
-    else groups.set(id, { pointer: place.slice(0, 600), keyword: keyword.slice(0, 100), violations: 1 })
+/** The places of one payload, each once, sorted. */
+function groupViolations({ violations }: Pick<Admission, 'violations'>) {
+  const groups = new Map<string, { id: string; pointer: string; keyword: string }>()
+  for (const violation of violations) {
+    const pointer = generalisePointer(violation.pointer).slice(0, 600)
+    const keyword = violation.keyword.slice(0, 100)
+    const id = `${pointer} ${keyword}`
+    groups.set(id, { id, pointer, keyword })
   }
-  return [...groups.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+  return [...groups.values()].sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
 /** A contract whose list is not in force admits nothing. */

@@ -37,7 +37,7 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
   const { payload_id, admission_id } = refused
   await upsertQuarantineItem(tx, { payload_id, admission_id, contract_key: 'canary' })
   await upsertViolationGroups(tx, { contract_key: 'canary', contract_version: 1, payload_id }, [
-    { pointer: '', keyword: 'canary', violations: 1 },
+    { pointer: '', keyword: 'canary' },
   ])
   const window_id = uuidv7()
   await insertWindow(tx, {

@@ -1,5 +1,7 @@
 /** Routes that propose a contract: from sample payloads, and from a document of the Open Data Contract Standard. */
 import type { Static } from 'typebox'
+import type { CheckedInference } from '#contract/contract-runner.ts'
+import { describeViolation } from '#contract/describe-violation.ts'
 import type { InferenceOptions } from '#contract/infer-contract.ts'
 import type { Contract } from '#contract/model.ts'
 import { fromOdcs, toOdcs } from '#contract/odcs.ts'
@@ -45,7 +47,8 @@ const InferRequest = closed({
       maxLength: 500,
       pattern: '^(?:/(?:[^~/\\u0000]|~[01])*)*$',
       description:
-        'JSON Pointer to the records; the longest list of objects when absent. `/*` first: in each page of an answer.',
+        'JSON Pointer to the records. When absent, the list of objects that every sample has beside nothing but members that describe ' +
+        'the answer, such as meta or total; without one each sample is a record. `/*` first: in each page of an answer.',
     }),
   ),
 })
@@ -55,6 +58,12 @@ const InferReply = closed(
   {
     definition: Draft,
     records: Type.Integer({ minimum: 0, description: 'Records that the draft was made from.' }),
+    records_at: Type.String({
+      maxLength: 600,
+      description: 'Where the records were found; empty: each sample is one record, or a list of them.',
+    }),
+    samples: Type.Integer({ minimum: 0 }),
+    samples_without_records: Type.Integer({ minimum: 0, description: 'Samples that gave no record.' }),
     open_objects: listOf(Type.String(), 1000, {
       description: 'Objects with so many member names that these are taken as data.',
     }),
@@ -96,7 +105,10 @@ export const inferenceRoutes: readonly Route[] = [
     problems: ['not_found', 'conflict', 'source_invalid', 'upload_incomplete', 'content_corrupt'],
   }).handle(async ({ body, kernel, read, actor }) => {
     const given = [body.payloads, body.upload_id, body.recent].filter((source) => source !== undefined)
-    if (given.length !== 1) fail('conflict', 'Give exactly one of payloads, upload_id and recent.')
+    if (given.length !== 1) {
+      const detail = 'Give exactly one of payloads, upload_id and recent.'
+      fail('validation_failed', { detail, errors: [{ in: 'body', pointer: '#', detail, keyword: 'oneOf' }] })
+    }
     const samples = await readSamples(kernel, read, body)
     const lists = await read((tx) => findProposedLists(kernel, tx))
     const options: InferenceOptions = { lists, ...(body.records_at !== undefined && { records_at: body.records_at }) }
@@ -107,7 +119,15 @@ export const inferenceRoutes: readonly Route[] = [
     if (typeof inferred === 'string') return fail('source_invalid', inferred)
     const definition = inferred.contract as unknown as documentStore.DefinitionText
     const { findings } = await read((tx) => validateContract(kernel, tx, definition))
-    return { definition, records: inferred.records, open_objects: [...inferred.open_objects], findings }
+    return {
+      definition,
+      records: inferred.records,
+      records_at: inferred.contract.records_at,
+      samples: inferred.samples,
+      samples_without_records: inferred.samples_without_records,
+      open_objects: [...inferred.open_objects],
+      findings: [...findings, ...findSampleFindings(inferred)],
+    }
   }),
 
   tenantRoute('POST /source-contracts/convert-odcs', {
@@ -148,6 +168,22 @@ export const inferenceRoutes: readonly Route[] = [
     })
   }),
 ]
+
+/** Further samples that are refused are counted. */
+const MAX_SAMPLE_FINDINGS = 20
+
+/** Warnings: an answer among the samples that reports a fault is refused rightly. */
+function findSampleFindings({ refused_samples }: CheckedInference): documentStore.Finding[] {
+  const warn = (pointer: string, message: string): documentStore.Finding => ({
+    ...{ code: 'sample_refused', pointer, message, severity: 'warning' },
+  })
+  const listed = refused_samples.slice(0, MAX_SAMPLE_FINDINGS).map(({ sample, violation }) => {
+    const message = `The draft refuses sample ${sample} at "${violation.pointer}". ${describeViolation(violation)}`
+    return warn(violation.record_index === null ? '/records_at' : '/record', message)
+  })
+  const more = refused_samples.length - listed.length
+  return more > 0 ? [...listed, warn('', `The draft refuses ${more} more samples.`)] : listed
+}
 
 async function readSamples(
   kernel: Capabilities<'encryption'>,

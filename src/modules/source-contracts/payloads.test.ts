@@ -190,6 +190,36 @@ test('an activation names the stored payloads it would quarantine, and passes on
   expect((await send({ acknowledged_payloads: 3 })).status).toBe(201)
 })
 
+test('an answer that no contract judges is neither checked again nor a sample', async () => {
+  const contract_key = await createActive()
+  await createPayload(t, contract_key, companyPayload([companyRecord(1)]))
+  // What a provider answers when it has no such record.
+  const notFound = { error: 'no such company' }
+  const source = { source_kind: 'provider_answer', source_id: uuidv7(), received_at: '2026-01-20T00:00:00.000Z' }
+  const bytes = Buffer.from(JSON.stringify(notFound))
+  await t.write((tx) => storePayload(tx, w.kernel, { contract_key, media_type: 'application/json', bytes, ...source }))
+  const version = await publishChanged(contract_key, { max_records: 1000 })
+  const difference = await t.make(`GET ${at}/${contract_key}/diff?from=1&to=${version}`)
+  expect(difference.payloads_lost).toMatchObject({ checked: 1, quarantined: 0, lost: 0 })
+  await t.make(`POST ${at}/${contract_key}/activations`, { body: { version, reason: 'Wider' } })
+  const inferred = await t.make(`POST ${at}/infer`, { body: { recent: { contract_key } } })
+  expect(inferred).toMatchObject({ records: 1, records_at: '/result/items', samples: 1, samples_without_records: 0 })
+})
+
+test('inference says which samples the draft refuses', async () => {
+  const payloads = [{ items: [{ number: '1' }] }, { error: 'busy' }, { items: [] }]
+  const inferred = await t.make(`POST ${at}/infer`, { body: { payloads, records_at: '/items' } })
+  expect(inferred).toMatchObject({ records: 1, records_at: '/items', samples: 3, samples_without_records: 2 })
+  expect(inferred.findings).toEqual([
+    {
+      code: 'sample_refused',
+      pointer: '/records_at',
+      message: 'The draft refuses sample 2 at "/items". Expected: a list of records.',
+      severity: 'warning',
+    },
+  ])
+})
+
 test('widen opens a draft that admits the payload; reprocessing under it gives a new admission that cites the old one', async () => {
   const contract_key = await createActive()
   const payload = companyPayload([
@@ -229,6 +259,16 @@ test('widen opens a draft that admits the payload; reprocessing under it gives a
   const second = await admissionOf(payload_id)
   expect(second).toMatchObject({ replaces_admission_id: first.admission_id, contract_version: 2, admitted: true })
   expect(await t.make(`GET ${at}/quarantine/${payload_id}`)).toMatchObject({ resolution: 'reprocessed' })
+})
+
+test('a payload that is refused again by the same version counts once', async () => {
+  const contract_key = await createActive()
+  const payload = companyPayload([companyRecord(1, { status: 'x' }), companyRecord(2, { status: 'y' })])
+  const payload_id = await createPayload(t, contract_key, payload)
+  const job = await t.make(`POST ${at}/quarantine/${payload_id}/reprocess`, { body: {} })
+  expect(await t.runToEnd(job)).toMatchObject({ state: 'succeeded', result: { result: 'quarantined' } })
+  const { violations } = await t.make(`GET ${at}/${contract_key}/drift`)
+  expect(violations).toMatchObject([{ pointer: '/status', keyword: 'enum', violations: 1, samples: [payload_id] }])
 })
 
 test('an activation that removes a fact names the definitions in force that read it', async () => {
@@ -321,6 +361,18 @@ test('inference answers 404 for an unknown upload, as it declares', async () => 
   const reply = await w.call(`POST ${at}/infer`, { token: await t.token(), body })
   expect(reply.status).toBe(404)
   expect(inferenceRoutes.find(({ id }) => id === 'inferSourceContract')?.problems).toContain('not_found')
+})
+
+test('inference returns 422 without samples, and a word of its paths is no key', async () => {
+  const token = await t.token()
+  const empty = await w.call(`POST ${at}/infer`, { token, body: {} })
+  expect([empty.status, empty.json.errors]).toMatchObject([422, [{ pointer: '#', keyword: 'oneOf' }]])
+  const body = { contract_key: 'infer', title: 'Registry', definition: companyContract() }
+  const reserved = await w.call(`POST ${at}`, { token, body })
+  expect([reserved.status, reserved.json.code]).toEqual([409, 'list_key_reserved'])
+  expect(reserved.json.detail).toBe(
+    '"infer" is a word of the paths below /api/source-contracts, so no contract can have it as its key.',
+  )
 })
 
 test('a check of XML returns the JSON that pointers refer to', async () => {

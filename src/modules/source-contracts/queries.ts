@@ -75,12 +75,13 @@ export const findStoredPayloads = (tx: Tx, payload_ids: readonly string[]) =>
     [tx.tenant_id, payload_ids],
   )
 
-/** The newest payloads of a contract whose bytes are stored, with the result of their last admission. */
+/** The newest judged payloads of a contract whose bytes are stored. An answer that says "not found" is judged by no contract. */
 export const listRecentPayloads = (tx: Tx, contract_key: string, count: number) =>
-  tx.query<{ payload_id: string; admitted: boolean | null }>(
-    `select p.payload_id, (select a.admitted from app.payload_admission a
-                            where a.tenant_id = p.tenant_id and a.payload_id = p.payload_id order by a.admission_id desc limit 1) as admitted
+  tx.query<{ payload_id: string; admitted: boolean }>(
+    `select p.payload_id, a.admitted
        from app.source_payload p
+      cross join lateral (select admitted from app.payload_admission
+                           where tenant_id = p.tenant_id and payload_id = p.payload_id order by admission_id desc limit 1) a
       where p.tenant_id = $1 and p.contract_key = $2
         and exists (select 1 from app.source_payload_content c where c.tenant_id = p.tenant_id and c.payload_id = p.payload_id)
       order by p.payload_id desc limit $3`,
@@ -249,11 +250,15 @@ export type QuarantineViewRow = QuarantineRow & { readonly restriction_id: strin
     AdmissionRow,
     'contract_version' | 'violations' | 'more_violations' | 'record_count'
   > &
-  Pick<PayloadRow, 'source_kind' | 'source_id' | 'received_at' | 'byte_size' | 'media_type'>
+  Pick<PayloadRow, 'source_kind' | 'source_id' | 'received_at' | 'byte_size' | 'media_type'> & {
+    /** The first call that the payload answers; recorded answers share one. */
+    readonly call_id: string | null
+  }
 
 const selectQuarantine = (items: string): string =>
   `select ${prefixColumns('q', quarantineColumns)}, ${restrictionInForce('p')}, a.contract_version, a.violations, a.more_violations,
-          a.record_count, p.source_kind, p.source_id, p.received_at, p.byte_size, p.media_type
+          a.record_count, (select call_id from app.provider_answer where tenant_id = $1 and payload_id = q.payload_id
+                            order by call_id limit 1) as call_id, p.source_kind, p.source_id, p.received_at, p.byte_size, p.media_type
      from (${items}) q
      join app.payload_admission a on a.tenant_id = $1 and a.admission_id = q.admission_id
      join app.source_payload p on p.tenant_id = $1 and p.payload_id = q.payload_id`
@@ -333,23 +338,21 @@ export interface ViolationGroupRow {
   readonly samples: readonly string[]
 }
 
-/** Sorted by the caller, so that concurrent admissions take row locks in one order. */
+/** Counts one payload at each place. Sorted by the caller, so that concurrent admissions take row locks in one order. */
 export const upsertViolationGroups = (
   tx: Tx,
   of: { readonly contract_key: string; readonly contract_version: number; readonly payload_id: string },
-  groups: readonly { readonly pointer: string; readonly keyword: string; readonly violations: number }[],
+  groups: readonly { readonly pointer: string; readonly keyword: string }[],
 ) =>
   tx.run(
     `insert into app.violation_group as g (tenant_id, contract_key, contract_version, pointer, keyword, violations, samples)
-     select $1, $2, $3, v.pointer, v.keyword, v.violations, array[$4::uuid]
-       from unnest($5::text[], $6::text[], $7::bigint[]) as v (pointer, keyword, violations)
+     select $1, $2, $3, v.pointer, v.keyword, 1, array[$4::uuid] from unnest($5::text[], $6::text[]) as v (pointer, keyword)
      on conflict on constraint violation_group_pkey do update
-        set violations = g.violations + excluded.violations, last_seen = now(),
+        set violations = g.violations + 1, last_seen = now(),
             samples = case when cardinality(g.samples) < 5 then g.samples || excluded.samples else g.samples end`,
     [
       ...[tx.tenant_id, of.contract_key, of.contract_version, of.payload_id],
       ...[groups.map(({ pointer }) => pointer), groups.map(({ keyword }) => keyword)],
-      groups.map(({ violations }) => violations),
     ],
   )
 

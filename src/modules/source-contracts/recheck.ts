@@ -126,7 +126,7 @@ export async function recheckPayloads(
     const verdict = found[index] as Verdict
     if (!verdict.quarantined) continue
     quarantined++
-    if (admitted !== false) lost++
+    if (admitted) lost++
     if (samples.length < MAX_SAMPLES) samples.push(payload_id)
     if (verdict.place === null) continue
     const id = `${verdict.place.pointer} ${verdict.place.keyword}`

@@ -129,6 +129,7 @@ const quarantineItem = {
   contract_version: registrySchemas.VersionNumber,
   source_kind: text(40),
   source_id: Id(),
+  call_id: nullable(Id({ description: 'The call of a provider that it answers.' })),
   received_at: Timestamp(),
   media_type: text(200),
   byte_size: Count,

@@ -29,6 +29,7 @@ import { Facts, Section } from '#console/ui/section.tsx'
 import { SubjectName } from '#console/ui/subject-name.tsx'
 import { CallAnswer } from './call-answer.tsx'
 import { Attempts } from './call-attempts.tsx'
+import { CallRequest } from './call-request.tsx'
 import { SettleCall } from './settle-call.tsx'
 
 type Call = Schemas['ProviderCall']
@@ -79,6 +80,7 @@ export default function CallPage() {
         {call.state === 'outcome_unknown' && <SettleCall call={call} />}
         <div className="call-columns">
           <Stack gap="md" miw={0}>
+            <CallRequest key={call.call_id} call_id={call.call_id} />
             <Attempts call={call} />
             <CallAnswer call={call} />
           </Stack>

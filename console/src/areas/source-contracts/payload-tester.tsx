@@ -8,6 +8,7 @@ import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { Findings } from '#console/ui/decision/findings.tsx'
 import {
+  describeDemand,
   describeKeyword,
   formatViolationPlace,
   toPayloadPointer,
@@ -290,10 +291,6 @@ interface ViolationTextProps {
   readonly violation: Violation
   readonly onShow?: (violation: Violation) => void
 }
-
-/** Demands are phrases such as `must be a list`, or what is wanted, such as `a value`. */
-const describeDemand = (expected: string): string =>
-  expected.startsWith('must ') ? `It ${expected}.` : `Expected: ${expected}.`
 
 export function ViolationText({ violation, onShow }: ViolationTextProps) {
   const place = <span className="pointer">{formatViolationPlace(violation)}</span>

@@ -177,13 +177,12 @@ function Details({ item }: { readonly item: Item }) {
             </SearchLink>,
           ],
           ['Comes from', sourceTexts[item.source_kind] ?? toSentence(item.source_kind)],
-          item.source_kind in sourceTexts &&
-            item.admissions[0]?.result === 'quarantined' &&
-            may('listProviderCalls') && [
+          item.call_id !== null &&
+            may('getProviderCall') && [
               'Call',
-              <SearchLink key="call" to="/providers/calls" search={{ state: 'quarantined' }} inherit>
-                Among the calls in quarantine
-              </SearchLink>,
+              <PageLink key="call" to={`/providers/calls/${item.call_id}`} inherit>
+                Open the call that it answers
+              </PageLink>,
             ],
           ['Size', `${formatSize(item.byte_size)}, ${formatCount(item.record_count, 'record')}, ${item.media_type}`],
           ['Payload id', <CopyValue key="id" value={item.payload_id} name="the payload id" />],

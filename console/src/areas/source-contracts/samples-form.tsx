@@ -29,6 +29,14 @@ async function infer(samples: Exclude<Samples, { kind: 'unreadable' }>, records_
   })
 }
 
+const describeRecordsPlace = (records_at: string): string =>
+  records_at === ''
+    ? 'Each sample is taken as one record, or as a list of them.'
+    : `The records are taken from ${records_at}. If that is wrong, say where they are and propose again.`
+
+/** A sample that the draft refuses does not keep it from being published. */
+const isAboutSample = ({ code }: { readonly code: string }): boolean => code === 'sample_refused'
+
 export function SamplesForm({ onProposed }: SamplesFormProps) {
   const [text, setText] = useState('')
   const [files, setFiles] = useState<readonly SampleFile[]>([])
@@ -36,17 +44,24 @@ export function SamplesForm({ onProposed }: SamplesFormProps) {
   const [fault, setFault] = useState<string | null>(null)
   const propose = useApiMutation((samples: Exclude<Samples, { kind: 'unreadable' }>) => infer(samples, records_at), {
     invalidates: [],
-    onDone: ({ definition, records, open_objects, findings }) =>
+    onDone: ({ definition, records, records_at: found_at, samples, samples_without_records, open_objects, findings }) =>
       onProposed({
         definition,
         summary: [
+          describeRecordsPlace(found_at),
+          ...(samples_without_records > 0
+            ? [`${samples_without_records} of ${formatCount(samples, 'sample')} gave no record.`]
+            : []),
           `Made from ${formatCount(records, 'record')}. Its example is invented, so that no value of your samples is stored.`,
         ],
-        details: open_objects.map((pointer) => ({
-          pointer,
-          text: 'has so many different field names that these are taken as data.',
-        })),
-        findings,
+        details: [
+          ...open_objects.map((pointer) => ({
+            pointer,
+            text: 'has so many different field names that these are taken as data.',
+          })),
+          ...findings.filter(isAboutSample).map(({ pointer, message }) => ({ pointer, text: message })),
+        ],
+        findings: findings.filter((finding) => !isAboutSample(finding)),
       }),
   })
   async function take(chosen: readonly File[]) {
@@ -107,7 +122,7 @@ export function SamplesForm({ onProposed }: SamplesFormProps) {
           </Group>
           <TextInput
             label="Records are at"
-            description="JSON Pointer; empty: the longest list of objects is taken."
+            description="JSON Pointer; empty: the list of objects that every sample has in its envelope, or the sample itself."
             placeholder="/result/items"
             classNames={{ input: 'mono' }}
             value={records_at}

@@ -37,7 +37,7 @@ export function ViolationsTab({ contract_key }: { readonly contract_key: string 
         head={[
           { name: 'Violation' },
           { name: 'Place' },
-          { name: 'Count' },
+          { name: 'Payloads' },
           { name: 'Version', from: 'sm' },
           { name: 'First and last seen', from: 'sm' },
           { name: 'First payloads', from: 'md' },

@@ -1,6 +1,11 @@
 /** Where violations are in a payload, and what they are called. */
 import { expect, test } from 'vitest'
-import { describeKeyword, formatViolationPlace, toPayloadPointer } from '#console/ui/definition/violations.ts'
+import {
+  describeDemand,
+  describeKeyword,
+  formatViolationPlace,
+  toPayloadPointer,
+} from '#console/ui/definition/violations.ts'
 import { describeDrift, getDriftShares } from './drift-texts.ts'
 import { readSamples } from './samples.ts'
 
@@ -17,6 +22,14 @@ test('violations are named by what is wrong, and a check by its key', () => {
   expect(describeKeyword({ code: 'check_failed', keyword: 'dates-ordered' })).toBe('Check “dates-ordered” failed')
   expect(formatViolationPlace({ pointer: '/a', record_index: 0 })).toBe('record 1, /a')
   expect(formatViolationPlace({ pointer: '', record_index: null })).toBe('whole payload')
+})
+
+test('what is expected is a sentence', () => {
+  expect(describeDemand('must be a list')).toBe('It must be a list.')
+  expect(describeDemand('at most 500 records')).toBe('Expected: at most 500 records.')
+  expect(describeDemand('The JSON ends too early. Put a digit at line 1, column 8.')).toBe(
+    'The JSON ends too early. Put a digit at line 1, column 8.',
+  )
 })
 
 test('samples are one document, one on each line, or several files', () => {

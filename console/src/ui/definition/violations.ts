@@ -35,6 +35,16 @@ export function describeKeyword({ code, keyword }: Pick<Violation, 'keyword'> & 
   return keywordTexts[keyword] ?? toSentence(keyword)
 }
 
+/** Demands such as `must be a list` and `fits none of the forms`. */
+const VERB = /^(?:must|does|fits|has|is) /
+
+/** What is wanted, in a sentence: a demand, a thing such as `a value`, or sentences about a text that cannot be read. */
+export function describeDemand(expected: string): string {
+  const text = expected.replace(/\.+$/, '')
+  if (/^\p{Lu}/u.test(text)) return `${text}.`
+  return VERB.test(text) ? `It ${text}.` : `Expected: ${text}.`
+}
+
 /** The pointer into the whole payload: that of a violation in a record begins at the record. */
 export function toPayloadPointer(
   { pointer, record_index }: Pick<Violation, 'pointer' | 'record_index'>,

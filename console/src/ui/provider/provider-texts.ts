@@ -114,7 +114,7 @@ export const callStateTexts: Readonly<Record<CallState, string>> = {
   sent: 'The request is on its way; the answer has not arrived.',
   answered: 'The provider answered.',
   quarantined: 'The provider answered, but its answer breaks the source contract. No decision can use it.',
-  failed: 'The provider gave no usable answer, and no further attempt is made.',
+  failed: 'There is no usable answer of the provider, and no further attempt is made.',
   refused: 'The provider refused the request or the credential.',
   outcome_unknown: 'The request may have reached the provider. It is not sent again: a person decides.',
 }
@@ -124,7 +124,7 @@ const testTexts: Readonly<Record<TestOutcome, string>> = {
   answered: 'The provider answered',
   quarantined: 'The provider answered, but its answer breaks the source contract',
   refused: 'The provider refused the request or the credential',
-  failed: 'The provider gave no usable answer',
+  failed: 'There is no usable answer of the provider',
   waiting: 'The provider cannot be asked yet',
 }
 const unsentTestTexts: Readonly<Partial<Record<TestOutcome, string>>> = {
@@ -166,7 +166,8 @@ export const breakerNames: Readonly<Record<ProviderStatus['breaker'], string>> =
 }
 
 const faultTexts: Readonly<Record<string, string>> = {
-  egress_refused: 'The address is not allowed for outgoing requests.',
+  egress_refused:
+    'The host or address is not allowed, so nothing was sent. The operator lists hosts in PROBITY_EGRESS_HOSTS, and those with a private address, with their port, in PROBITY_EGRESS_PRIVATE.',
   overloaded: 'Too many outgoing requests at once.',
   dns_failed: 'The name of the host was not found.',
   connect_failed: 'No connection could be made.',

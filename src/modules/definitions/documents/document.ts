@@ -142,7 +142,13 @@ export async function createDefinition(
 ): Promise<DatasetRow> {
   const { key, definition, from_key, subject_types = [], products = [], typologies = [], ...settings } = request
   const shared = await findSharedDataset(tx, key, kind.family)
-  if (kind.reserved.includes(key) || (shared && shared.overlay_policy !== 'free')) fail('list_key_reserved')
+  if (kind.reserved.includes(key)) {
+    fail(
+      'list_key_reserved',
+      `"${key}" is a word of the paths below /api/${kind.segment}, so no ${kind.word} can have it as its key.`,
+    )
+  }
+  if (shared && shared.overlay_policy !== 'free') fail('list_key_reserved')
   const text = await getInitialText(kernel, tx, kind, request)
   const type = (await findSharedType(tx, kind.type_key)) ?? fail('internal')
   const dataset = assertFound(

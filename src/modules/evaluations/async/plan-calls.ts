@@ -61,7 +61,7 @@ function listNeededContracts({ declared, inputs, cited }: PlanRequest): NeededCo
 }
 
 /**
- * 409 where no provider or several could answer, then 424 with every credential that is missing, then 503 where a plugin or tool may
+ * 422 for what is said about a contract that is not needed, 409 where no provider or several could answer, then 424 with every credential that is missing, then 503 where a plugin or tool may
  * not be used. Optional contracts are skipped where no provider can be asked.
  */
 export async function planCalls(
@@ -70,6 +70,7 @@ export async function planCalls(
   request: PlanRequest,
 ): Promise<CallPlan> {
   const needed = listNeededContracts(request)
+  expectNeeded(request, needed)
   const found = await listContractProviders(
     kernel,
     tx,
@@ -104,15 +105,41 @@ export async function planCalls(
     const provider = ready.get(provider_key) as ReadyProvider
     const input = buildInput(each, request)
     try {
-      if (is_optional) expectRenderable(provider, { capability, input })
+      expectRenderable(provider, { capability, input })
       await expectExecutable(kernel, tx, provider, { capability, input })
       calls.push({ contract_key, is_optional, provider, capability, input })
     } catch (error) {
-      if (!is_optional) throw error
+      if (!is_optional) throw locateRefusedInput(error, contract_key)
       skipped.push({ contract_key, reason: `${provider_key}: ${describeRefusedInput(error)}` })
     }
   }
   return { calls, skipped }
+}
+
+/** 422 for a provider or an input of a contract that nothing is asked about: it would be ignored without a word. */
+function expectNeeded({ providers, call_inputs }: PlanRequest, needed: readonly NeededContract[]): void {
+  const isNeeded = (key: string): boolean => needed.some(({ contract_key }) => contract_key === key)
+  const errors = Object.entries({ providers, call_inputs }).flatMap(([member, named]) =>
+    Object.keys(named)
+      .filter((key) => !isNeeded(key))
+      .map((key): ProblemError => {
+        const detail = `Nothing is asked about the source contract ${key}: no input comes from it, or its inputs are given.`
+        return { in: 'body', pointer: `#/${member}/${key}`, detail, keyword: 'contract_not_needed' }
+      }),
+  )
+  if (errors.length > 0) fail('validation_failed', { detail: errors[0]?.detail ?? '', errors })
+}
+
+const INPUT_POINTER = '#/input'
+
+/** The error with places in this request, which has the input of each call under its contract. */
+function locateRefusedInput(error: unknown, contract_key: string): unknown {
+  if (!(error instanceof Problem) || !error.extra.errors) return error
+  const errors = error.extra.errors.map((one) => {
+    if (!one.pointer.startsWith(INPUT_POINTER)) return one
+    return { ...one, pointer: `#/call_inputs/${contract_key}${one.pointer.slice(INPUT_POINTER.length)}` }
+  })
+  return new Problem(error.code, { ...error.extra, errors })
 }
 
 /** Codes with which the manifest of a provider, or its plugin, refuses an input. */

@@ -118,10 +118,10 @@ test('lineage names what is collected, which facts it gives, and personal data t
   expect(personal_unread).toEqual(['/officers/*/name', '/officers/*/role'])
 })
 
-test('groups equal violations with the first payloads that had them', async () => {
+test('counts the payloads that break one place, with the first of them', async () => {
   const samples = [await createBatch({ status: 'x' }), await createBatch({ status: 'y' })]
   const { violations } = await t.make(`GET ${at}/${contract_key}/drift`)
-  expect(violations).toMatchObject([{ pointer: '/status', keyword: 'enum', violations: 40, samples }])
+  expect(violations).toMatchObject([{ pointer: '/status', keyword: 'enum', violations: 2, samples }])
 })
 
 test('proposes a contract from stored payloads, from a file and from samples alike', async () => {

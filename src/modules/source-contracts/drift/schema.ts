@@ -92,7 +92,7 @@ const ViolationGroup = closed(
     contract_version: registrySchemas.VersionNumber,
     pointer: Pointer,
     keyword: text(100),
-    violations: Count,
+    violations: Type.Integer({ minimum: 0, description: 'How many payloads have it, each counted once.' }),
     first_seen: Timestamp(),
     last_seen: Timestamp(),
     samples: listOf(Id(), 5, { description: 'Ids of the first payloads that had it.' }),
@@ -104,7 +104,9 @@ export const Drift = closed(
     items: Type.Array(Finding),
     next_cursor: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     windows: listOf(Window, 50, { description: 'With the first page: the newest first.' }),
-    violations: listOf(ViolationGroup, 100, { description: 'With the first page: equal violations counted together.' }),
+    violations: listOf(ViolationGroup, 100, {
+      description: 'With the first page: payloads that break one place in the same way, counted together.',
+    }),
   },
   { title: 'ContractDrift' },
 )
