@@ -108,6 +108,7 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
   resolution_receipt: 'consumer manifest manifest_hash created_by',
   restriction: 'purpose imposed_by lifted_by lift_reason created_by prepared_for',
   restriction_access: 'principal effect reason granted_by',
+  restriction_access_ended: 'principal effect reason granted_by ended_by',
   restriction_list: 'ids',
   restriction_person: 'principal effect',
   retention_policy: 'classes updated_by',

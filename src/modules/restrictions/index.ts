@@ -13,6 +13,7 @@ import {
   insertCanaryEvent,
   insertRestriction,
   lockRestriction,
+  removeAccess,
   restrictionErasure,
   updateImposed,
   upsertAccess,
@@ -96,6 +97,8 @@ export const restrictions: Module = {
       until: null,
       reason: 'canary',
     })
+    await removeAccess(tx, restriction_id, user_id)
+    await upsertAccess(tx, restriction_id, { user_id, effect: 'grant', until: null, reason: 'canary' })
     await updateImposed(tx, { restriction_id, revision: 1 })
     await insertCanaryEvent(tx, restriction_id, uuidv7())
   },

@@ -1,0 +1,57 @@
+-- What a person had of a restriction is kept when it ends, with its reason. See docs/adr/0065-restrict-rows-to-people.md.
+
+-- Access and exclusions that were revoked or replaced. `restriction_access` holds what each person has now.
+create table app.restriction_access_ended (
+  tenant_id      uuid not null,
+  ended_id       uuid not null default gen_random_uuid(),
+  restriction_id uuid not null,
+  principal      text not null constraint restriction_access_ended_person_ck check (principal like 'user:_%'),
+  effect         text not null constraint restriction_access_ended_effect_ck check (effect in ('grant', 'exclude')),
+  break_glass    boolean not null,
+  until          timestamptz,
+  reason         text,
+  granted_at     timestamptz not null,
+  granted_by     text not null,
+  ended_at       timestamptz not null,
+  -- Null: it ended by itself.
+  ended_by       text,
+  constraint restriction_access_ended_pkey primary key (tenant_id, ended_id),
+  constraint restriction_access_ended_restriction_fkey foreign key (tenant_id, restriction_id)
+    references app.restriction (tenant_id, restriction_id)
+);
+select app.wall('app.restriction_access_ended', 'tenant');
+revoke delete on app.restriction_access_ended from app;
+select app.restrict_rows('app.restriction_access_ended');
+create index restriction_access_ended_listing_idx
+  on app.restriction_access_ended (tenant_id, restriction_id, granted_at, principal);
+create trigger restriction_access_ended_erase before update on app.restriction_access_ended
+  for each row execute function app.erase_only('reason');
+
+create function app.keep_ended_access() returns trigger
+  language plpgsql as $$
+begin
+  if pg_trigger_depth() < 2 and not app.is_restoring(new.tenant_id) then
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
+  return new;
+end $$;
+create trigger restriction_access_ended_keep before insert on app.restriction_access_ended
+  for each row execute function app.keep_ended_access();
+
+create function app.record_ended_access() returns trigger
+  language plpgsql as $$
+declare
+  expired constant boolean := coalesce(old.until <= now(), false);
+begin
+  if app.restoring() then return null; end if;
+  insert into app.restriction_access_ended
+      (tenant_id, restriction_id, principal, effect, break_glass, until, reason, granted_at, granted_by, ended_at, ended_by)
+    values (old.tenant_id, old.restriction_id, old.principal, old.effect, old.break_glass, old.until, old.reason, old.granted_at, old.granted_by,
+            case when expired then old.until else now() end, case when not expired then app.actor() end);
+  return null;
+end $$;
+create trigger restriction_access_revoked after delete on app.restriction_access
+  for each row execute function app.record_ended_access();
+-- An erasure changes only the reason.
+create trigger restriction_access_replaced after update on app.restriction_access
+  for each row when (app.erasing() is null) execute function app.record_ended_access();
