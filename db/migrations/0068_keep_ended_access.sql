@@ -55,3 +55,21 @@ create trigger restriction_access_revoked after delete on app.restriction_access
 -- An erasure changes only the reason.
 create trigger restriction_access_replaced after update on app.restriction_access
   for each row when (app.erasing() is null) execute function app.record_ended_access();
+
+-- A person who is reactivated does not see again what they saw. Where nobody else has access that does not end, the grant stays: reactivating
+-- the person must not need the operator. With full sight, because whoever deactivates a person does not see what that person sees.
+create function app.end_grants() returns trigger
+  language plpgsql as $$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return null; end if;
+  perform set_config('app.sight', 'all', true);
+  delete from app.restriction_access a
+   where a.tenant_id = new.tenant_id and a.principal = 'user:' || new.user_id and a.effect = 'grant'
+     and (a.until is not null or app.is_reachable(a.tenant_id, a.restriction_id));
+  perform set_config('app.sight', before, true);
+  return null;
+end $$;
+create trigger user_account_grants after update of state on app.user_account
+  for each row when (new.state = 'inactive' and old.state <> 'inactive') execute function app.end_grants();

@@ -163,6 +163,23 @@ describe('access', () => {
     expect((await call(officer, `DELETE ${access}/${owner.user_id}`)).status).toBe(204)
   })
 
+  test('ends when the person is deactivated, unless nobody else has it', async () => {
+    const [shared, own] = [await create(), await create()]
+    await call(owner, `PUT /restrictions/${shared}/access/${officer.user_id}`, { effect: 'grant', reason: 'Deputy' })
+    const administrator = await w.person(tenant_id, ['tenant_admin'])
+    for (const act of ['deactivate', 'reactivate'])
+      expect((await call(administrator, `POST /users/${officer.user_id}/${act}`)).status).toBe(200)
+    expect((await call(officer, `GET /restrictions/${shared}`)).status).toBe(404)
+    const { items } = (await call(owner, `GET /restrictions/${shared}/access?include=ended`)).json
+    expect(items.at(-1)).toMatchObject({
+      ...{ user_id: officer.user_id, reason: 'Deputy' },
+      ended_by: `user:${administrator.user_id}`,
+    })
+    for (const act of ['deactivate', 'reactivate'])
+      expect((await call(administrator, `POST /users/${owner.user_id}/${act}`)).status).toBe(200)
+    expect((await call(owner, `GET /restrictions/${own}`)).status).toBe(200)
+  })
+
   test('changes the entity tag of the restriction', async () => {
     const restriction_id = await create()
     const read = () => call(owner, `GET /restrictions/${restriction_id}`)
