@@ -73,3 +73,16 @@ begin
 end $$;
 create trigger user_account_grants after update of state on app.user_account
   for each row when (new.state = 'inactive' and old.state <> 'inactive') execute function app.end_grants();
+
+-- The third person is not the one who is designated: two others decide.
+create function app.keep_designation() returns trigger
+  language plpgsql as $$
+begin
+  if not app.restoring() and new.decided_by = 'user:' || new.user_id then
+    raise exception 'nobody confirms their own designation'
+      using errcode = 'PB002', constraint = 'mlro_designation_own_confirmation';
+  end if;
+  return new;
+end $$;
+create trigger mlro_designation_confirm before insert or update on app.mlro_designation
+  for each row when (new.state = 'confirmed') execute function app.keep_designation();

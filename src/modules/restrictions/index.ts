@@ -65,6 +65,7 @@ export const restrictions: Module = {
     restriction_access_until_ck: ['conflict', 'The end of a grant must be in the future.'],
     mlro_designation_waiting_key: ['duplicate', 'A designation of this person waits to be confirmed already.'],
     mlro_designation_four_eyes_ck: ['approval_own_request', 'Another person confirms it.'],
+    mlro_designation_own_confirmation: ['approval_own_request', 'A person who is not designated by it confirms it.'],
   },
   search: {
     sources: [],

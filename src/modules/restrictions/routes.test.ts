@@ -45,6 +45,26 @@ describe('the designation of the MLRO', () => {
     expect(await read()).toBe(200)
   })
 
+  test('is not confirmed by the person who is designated', async () => {
+    const { designation_id } = (await propose(owner, officer, 'designate')).json
+    const own = await call(officer, `POST /mlro-designations/${designation_id}/confirm`)
+    expect([own.status, own.json.code]).toEqual([409, 'approval_own_request'])
+    const app = new pg.Client(w.clone.app)
+    await app.connect()
+    await app.query(`select set_config('app.tenant_id', $1, false), set_config('app.actor', $2, false)`, [
+      tenant_id,
+      `user:${officer.user_id}`,
+    ])
+    const confirm = `update app.mlro_designation set state = 'confirmed', decided_at = now(), decided_by = $2 where designation_id = $1`
+    await expect(app.query(confirm, [designation_id, `user:${officer.user_id}`])).rejects.toMatchObject({
+      code: 'PB002',
+      constraint: 'mlro_designation_own_confirmation',
+    })
+    await app.end()
+    const third = await w.person(tenant_id, ['tenant_admin'])
+    expect((await call(third, `POST /mlro-designations/${designation_id}/confirm`)).status).toBe(200)
+  })
+
   test('of the last one cannot be ended', async () => {
     await designate(officer)
     const { designation_id } = (await propose(officer, officer, 'end')).json
