@@ -86,3 +86,23 @@ begin
 end $$;
 create trigger mlro_designation_confirm before insert or update on app.mlro_designation
   for each row when (new.state = 'confirmed') execute function app.keep_designation();
+
+-- Second looks ----------------------------------------------------------------------------------------------------------
+
+-- Why the alert was dismissed: a look that disagrees opens the alert again, and that removes it there. Null: decided before this column.
+alter table app.alert_second_look add column reason_code text;
+
+create or replace function app.keep_second_look() returns trigger
+  language plpgsql as $$
+begin
+  if app.restoring() then return new; end if;
+  if old.state <> 'waiting'
+     or (new.tenant_id, new.look_id, new.alert_id, new.revision, new.dismissed_by, new.reason_code, new.sample_code, new.sample_version, new.seed,
+         new.rate_bps, new.bucket, new.restriction_id)
+        is distinct from
+        (old.tenant_id, old.look_id, old.alert_id, old.revision, old.dismissed_by, old.reason_code, old.sample_code, old.sample_version, old.seed,
+         old.rate_bps, old.bucket, old.restriction_id) then
+    raise exception 'a second look is decided once' using errcode = 'PB002';
+  end if;
+  return new;
+end $$;

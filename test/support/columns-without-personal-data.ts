@@ -10,7 +10,7 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
   alert_comment: 'created_by',
   alert_history: 'event state changes recorded_by',
   alert_occurrence: 'outcome fingerprint reported_by',
-  alert_second_look: 'dismissed_by sample_code seed state decided_by',
+  alert_second_look: 'dismissed_by reason_code sample_code seed state decided_by',
   alert_suppression: 'source up_to_priority reason_code state proposed_by confirmed_by ended_by',
   api_key: 'name roles state secret_hash previous_secret_hash created_by',
   api_key_usage: 'operation',
