@@ -103,8 +103,7 @@ describe('the inbox', () => {
       ['y', 'Confirm dismissals: 3 alerts'],
     ] as const) {
       await page.keyboard.press(key)
-      await page.getByRole('dialog', { name }).waitFor()
-      await page.keyboard.press('Escape')
+      await page.getByRole('dialog', { name }).getByRole('button', { name: 'Cancel' }).click()
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
     }
     await page.keyboard.press('e')
