@@ -281,6 +281,22 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.end_grants()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return null; end if;
+  perform set_config('app.sight', 'all', true);
+  delete from app.restriction_access a
+   where a.tenant_id = new.tenant_id and a.principal = 'user:' || new.user_id and a.effect = 'grant'
+     and (a.until is not null or app.is_reachable(a.tenant_id, a.restriction_id));
+  perform set_config('app.sight', before, true);
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.end_investigation()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -683,6 +699,17 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -693,17 +720,6 @@ begin
             from (select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "string")') as value
                   union all
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
-end $function$
-;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_alert()
@@ -883,6 +899,18 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_designation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and new.decided_by = 'user:' || new.user_id then
+    raise exception 'nobody confirms their own designation'
+      using errcode = 'PB002', constraint = 'mlro_designation_own_confirmation';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_document()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -929,6 +957,17 @@ begin
     raise exception 'the bytes of a stored document never change' using errcode = 'PB002';
   end if;
   return coalesce(new, old);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_ended_access()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if pg_trigger_depth() < 2 and not app.is_restoring(new.tenant_id) then
+    raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_epoch()
@@ -1734,9 +1773,11 @@ AS $function$
 begin
   if app.restoring() then return new; end if;
   if old.state <> 'waiting'
-     or (new.tenant_id, new.look_id, new.alert_id, new.revision, new.dismissed_by, new.sample_code, new.sample_version, new.seed, new.rate_bps, new.bucket, new.restriction_id)
+     or (new.tenant_id, new.look_id, new.alert_id, new.revision, new.dismissed_by, new.reason_code, new.sample_code, new.sample_version, new.seed,
+         new.rate_bps, new.bucket, new.restriction_id)
         is distinct from
-        (old.tenant_id, old.look_id, old.alert_id, old.revision, old.dismissed_by, old.sample_code, old.sample_version, old.seed, old.rate_bps, old.bucket, old.restriction_id) then
+        (old.tenant_id, old.look_id, old.alert_id, old.revision, old.dismissed_by, old.reason_code, old.sample_code, old.sample_version, old.seed,
+         old.rate_bps, old.bucket, old.restriction_id) then
     raise exception 'a second look is decided once' using errcode = 'PB002';
   end if;
   return new;
@@ -2206,6 +2247,21 @@ begin
                    ('reason_code', old.reason_code, new.reason_code), ('proposed_by', old.proposed_by, new.proposed_by),
                    ('investigation_id', old.investigation_id::text, new.investigation_id::text)) as c (member, before, after)
      where c.before is distinct from c.after;
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.record_ended_access()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  expired constant boolean := coalesce(old.until <= now(), false);
+begin
+  if app.restoring() then return null; end if;
+  insert into app.restriction_access_ended
+      (tenant_id, restriction_id, principal, effect, break_glass, until, reason, granted_at, granted_by, ended_at, ended_by)
+    values (old.tenant_id, old.restriction_id, old.principal, old.effect, old.break_glass, old.until, old.reason, old.granted_at, old.granted_by,
+            case when expired then old.until else now() end, case when not expired then app.actor() end);
   return null;
 end $function$
 ;
@@ -3183,6 +3239,7 @@ create table app.alert_second_look (
   decided_by text,
   created_at timestamp with time zone default now() not null,
   restriction_id uuid,
+  reason_code text,
   constraint alert_second_look_alert_key UNIQUE (tenant_id, alert_id, revision),
   constraint alert_second_look_pkey PRIMARY KEY (tenant_id, look_id),
   constraint alert_second_look_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
@@ -5428,6 +5485,7 @@ CREATE UNIQUE INDEX mlro_designation_waiting_key ON app.mlro_designation USING b
 create policy open on app.mlro_designation as permissive for all using (true) with check (true);
 create policy wall on app.mlro_designation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mlro_designation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mlro_designation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER mlro_designation_confirm BEFORE INSERT OR UPDATE ON app.mlro_designation FOR EACH ROW WHEN ((new.state = 'confirmed'::text)) EXECUTE FUNCTION app.keep_designation();
 grant insert, select, update on app.mlro_designation to app;
 
 -- name_word: shared
@@ -6372,7 +6430,37 @@ create policy wall on app.restriction_access as restrictive for all using ((tena
 CREATE TRIGGER restriction_access_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_access FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER restriction_access_copy AFTER INSERT OR UPDATE ON app.restriction_access FOR EACH ROW EXECUTE FUNCTION app.copy_restriction_access();
 CREATE TRIGGER restriction_access_operator BEFORE INSERT OR UPDATE ON app.restriction_access FOR EACH ROW WHEN ((new.granted_by ~~ 'operator:%'::text)) EXECUTE FUNCTION app.refuse_operator_access();
+CREATE TRIGGER restriction_access_replaced AFTER UPDATE ON app.restriction_access FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_ended_access();
+CREATE TRIGGER restriction_access_revoked AFTER DELETE ON app.restriction_access FOR EACH ROW EXECUTE FUNCTION app.record_ended_access();
 grant delete, insert, select, update on app.restriction_access to app;
+
+-- restriction_access_ended: tenant
+create table app.restriction_access_ended (
+  tenant_id uuid not null,
+  ended_id uuid default gen_random_uuid() not null,
+  restriction_id uuid not null,
+  principal text not null,
+  effect text not null,
+  break_glass boolean not null,
+  until timestamp with time zone,
+  reason text,
+  granted_at timestamp with time zone not null,
+  granted_by text not null,
+  ended_at timestamp with time zone not null,
+  ended_by text,
+  constraint restriction_access_ended_pkey PRIMARY KEY (tenant_id, ended_id),
+  constraint restriction_access_ended_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint restriction_access_ended_effect_ck CHECK ((effect = ANY (ARRAY['grant'::text, 'exclude'::text]))),
+  constraint restriction_access_ended_person_ck CHECK ((principal ~~ 'user:_%'::text))
+);
+CREATE INDEX restriction_access_ended_listing_idx ON app.restriction_access_ended USING btree (tenant_id, restriction_id, granted_at, principal);
+create policy open on app.restriction_access_ended as permissive for all using (true) with check (true);
+create policy sight on app.restriction_access_ended as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
+create policy wall on app.restriction_access_ended as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER restriction_access_ended_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_access_ended FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_access_ended_erase BEFORE UPDATE ON app.restriction_access_ended FOR EACH ROW EXECUTE FUNCTION app.erase_only('reason');
+CREATE TRIGGER restriction_access_ended_keep BEFORE INSERT ON app.restriction_access_ended FOR EACH ROW EXECUTE FUNCTION app.keep_ended_access();
+grant insert, select, update on app.restriction_access_ended to app;
 
 -- restriction_event: append
 create table app.restriction_event (
@@ -7036,6 +7124,7 @@ create policy open on app.user_account as permissive for all using (true) with c
 create policy wall on app.user_account as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
+CREATE TRIGGER user_account_grants AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.end_grants();
 CREATE TRIGGER user_account_return_work AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.return_work();
 CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();

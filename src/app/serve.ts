@@ -12,6 +12,7 @@ import type { HttpServer } from '#kernel/http/server.ts'
 import type { Kernel } from '#kernel/kernel.ts'
 import type { Log } from '#kernel/log.ts'
 import { serveMetrics } from '#kernel/metrics.ts'
+import { listFailedChecks, type Readiness } from '#kernel/readiness.ts'
 import { loadApiExamples } from './api-examples.ts'
 import { installAssets } from './assets.ts'
 import type { Config } from './config.ts'
@@ -39,8 +40,11 @@ export interface RunningService {
   readonly kernel: Kernel
   readonly port: number | null
   readonly metrics_port: number
+  /** When it began to serve. */
+  readonly readiness: Readiness
 }
 
+const READINESS_TRIES = 3
 const HTTP_CLOSE_MS = 20_000
 const JOB_GRACE_MS = 10_000
 const POOL_CLOSE_MS = 5000
@@ -100,7 +104,19 @@ export async function serve(options: ServeOptions, life: ProcessLifecycle): Prom
   }
   life.proceed()
   log.info({ port, metrics_port: getPort(metrics), jobs: options.jobs }, 'serving')
-  return { kernel: runtime.kernel, port, metrics_port: getPort(metrics) }
+  const readiness = await readReadiness(runtime.kernel, log)
+  return { kernel: runtime.kernel, port, metrics_port: getPort(metrics), readiness }
+}
+
+/** Load balancers see only that it is not ready: the log says why. A check may be late while everything starts. */
+async function readReadiness(kernel: Pick<Kernel, 'readiness'>, log: Log): Promise<Readiness> {
+  for (let tries = 1; ; tries++) {
+    const readiness = await kernel.readiness()
+    if (readiness.status === 'ready') return readiness
+    if (tries < READINESS_TRIES) continue
+    log.warn({ failed: listFailedChecks(readiness) }, 'not ready')
+    return readiness
+  }
 }
 
 function createServiceRuntime({ config, project, connections, keyring, log, http }: ServeOptions): Promise<Runtime> {

@@ -46,3 +46,9 @@ export async function runChecks(
   const failed = results.some(([, check]) => check.status === 'failed')
   return { status: failed ? 'not_ready' : 'ready', checks: Object.fromEntries(results) }
 }
+
+/** Each failed check with its detail, which names the command that helps. */
+export const listFailedChecks = ({ checks }: Readiness): string[] =>
+  Object.entries(checks)
+    .filter(([, { status }]) => status === 'failed')
+    .map(([name, { detail }]) => `${name}: ${detail ?? 'failed'}`)

@@ -86,6 +86,8 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   'restriction.lifted_by': 'restriction_lifted_ck',
   'restriction_access.effect': 'restriction_access_effect_ck',
   'restriction_access.principal': 'restriction_access_person_ck',
+  'restriction_access_ended.effect': 'restriction_access_ended_effect_ck',
+  'restriction_access_ended.principal': 'restriction_access_ended_person_ck',
   'restriction_list.ids': 'restriction_list_ids_ck',
   'admission_evidence.consumer_kind': 'admission_evidence_kind_ck',
   'api_key.state': 'api_key_state_ck',

@@ -174,6 +174,7 @@ function renderWelcome(options: {
     log_file,
     demo: config.demo,
     demo_sign_in: toDemoSignIn(serving),
+    readiness: serving.readiness,
   })
 }
 

@@ -52,6 +52,19 @@ async function verify(file: string, ...words: string[]) {
   return [code, out.join('\n')]
 }
 
+test('events without content are counted', async () => {
+  const [manifest, ...rest] = exported().split('\n') as [string, ...string[]]
+  const withheld = rest.map((line) => {
+    const link = JSON.parse(line)
+    if (link.seq !== 3 && link.seq !== 5) return line
+    if (link.line !== 'link') return line
+    return JSON.stringify({ ...link, event_id: null, event: null, event_hash: hashEvent(link.event) })
+  })
+  const file = [manifest.replace('probity-audit-export/1', 'probity-audit-export/2'), ...withheld].join('\n')
+  const [code, text] = await verify(file)
+  expect([code, text]).toEqual([0, expect.stringMatching(/^Intact: 9 events, 2 of them without content, \(1 to 9\)/)])
+})
+
 test('a record that leads through what was kept is intact', async () => {
   expect(await verify(exported(), '--kept', kept(checkpoint(4), checkpoint(9)))).toEqual([
     0,

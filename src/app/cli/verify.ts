@@ -45,7 +45,7 @@ Example:
     if (args.flag('json')) terminal.out(JSON.stringify(report, null, 2))
     else {
       terminal.out(
-        `${report.intact ? 'Intact' : 'NOT INTACT'}: ${report.events} events (${report.first_seq} to ${report.last_seq}) of tenant ${report.tenant_id}, ` +
+        `${report.intact ? 'Intact' : 'NOT INTACT'}: ${report.events} events${describeWithheld(report.withheld)} (${report.first_seq} to ${report.last_seq}) of tenant ${report.tenant_id}, ` +
           `${report.checkpoints} signed checkpoints, key ${report.key_id}${key ? '' : ' (taken from the file itself)'}, ` +
           `end signed ${report.signed_at}`,
       )
@@ -60,6 +60,9 @@ Example:
     return report.intact ? 0 : 1
   },
 }
+
+/** Proved by their hashes, but nobody can read them in this file. */
+const describeWithheld = (withheld: number): string => (withheld === 0 ? '' : `, ${withheld} of them without content,`)
 
 const HASH = /^[0-9a-f]{64}$/
 /** 32 bytes in base64url. */

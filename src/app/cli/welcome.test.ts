@@ -10,6 +10,7 @@ const facts: WelcomeFacts = {
   log_file: 'service.log',
   demo: true,
   demo_sign_in: 'this machine',
+  readiness: { status: 'ready', checks: { database: { status: 'ok' } } },
 }
 
 test('says that no password is needed on this machine', () => {
@@ -25,4 +26,17 @@ test('warns that anybody who reaches the port can sign in as administrator', () 
 
 test('asks for a token where there is no demo sign-in', () => {
   expect(formatWelcome({ ...facts, demo_sign_in: null })).toContain('paste a token')
+})
+
+test('names the failed checks with the command that helps instead of saying that it is ready', () => {
+  expect(formatWelcome(facts)).toContain('Probity 1.0.0 is ready')
+  const detail = 'the database has subjects that were erased: run "npx probity erasures replay"'
+  const welcome = formatWelcome({
+    ...facts,
+    readiness: { status: 'not_ready', checks: { database: { status: 'ok' }, erasures: { status: 'failed', detail } } },
+  })
+  expect(welcome).not.toContain('is ready')
+  expect(welcome).toContain(`WARNING: Probity 1.0.0 serves after 1.0 s, but is not ready`)
+  expect(welcome).toContain(`erasures: ${detail}`)
+  expect(welcome).not.toContain('database:')
 })

@@ -1,4 +1,5 @@
-/** What `start` prints when it is ready: where the console is, how to sign in, and where everything else is. */
+/** What `start` prints when it serves: where the console is, how to sign in, where everything else is, and what keeps it from being ready. */
+import { listFailedChecks, type Readiness } from '#kernel/readiness.ts'
 
 export interface WelcomeFacts {
   readonly version: string
@@ -10,6 +11,7 @@ export interface WelcomeFacts {
   readonly demo: boolean
   /** From where the people of the demo tenants are offered on the sign-in page; null where they are not. */
   readonly demo_sign_in: 'this machine' | 'everywhere' | null
+  readonly readiness: Readiness
 }
 
 export function formatWelcome(facts: WelcomeFacts): string {
@@ -26,8 +28,18 @@ export function formatWelcome(facts: WelcomeFacts): string {
     ...(facts.data_dir ? [`  Data       ${facts.data_dir}`] : []),
     `  Log        ${facts.log_file}`,
     '',
-    `Probity ${facts.version} is ready after ${facts.took_s.toFixed(1)} s. Ctrl-C stops everything.`,
+    ...listStateLines(facts),
   ].join('\n')
+}
+
+function listStateLines({ version, took_s, readiness }: WelcomeFacts): string[] {
+  if (readiness.status === 'ready')
+    return [`Probity ${version} is ready after ${took_s.toFixed(1)} s. Ctrl-C stops everything.`]
+  return [
+    `WARNING: Probity ${version} serves after ${took_s.toFixed(1)} s, but is not ready: load balancers send it no requests.`,
+    ...listFailedChecks(readiness).map((line) => `  ${line}`),
+    'Ctrl-C stops everything.',
+  ]
 }
 
 function listHelpLines({ demo, demo_sign_in }: WelcomeFacts): string[] {

@@ -334,6 +334,19 @@ describe('after an erasure', () => {
     ])
   })
 
+  test('its decision answers 410 with what remains of it', async () => {
+    const answer = await w.call(`GET /evaluations/${evaluation_id}`, { token: await t.token() })
+    const hash = expect.stringMatching(/^[0-9a-f]{64}$/)
+    expect([answer.status, answer.json]).toMatchObject([
+      410,
+      {
+        ...{ code: 'erased', evaluation_id, subject_id, family: 'matrix', definition_key: expect.any(String) },
+        ...{ band: expect.any(String), score_bps: expect.any(Number), decided_at: expect.any(String) },
+        ...{ erased_at: expect.any(String), document_hash: hash, receipt_hash: hash },
+      },
+    ])
+  })
+
   test('a repeated request is answered without the content', async () => {
     const body = {
       subject_type: 'person',

@@ -177,7 +177,7 @@ export const accessRoutes = [
     summary: 'Remove access, keep history',
     description:
       'Tokens of the user stop working in every process within five seconds. Repeating it changes nothing. Ends a ' +
-      'designation as MLRO, which the last one cannot lose.',
+      'designation as MLRO, which the last one cannot lose, and the access to restrictions that somebody else has too.',
     roles: ['tenant_admin'],
     tx: 'write',
     uses: ['tenantStatusCache'],

@@ -26,6 +26,7 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     alert_id,
     revision: 1,
     dismissed_by: 'canary',
+    reason_code: 'canary',
     sample_code: 'canary',
     sample_version: 1,
     seed: 'canary',

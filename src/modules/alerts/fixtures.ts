@@ -69,7 +69,14 @@ const newLook = async (t: ExampleTenant): Promise<{ look_id: string }> => {
     )
     if (known) return
     const sample = { sample_code: 'all', sample_version: 1, seed: 'quality-1', rate_bps: 10_000, bucket: 17 }
-    await insertSecondLook(tx, { look_id, alert_id, revision, dismissed_by: t.author, ...sample })
+    await insertSecondLook(tx, {
+      look_id,
+      alert_id,
+      revision,
+      dismissed_by: t.author,
+      reason_code: 'ALR_TEST',
+      ...sample,
+    })
   })
   const found = await t.write((tx) =>
     tx.find<{ look_id: string }>('select look_id from app.alert_second_look where tenant_id = $1 and alert_id = $2', [

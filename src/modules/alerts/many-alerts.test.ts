@@ -47,7 +47,11 @@ describe('second looks', () => {
     const decide = (who: Person, look_id: string, agrees: boolean) =>
       send(who, `POST /alerts/second-looks/${look_id}/decide`, { agrees, note: 'Looked again' })
     expect((await decide(officer, wrong.look_id, false)).json.code).toBe('approval_own_request')
-    expect((await decide(second, wrong.look_id, false)).json.state).toBe('disagreed')
+    // Opened again, the alert no longer says why it was dismissed; the look does.
+    expect((await decide(second, wrong.look_id, false)).json).toMatchObject({
+      state: 'disagreed',
+      reason_code: 'ALR_FALSE_MATCH',
+    })
     expect((await decide(second, right.look_id, true)).json.state).toBe('agreed')
     expect((await decide(second, right.look_id, true)).json.code).toBe('transition_not_allowed')
     expect(await read(wrong.alert_id)).toMatchObject({ state: 'new', dismissal: null })

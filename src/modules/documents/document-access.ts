@@ -1,6 +1,7 @@
 /** Whether the bytes of a document may be given out, and whether it may be deleted. */
 import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
+import { isHeld } from '#modules/holds/index.ts'
 import { findRetentionPolicy } from '#modules/tenant/index.ts'
 import type { DocumentRow } from './queries.ts'
 
@@ -22,10 +23,12 @@ export function expectReadable({ state, scan_state, scan_result }: DocumentRow, 
   fail('not_finished', 'The document has not been scanned for malware yet.')
 }
 
-/** A class that the policy does not name is kept, and so is one without a period. */
-export async function expectDeletable(tx: Tx, { state, stored_at }: DocumentRow): Promise<void> {
+/** Holds first: the period passes by itself. A class that the policy does not name is kept, and so is one without a period. */
+export async function expectDeletable(tx: Tx, document: DocumentRow): Promise<void> {
+  const { document_id, subject_id, state, stored_at } = document
   if (state === 'storing') fail('not_finished', 'The bytes are being stored.')
   if (state === 'deleted' || state === 'erased') fail('transition_not_allowed', `The document is ${state}.`)
+  if (await isHeld(tx, [document_id, subject_id])) fail('legal_hold')
   // Nothing was stored that could be kept.
   if (state === 'failed' || stored_at === null) return
   const policy = await findRetentionPolicy(tx)

@@ -40,6 +40,15 @@ export const findEvaluation = (tx: Tx, evaluation_id: string) =>
     [tx.tenant_id, evaluation_id],
   )
 
+/** Null: the subject was not erased, or is not there. */
+export const findErasedAt = async (tx: Tx, subject_id: string): Promise<string | null> =>
+  (
+    await tx.find<{ erased_at: string | null }>(
+      'select erased_at from app.subject where tenant_id = $1 and subject_id = $2',
+      [tx.tenant_id, subject_id],
+    )
+  )?.erased_at ?? null
+
 export type EvaluationListRow = EvaluationRow & StoredDocument & { readonly subject_name: string | null }
 
 export interface EvaluationFilter {

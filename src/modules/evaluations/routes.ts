@@ -171,6 +171,8 @@ export const decisionRoutes = [
   tenantRoute('GET /evaluations/:evaluation_id', {
     id: 'getEvaluation',
     summary: 'Outcome of one decision with the versions it used',
+    description:
+      'Of an erased subject 410 `erased`, with what remains: band, score, times, and the hashes of document and receipt.',
     roles: readers,
     tx: 'read',
     uses: ['caches', 'encryption', 'integrity'],

@@ -5,6 +5,8 @@ import { holdPlaced, holdReleased } from './hold-events.ts'
 import { countActiveHolds, holdErasure, insertHold } from './queries.ts'
 import { holdRoutes } from './routes.ts'
 
+export { isHeld } from './queries.ts'
+
 export const holds: Module = {
   name: 'holds',
   segments: ['holds'],

@@ -97,3 +97,12 @@ export const holdErasure = createErasureClass('holds', 'Reasons of released hold
     restriction: 'r.restriction_id',
   },
 ])
+
+/** Whether a hold keeps one of these objects, also one that the caller cannot see. */
+export const isHeld = async (tx: Tx, ids: readonly (string | null)[]): Promise<boolean> =>
+  (
+    await tx.find<{ is_held: boolean }>(
+      'select exists (select 1 from app.hold_in_force where tenant_id = $1 and object_id = any ($2::uuid[])) as is_held',
+      [tx.tenant_id, ids],
+    )
+  )?.is_held ?? false

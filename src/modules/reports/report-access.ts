@@ -2,6 +2,7 @@
 import type { AuditNotes } from '#kernel/audit/record.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
+import { isHeld } from '#modules/holds/index.ts'
 import { findRetentionPolicy } from '#modules/tenant/index.ts'
 import type { ReportFormatName } from './model.ts'
 import { findReport, findReportRestriction, lockReport, type ReportFile, type ReportRow } from './queries.ts'
@@ -49,10 +50,11 @@ export function getFile(report: ReportRow, format: ReportFormatName): ReportFile
   return fail('format_unavailable', isRequested ? failure : `The report was not requested as ${format}.`)
 }
 
-/** A class that the policy does not name is kept, and so is one without a period. */
-export async function expectDeletable(tx: Tx, { state, ready_at }: ReportRow): Promise<void> {
+/** Holds first: the period passes by itself. A class that the policy does not name is kept, and so is one without a period. */
+export async function expectDeletable(tx: Tx, { report_id, subject_id, state, ready_at }: ReportRow): Promise<void> {
   if (state === 'collecting' || state === 'rendering') fail('not_finished', 'The report is being made.')
   if (state === 'deleted' || state === 'erased') fail('transition_not_allowed', `The report is ${state}.`)
+  if (await isHeld(tx, [report_id, subject_id])) fail('legal_hold')
   if (ready_at === null) return
   const policy = await findRetentionPolicy(tx)
   const keep_days = policy?.classes.find(({ record_class }) => record_class === 'reports')?.keep_days ?? null

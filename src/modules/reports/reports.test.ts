@@ -300,14 +300,15 @@ describe('a subject dossier', () => {
     const find = () => inTenant((tx) => reportErasure.find(tx, subject))
     const erase = () => inTenant((tx) => reportErasure.erase(tx, subject))
     expect((await remove()).json.code).toBe('retention')
+    const hold = { object_kind: 'report', object_id: id, reason: 'Order of the court' }
+    const { hold_id } = await t.make('POST /holds', { body: hold })
+    expect((await remove()).json.code).toBe('legal_hold')
     await inTenant((tx) =>
       tx.run('update app.retention_policy set classes = $2::jsonb where tenant_id = $1', [
         tx.tenant_id,
         JSON.stringify([{ record_class: 'reports', keep_days: 0, basis: 'Test' }]),
       ]),
     )
-    const hold = { object_kind: 'report', object_id: id, reason: 'Order of the court' }
-    const { hold_id } = await t.make('POST /holds', { body: hold })
     expect((await remove()).json.code).toBe('legal_hold')
     expect(await find()).toMatchObject([{ by_id: 1, held_by_id: 1 }])
     await expect(erase()).rejects.toMatchObject({ code: 'legal_hold' })

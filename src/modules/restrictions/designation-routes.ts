@@ -86,6 +86,8 @@ export const designationRoutes = [
     if (designation.proposed_by === actor.principal)
       fail('approval_own_request', 'Nobody confirms their own proposal; another person must.')
     const { user_id, effect } = designation
+    if (actor.principal === `user:${user_id}`)
+      fail('approval_own_request', 'Nobody confirms a designation of their own; a third person must.')
     if (effect === 'designate' && !(await lockPerson(tx, user_id)))
       fail('transition_not_allowed', 'The person is not active.')
     if (effect === 'end' && (await lockMlros(tx)).every((mlro) => mlro.user_id === user_id))

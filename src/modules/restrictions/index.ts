@@ -13,6 +13,7 @@ import {
   insertCanaryEvent,
   insertRestriction,
   lockRestriction,
+  removeAccess,
   restrictionErasure,
   updateImposed,
   upsertAccess,
@@ -64,6 +65,7 @@ export const restrictions: Module = {
     restriction_access_until_ck: ['conflict', 'The end of a grant must be in the future.'],
     mlro_designation_waiting_key: ['duplicate', 'A designation of this person waits to be confirmed already.'],
     mlro_designation_four_eyes_ck: ['approval_own_request', 'Another person confirms it.'],
+    mlro_designation_own_confirmation: ['approval_own_request', 'A person who is not designated by it confirms it.'],
   },
   search: {
     sources: [],
@@ -96,6 +98,8 @@ export const restrictions: Module = {
       until: null,
       reason: 'canary',
     })
+    await removeAccess(tx, restriction_id, user_id)
+    await upsertAccess(tx, restriction_id, { user_id, effect: 'grant', until: null, reason: 'canary' })
     await updateImposed(tx, { restriction_id, revision: 1 })
     await insertCanaryEvent(tx, restriction_id, uuidv7())
   },

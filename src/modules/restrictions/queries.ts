@@ -94,20 +94,37 @@ export interface RestrictionAccessRow {
   readonly reason: string | null
   readonly granted_at: string
   readonly granted_by: string
+  readonly ended_at: string | null
+  readonly ended_by: string | null
 }
 type NewRestrictionAccess = Pick<RestrictionAccessRow, 'user_id' | 'effect' | 'until' | 'reason'>
 
-const accessColumns = 'substr(principal, 6) as user_id, effect, break_glass, until, reason, granted_at, granted_by'
+const commonColumns = 'substr(principal, 6) as user_id, effect, break_glass, until, reason, granted_at, granted_by'
+// A grant that ended by itself remains until the person is given another one.
+const accessColumns = `${commonColumns}, case when until <= now() then until end as ended_at, null::text as ended_by`
 
-/** Oldest first; grants that have ended are kept. */
-export const listAccess = (tx: Tx, restriction_id: string, after: PagePosition, count: number) =>
-  tx.query<RestrictionAccessRow>(
-    `select ${accessColumns} from app.restriction_access
-      where tenant_id = $1 and restriction_id = $2
-        and ($3::timestamptz is null or (granted_at, principal) > ($3, 'user:' || $4::text))
-      order by granted_at, principal limit $5`,
+/** Oldest first. With `ended`, also what was revoked or replaced. */
+export const listAccess = (
+  tx: Tx,
+  { restriction_id, ended }: { readonly restriction_id: string; readonly ended: boolean },
+  after: PagePosition,
+  count: number,
+) => {
+  const select = (columns: string, table: string) =>
+    `(select ${columns}, principal from app.${table}
+       where tenant_id = $1 and restriction_id = $2
+         and ($3::timestamptz is null or (granted_at, principal) > ($3, 'user:' || $4::text))
+       order by granted_at, principal limit $5)`
+  const current = select(accessColumns, 'restriction_access')
+  const all = ended
+    ? `${current} union all ${select(`${commonColumns}, ended_at, ended_by`, 'restriction_access_ended')}`
+    : current
+  return tx.query<RestrictionAccessRow>(
+    `select user_id, effect, break_glass, until, reason, granted_at, granted_by, ended_at, ended_by
+       from (${all}) a order by granted_at, principal limit $5`,
     [tx.tenant_id, restriction_id, after?.[0] ?? null, after?.[1] ?? null, count],
   )
+}
 
 /** Without grants that have ended. */
 export const listCurrentAccess = (tx: Tx, restriction_id: string) =>
@@ -151,6 +168,7 @@ export const upsertBreakGlass = (
     [tx.tenant_id, restriction_id, access.user_id, access.hours, access.reason, tx.actor],
   )
 
+/** A trigger keeps what is removed among what has ended. */
 export const removeAccess = (tx: Tx, restriction_id: string, user_id: string) =>
   tx.run(
     `delete from app.restriction_access where tenant_id = $1 and restriction_id = $2 and principal = 'user:' || $3::text`,
@@ -305,6 +323,15 @@ export const restrictionErasure = createErasureClass('restrictions', 'Purposes a
   },
   {
     table: 'restriction_access',
+    id: 'r.restriction_id',
+    owner: null,
+    text: 'r.reason',
+    where: 'r.reason is not null',
+    set: `reason = case when r.break_glass then 'erased' end`,
+    restriction: 'r.restriction_id',
+  },
+  {
+    table: 'restriction_access_ended',
     id: 'r.restriction_id',
     owner: null,
     text: 'r.reason',

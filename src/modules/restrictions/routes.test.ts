@@ -30,19 +30,39 @@ const propose = (who: Someone, of: Someone, effect: 'designate' | 'end') =>
   call(who, 'POST /mlro-designations', { user_id: of.user_id, effect, reason: 'Decision of the board' })
 
 async function designate(person: Someone): Promise<void> {
-  const { designation_id } = (await propose(owner, person, 'designate')).json
-  expect((await call(officer, `POST /mlro-designations/${designation_id}/confirm`)).status).toBe(200)
+  const { designation_id } = (await propose(officer, person, 'designate')).json
+  expect((await call(owner, `POST /mlro-designations/${designation_id}/confirm`)).status).toBe(200)
 }
 
 describe('the designation of the MLRO', () => {
   test('has no effect until another person confirms it', async () => {
     const restriction_id = await create()
     const read = async () => (await call(officer, `GET /restrictions/${restriction_id}`)).status
-    const { designation_id } = (await propose(owner, officer, 'designate')).json
-    const own = await call(owner, `POST /mlro-designations/${designation_id}/confirm`)
+    const { designation_id } = (await propose(officer, officer, 'designate')).json
+    const own = await call(officer, `POST /mlro-designations/${designation_id}/confirm`)
     expect([own.status, own.json.code, await read()]).toEqual([409, 'approval_own_request', 404])
-    await call(officer, `POST /mlro-designations/${designation_id}/confirm`)
+    await call(owner, `POST /mlro-designations/${designation_id}/confirm`)
     expect(await read()).toBe(200)
+  })
+
+  test('is not confirmed by the person who is designated', async () => {
+    const { designation_id } = (await propose(owner, officer, 'designate')).json
+    const own = await call(officer, `POST /mlro-designations/${designation_id}/confirm`)
+    expect([own.status, own.json.code]).toEqual([409, 'approval_own_request'])
+    const app = new pg.Client(w.clone.app)
+    await app.connect()
+    await app.query(`select set_config('app.tenant_id', $1, false), set_config('app.actor', $2, false)`, [
+      tenant_id,
+      `user:${officer.user_id}`,
+    ])
+    const confirm = `update app.mlro_designation set state = 'confirmed', decided_at = now(), decided_by = $2 where designation_id = $1`
+    await expect(app.query(confirm, [designation_id, `user:${officer.user_id}`])).rejects.toMatchObject({
+      code: 'PB002',
+      constraint: 'mlro_designation_own_confirmation',
+    })
+    await app.end()
+    const third = await w.person(tenant_id, ['tenant_admin'])
+    expect((await call(third, `POST /mlro-designations/${designation_id}/confirm`)).status).toBe(200)
   })
 
   test('of the last one cannot be ended', async () => {
@@ -163,6 +183,23 @@ describe('access', () => {
     expect((await call(officer, `DELETE ${access}/${owner.user_id}`)).status).toBe(204)
   })
 
+  test('ends when the person is deactivated, unless nobody else has it', async () => {
+    const [shared, own] = [await create(), await create()]
+    await call(owner, `PUT /restrictions/${shared}/access/${officer.user_id}`, { effect: 'grant', reason: 'Deputy' })
+    const administrator = await w.person(tenant_id, ['tenant_admin'])
+    for (const act of ['deactivate', 'reactivate'])
+      expect((await call(administrator, `POST /users/${officer.user_id}/${act}`)).status).toBe(200)
+    expect((await call(officer, `GET /restrictions/${shared}`)).status).toBe(404)
+    const { items } = (await call(owner, `GET /restrictions/${shared}/access?include=ended`)).json
+    expect(items.at(-1)).toMatchObject({
+      ...{ user_id: officer.user_id, reason: 'Deputy' },
+      ended_by: `user:${administrator.user_id}`,
+    })
+    for (const act of ['deactivate', 'reactivate'])
+      expect((await call(administrator, `POST /users/${owner.user_id}/${act}`)).status).toBe(200)
+    expect((await call(owner, `GET /restrictions/${own}`)).status).toBe(200)
+  })
+
   test('changes the entity tag of the restriction', async () => {
     const restriction_id = await create()
     const read = () => call(owner, `GET /restrictions/${restriction_id}`)
@@ -209,6 +246,41 @@ describe('access', () => {
     expect([given.status, given.json.break_glass]).toEqual([201, true])
     expect(Date.parse(given.json.until) - Date.parse(given.json.granted_at)).toBeLessThanOrEqual(8 * 3_600_000)
     expect((await call(auditor, `GET /restrictions/${restriction_id}`)).status).toBe(200)
+  })
+
+  test('that was revoked or replaced is kept with its reason, and listed on request', async () => {
+    const restriction_id = await create()
+    await designate(officer)
+    const access = `/restrictions/${restriction_id}/access`
+    const given = { user_id: auditor.user_id, hours: 1, reason: 'Inspection by the supervisor' }
+    await call(officer, `POST /restrictions/${restriction_id}/break-glass`, given)
+    expect((await call(owner, `DELETE ${access}/${auditor.user_id}`)).status).toBe(204)
+    await call(owner, `PUT ${access}/${auditor.user_id}`, { effect: 'exclude', reason: 'Knows the customer' })
+    await call(owner, `PUT ${access}/${auditor.user_id}`, { effect: 'grant' })
+    const list = async (query: string) =>
+      (await call(owner, `GET ${access}${query}`)).json.items.filter(
+        ({ user_id }: { user_id: string }) => user_id === auditor.user_id,
+      )
+    expect(await list('')).toMatchObject([{ effect: 'grant', reason: null, ended_at: null, ended_by: null }])
+    const ended = { ended_at: expect.any(String), ended_by: `user:${owner.user_id}` }
+    expect(await list('?include=ended')).toMatchObject([
+      { effect: 'grant', break_glass: true, reason: 'Inspection by the supervisor', ...ended },
+      { effect: 'exclude', reason: 'Knows the customer', ...ended },
+      { effect: 'grant', ended_at: null },
+    ])
+    const [first] = (await call(owner, `GET ${access}?include=ended&limit=1`)).json.items
+    expect(first.user_id).toBe(owner.user_id)
+    const app = new pg.Client(w.clone.app)
+    await app.connect()
+    await app.query(
+      `select set_config('app.tenant_id', $1, false), set_config('app.actor', 'user:test', false), set_config('app.sight', 'all', false)`,
+      [tenant_id],
+    )
+    const forged = `insert into app.restriction_access_ended select * from app.restriction_access_ended`
+    for (const statement of [forged, `update app.restriction_access_ended set reason = 'x'`])
+      await expect(app.query(statement)).rejects.toMatchObject({ code: 'PB002' })
+    await expect(app.query('delete from app.restriction_access_ended')).rejects.toMatchObject({ code: '42501' })
+    await app.end()
   })
 
   test('is logged, reads included', async () => {

@@ -25,6 +25,7 @@ import {
 } from './queries.ts'
 import { assertReader } from './readers.ts'
 import {
+  AccessListQuery,
   AccessLogPage,
   AccessParams,
   AccessQuery,
@@ -172,18 +173,20 @@ export const restrictionRoutes = [
     tx: 'read',
     uses: ['cursors'],
     params: RestrictionParams,
-    query: AccessQuery,
+    query: AccessListQuery,
     reply: [200, RestrictionAccessPage],
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { tx, params, audit } = input
+    const { tx, params, query, audit } = input
     const restriction = assertFound(await findRestriction(tx, params.restriction_id))
     audit.belongsTo(restriction)
+    const { restriction_id } = restriction
+    const ended = query.include === 'ended'
     return paginate(
       input,
-      `listRestrictionAccess ${restriction.restriction_id}`,
+      `listRestrictionAccess ${restriction_id} ${ended}`,
       ['granted_at', 'user_id'],
-      (after, count) => listAccess(tx, restriction.restriction_id, after, count),
+      (after, count) => listAccess(tx, { restriction_id, ended }, after, count),
     )
   }),
 
@@ -224,7 +227,8 @@ export const restrictionRoutes = [
   tenantRoute('DELETE /restrictions/:restriction_id/access/:user_id', {
     id: 'deleteRestrictionAccess',
     summary: 'Revoke the access, or the exclusion, of a person',
-    description: 'Takes effect at once, also for requests that wait.',
+    description:
+      'Takes effect at once, also for requests that wait. What the person had is kept with its reason: `?include=ended` lists it.',
     roles: officers,
     tx: 'write',
     params: AccessParams,

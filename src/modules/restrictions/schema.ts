@@ -62,11 +62,21 @@ const accessMembers = {
   reason: nullable(text(2000)),
   granted_at: Timestamp(),
   granted_by: text(200),
+  ended_at: nullable(
+    Timestamp({ description: 'When it was revoked or replaced, or ended by itself; null: it holds.' }),
+  ),
+  ended_by: nullable(text(200, { description: 'Who revoked or replaced it; null: it holds, or ended by itself.' })),
 }
 export const RestrictionAccess = closed(accessMembers, { title: 'RestrictionAccess' })
 export const RestrictionAccessPage = pageOf(RestrictionAccess)
 export const AccessParams = closed({ restriction_id: Id(), user_id: Id() })
 export const AccessQuery = closed(pageQuery)
+export const AccessListQuery = closed({
+  ...pageQuery,
+  include: Type.Optional(
+    oneOf(['ended'], { description: 'ended: also what was revoked or replaced, with its reason.' }),
+  ),
+})
 export const AccessRequest = closed({
   effect: oneOf(['grant', 'exclude']),
   until: Type.Optional(nullable(Timestamp({ description: 'Only for a grant.' }))),

@@ -95,7 +95,18 @@ describe('the inbox', () => {
     for (const name of await table.getByRole('checkbox').all()) await name.check()
     const bar = page.getByRole('region', { name: 'Selected alerts' })
     await bar.getByText('3 alerts selected').waitFor()
-    await bar.getByRole('button', { name: 'Escalate' }).click()
+    // The keys act on the selection, not on the current row.
+    await table.getByRole('checkbox').first().blur()
+    for (const [key, name] of [
+      ['d', 'Dismiss: 3 alerts'],
+      ['s', 'Snooze: 3 alerts'],
+      ['y', 'Confirm dismissals: 3 alerts'],
+    ] as const) {
+      await page.keyboard.press(key)
+      await page.getByRole('dialog', { name }).getByRole('button', { name: 'Cancel' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    }
+    await page.keyboard.press('e')
     const escalate = page.getByRole('dialog', { name: 'Escalate: 3 alerts' })
     await escalate.getByLabel('Note').fill('Belongs to one pattern')
     await escalate.getByText('1 alert: A dismissal waits').waitFor()
@@ -120,6 +131,13 @@ describe('the inbox', () => {
     await pageHeading(second.page, /^Alert [0-9a-f]{8}$/).waitFor()
     expect(await second.page.title()).toMatch(/^Alert [0-9a-f]{8} · Probity$/)
     await expectFitsScreens(second.page, 'console-alert')
+    await second.page.goBack()
+    await shown.getByText('Another date of birth in the passport').waitFor()
+    await second.page.keyboard.press('y')
+    const confirm = second.page.getByRole('dialog', { name: 'Confirm the dismissal?' })
+    await confirm.getByText('Match one of the watch list').waitFor()
+    await confirm.getByRole('button', { name: 'Cancel' }).click()
+    await shown.getByRole('link', { name: 'Open' }).click()
     await second.page.getByRole('button', { name: 'Confirm the dismissal' }).click()
     await second.page.getByRole('main').getByText('dismissed', { exact: true }).first().waitFor()
     // The next alert is chosen where the closed one was.

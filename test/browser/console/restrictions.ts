@@ -23,6 +23,7 @@ describe('a restriction', () => {
     const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
     const emil = await createPerson('Emil Other', ['analyst'], { tenant })
     await createPerson('Udo Auditor', ['auditor'], { tenant })
+    const tara = await createPerson('Tara Admin', ['tenant_admin'], { tenant })
 
     const officer = await at(clara, '/restrictions')
     const { page } = officer
@@ -73,7 +74,7 @@ describe('a restriction', () => {
     expect(analyst.seen).toEqual(noProblems)
     await analyst.close()
 
-    // The MLRO is designated by two people.
+    // The MLRO is designated by two other people.
     await page.goto(new URL('/mlro', page.url()).href)
     await page.getByRole('button', { name: 'Propose a change' }).first().click()
     const propose = page.getByRole('dialog', { name: 'Propose a change of the MLRO' })
@@ -81,8 +82,11 @@ describe('a restriction', () => {
     await propose.getByLabel('Reason').fill('Successor of the former officer')
     await propose.getByRole('button', { name: 'Propose' }).click()
     await page.getByText('Another person must confirm.').waitFor()
+    const admin = await at(tara, '/mlro')
+    await admin.page.getByRole('button', { name: 'Confirm' }).click()
+    await admin.page.getByRole('list', { name: 'Designated now' }).getByText('Mona Mlro').waitFor()
+    await admin.close()
     const second = await at(mona, '/mlro')
-    await second.page.getByRole('button', { name: 'Confirm' }).click()
     await second.page.getByRole('list', { name: 'Designated now' }).getByText('Mona Mlro').waitFor()
     await expectFitsScreens(second.page, 'console-mlro')
 
@@ -103,12 +107,16 @@ describe('a restriction', () => {
     await auditor.getByRole('button', { name: 'Revoke' }).click()
     await second.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await auditor.waitFor({ state: 'detached' })
+    await second.page.getByText('Show what has ended').click()
+    await auditor.getByText('Inspection by the supervisor').waitFor()
+    await auditor.getByText('ended').first().waitFor()
+    expect(await auditor.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
     expect(second.seen).toEqual(noProblems)
     await second.close()
 
     await page.goto(new URL(`${address}?tab=log`, page.url()).href)
     const log = page.getByRole('table', { name: 'Access log' })
-    await log.getByText('Create break glass access').waitFor()
+    await log.getByText('Gave an auditor emergency access').waitFor()
     await log.getByText('Anton Analyst').first().waitFor()
     await takeScreenshot(page, 'console-restriction-log')
     await page.getByRole('button', { name: 'Lift' }).click()

@@ -31,9 +31,13 @@ export function ErasureClasses({ preview }: { readonly preview: Preview }) {
               <Left of={one} />
             </Table.Td>
             <Table.Td>
-              <Badge variant="light" tt="none" miw="max-content" color={one.outcome === 'erase' ? 'teal' : 'orange'}>
-                {one.outcome === 'erase' ? 'erased' : 'kept'}
-              </Badge>
+              {one.count === 0 ? (
+                <span className="quiet">nothing to erase</span>
+              ) : (
+                <Badge variant="light" tt="none" miw="max-content" color={one.outcome === 'erase' ? 'teal' : 'orange'}>
+                  {one.outcome === 'erase' ? 'will be erased' : 'will be kept'}
+                </Badge>
+              )}
               {one.keep_until !== null && (
                 <Text size="xs" c="dimmed">
                   until <CalendarDay at={one.keep_until} />

@@ -26,6 +26,7 @@ import { saveFile, saveJson } from '#console/ui/save-file.ts'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { subjectQuery } from '#console/ui/subject-queries.ts'
+import { ErasedDecision } from './erased-decision.tsx'
 import { explanationQuery, readPack, recordQuery } from './evaluation-queries.ts'
 import { EvidenceSection } from './evidence.tsx'
 import { PluginsUsed } from './plugins-used.tsx'
@@ -40,8 +41,10 @@ const names = { why: 'Reasons', inputs: 'Inputs and versions', today: 'Re-evalua
 
 export default function EvaluationPage() {
   const { evaluation_id = '' } = useParams({ strict: false }) as { evaluation_id?: string }
-  const { data: one } = useSuspenseQuery(recordQuery(evaluation_id))
-  return one === null ? <AlteredRecord evaluation_id={evaluation_id} /> : <DecisionPage one={one} />
+  const { data: stored } = useSuspenseQuery(recordQuery(evaluation_id))
+  if (stored.state === 'altered') return <AlteredRecord evaluation_id={evaluation_id} />
+  if (stored.state === 'erased') return <ErasedDecision kept={stored.kept} />
+  return <DecisionPage one={stored.one} />
 }
 
 /** The content of an altered record is not shown; only the replay verdict is. */

@@ -1,5 +1,5 @@
 /** Queries about one decision. A decision never changes, so responses stay cached. */
-import { isProblem } from '@probity/client'
+import { isProblem, type Schemas } from '@probity/client'
 import { queryOptions } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { readFile } from '#console/ui/read-file.ts'
@@ -12,15 +12,39 @@ export const evaluationQuery = (evaluation_id: string) =>
     staleTime: 60_000,
   })
 
-/** The decision, or null if the stored record was altered. */
+/** What the answer `erased` says of a decision whose subject was erased. */
+export interface KeptDecision {
+  readonly evaluation_id: string
+  readonly subject_id: string | null
+  readonly family: 'matrix' | 'rule'
+  readonly definition_key: string
+  readonly definition_version: number
+  readonly band: string | null
+  readonly score_bps: number | null
+  readonly hit: boolean | null
+  readonly decided_at: string
+  readonly erased_at: string | null
+  readonly document_hash: string
+  readonly receipt_hash: string | null
+}
+
+type StoredDecision =
+  | { readonly state: 'intact'; readonly one: Schemas['Evaluation'] }
+  | { readonly state: 'altered' }
+  | { readonly state: 'erased'; readonly kept: KeptDecision }
+
+/** The decision, or what is left where the stored record was altered or its subject erased. */
 export const recordQuery = (evaluation_id: string) =>
   queryOptions({
     queryKey: ['evaluations', 'record', evaluation_id],
-    queryFn: async ({ signal }) => {
+    queryFn: async ({ signal }): Promise<StoredDecision> => {
+      const params = { path: { evaluation_id } }
       try {
-        return await probity.GET('/api/evaluations/{evaluation_id}', { params: { path: { evaluation_id } }, signal })
+        return { state: 'intact', one: await probity.GET('/api/evaluations/{evaluation_id}', { params, signal }) }
       } catch (error) {
-        if (isProblem(error) && error.code === 'content_corrupt') return null
+        if (isProblem(error) && error.code === 'content_corrupt') return { state: 'altered' }
+        if (isProblem(error) && error.code === 'erased')
+          return { state: 'erased', kept: error.members as unknown as KeptDecision }
         throw error
       }
     },

@@ -1,7 +1,8 @@
 /** The dialog of an act on one alert. */
+import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import type { AlertAct } from './alert-actions.tsx'
 import { AssignDialog, DismissDialog, EscalateDialog } from './alert-dialogs.tsx'
-import type { Alert } from './alert-queries.ts'
+import { type Alert, useConfirmDismissal, useReturnDismissal } from './alert-queries.ts'
 import { NewSuppression } from './new-suppression.tsx'
 import { RestrictDialog } from './restrict-dialog.tsx'
 import { SnoozeDialog } from './snooze-dialog.tsx'
@@ -18,5 +19,31 @@ export function AlertActDialog({ alert, act, onClose }: AlertActDialogProps) {
   if (act === 'assign') return <AssignDialog alert={alert} onClose={onClose} />
   if (act === 'suppress') return <NewSuppression alert={alert} onClose={onClose} />
   if (act === 'restrict') return <RestrictDialog alert={alert} onClose={onClose} />
+  if (act === 'confirm' || act === 'return') return <SecondPersonDialog alert={alert} act={act} onClose={onClose} />
   return act === 'snooze' ? <SnoozeDialog alert={alert} onClose={onClose} /> : null
+}
+
+interface SecondPersonDialogProps {
+  readonly alert: Alert
+  readonly act: 'confirm' | 'return'
+  readonly onClose: () => void
+}
+
+/** For the keys: one letter alone must not decide. */
+function SecondPersonDialog({ alert, act, onClose }: SecondPersonDialogProps) {
+  const confirm = useConfirmDismissal(onClose)
+  const giveBack = useReturnDismissal(onClose)
+  const change = act === 'confirm' ? confirm : giveBack
+  return (
+    <ConfirmDialog
+      title={act === 'confirm' ? 'Confirm the dismissal?' : 'Return the alert?'}
+      isOpen
+      onClose={onClose}
+      onConfirm={() => change.run(alert)}
+      confirm={act === 'confirm' ? 'Confirm the dismissal' : 'Return'}
+      change={change}
+    >
+      {alert.title}
+    </ConfirmDialog>
+  )
 }

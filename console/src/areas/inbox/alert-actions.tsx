@@ -4,9 +4,17 @@ import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { type Alert, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
+import {
+  type Alert,
+  isOpen,
+  isProposed,
+  touched,
+  useClaim,
+  useConfirmDismissal,
+  useReturnDismissal,
+} from './alert-queries.ts'
 
-export type AlertAct = 'dismiss' | 'escalate' | 'snooze' | 'assign' | 'suppress' | 'restrict'
+export type AlertAct = 'dismiss' | 'escalate' | 'snooze' | 'assign' | 'suppress' | 'restrict' | 'confirm' | 'return'
 
 interface AlertActionsProps {
   readonly alert: Alert
@@ -100,27 +108,19 @@ function OpenActions({ alert, onAct }: AlertActionsProps) {
 
 function ProposedActions({ alert }: { readonly alert: Alert }) {
   const me = useMe()
-  const { alert_id, revision, dismissal } = alert
-  const call = { params: { path: { alert_id } }, body: { expected_revision: revision } }
-  const confirm = useApiMutation(() => probity.POST('/api/alerts/{alert_id}/confirm-dismissal', call), {
-    invalidates: touched,
-    successMessage: 'Dismissed',
-  })
-  const refuse = useApiMutation(() => probity.POST('/api/alerts/{alert_id}/return-dismissal', call), {
-    invalidates: touched,
-    successMessage: 'Returned: the alert is open again',
-  })
-  const isOwn = dismissal?.proposed_by === me.principal
+  const confirm = useConfirmDismissal()
+  const refuse = useReturnDismissal()
+  const isOwn = alert.dismissal?.proposed_by === me.principal
   return (
     <Stack gap={6}>
       {isOwn && <Text size="sm">You proposed to dismiss it, so another person must confirm.</Text>}
       <Group gap={6}>
         {!isOwn && (
-          <Button size="xs" loading={confirm.isRunning} onClick={() => confirm.run(undefined)}>
+          <Button size="xs" loading={confirm.isRunning} onClick={() => confirm.run(alert)}>
             Confirm the dismissal
           </Button>
         )}
-        <Button size="xs" variant="default" loading={refuse.isRunning} onClick={() => refuse.run(undefined)}>
+        <Button size="xs" variant="default" loading={refuse.isRunning} onClick={() => refuse.run(alert)}>
           {isOwn ? 'Withdraw' : 'Do not dismiss'}
         </Button>
       </Group>

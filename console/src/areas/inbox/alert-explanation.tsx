@@ -5,6 +5,7 @@ import { formatCount, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { type Alert, getAlertName } from './alert-queries.ts'
+import { describeFinding, isFindings } from './finding-texts.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
 const shortenId = (id: string): string => (UUID.test(id) ? id.slice(-8) : id)
@@ -14,27 +15,39 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
   return (
     <Stack gap="xs">
       <Text size="sm">{explanation.sentence}</Text>
-      {explanation.fields.length > 0 && (
-        <PlainTable
-          label="Side by side"
-          empty={null}
-          head={[{ name: 'Field' }, { name: 'Subject' }, { name: 'Matched' }]}
-        >
-          {explanation.fields.map(({ name, subject_value, matched_value, agrees }) => (
-            <Table.Tr key={name} className={agrees === true ? 'agrees' : undefined}>
-              <Table.Th scope="row" fw={500}>
-                {name}
-                {agrees !== null && (
-                  <Text span size="xs" c="dimmed" display="block">
-                    {agrees ? 'agrees' : 'differs'}
-                  </Text>
-                )}
-              </Table.Th>
-              <Table.Td className="break">{subject_value ?? '–'}</Table.Td>
-              <Table.Td className="break">{matched_value ?? '–'}</Table.Td>
-            </Table.Tr>
+      {isFindings(explanation.fields) ? (
+        <ul aria-label="Findings">
+          {explanation.fields.map(({ name, matched_value }) => (
+            <li key={matched_value ?? name}>
+              <Text size="sm" component="span">
+                {describeFinding(matched_value ?? name)}
+              </Text>
+            </li>
           ))}
-        </PlainTable>
+        </ul>
+      ) : (
+        explanation.fields.length > 0 && (
+          <PlainTable
+            label="Side by side"
+            empty={null}
+            head={[{ name: 'Field' }, { name: 'Subject' }, { name: 'Matched' }]}
+          >
+            {explanation.fields.map(({ name, subject_value, matched_value, agrees }) => (
+              <Table.Tr key={name} className={agrees === true ? 'agrees' : undefined}>
+                <Table.Th scope="row" fw={500}>
+                  {name}
+                  {agrees !== null && (
+                    <Text span size="xs" c="dimmed" display="block">
+                      {agrees ? 'agrees' : 'differs'}
+                    </Text>
+                  )}
+                </Table.Th>
+                <Table.Td className="break">{subject_value ?? '–'}</Table.Td>
+                <Table.Td className="break">{matched_value ?? '–'}</Table.Td>
+              </Table.Tr>
+            ))}
+          </PlainTable>
+        )
       )}
       {explanation.references.length > 0 && (
         <Text size="xs" c="dimmed" className="break">
@@ -48,12 +61,14 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
       )}
       {facts.length > 0 && (
         <dl className="facts">
-          {facts.map(({ name, value }) => (
-            <div key={name}>
-              <dt>{toSentence(name)}</dt>
-              <dd className="break">{value}</dd>
-            </div>
-          ))}
+          {facts
+            .filter(({ name }) => name !== 'findings' || !isFindings(explanation.fields))
+            .map(({ name, value }) => (
+              <div key={name}>
+                <dt>{toSentence(name)}</dt>
+                <dd className="break">{value}</dd>
+              </div>
+            ))}
         </dl>
       )}
       {changes !== null && changes.length > 0 && (

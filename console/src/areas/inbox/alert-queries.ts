@@ -57,3 +57,25 @@ export function useClaim(): ApiMutation<Alert> {
     { invalidates: touched, successMessage: 'Claimed' },
   )
 }
+
+/** The second person dismisses the alert. */
+export const useConfirmDismissal = (onDone?: () => void): ApiMutation<Alert> =>
+  useApiMutation(
+    ({ alert_id, revision }: Alert) =>
+      probity.POST('/api/alerts/{alert_id}/confirm-dismissal', {
+        params: { path: { alert_id } },
+        body: { expected_revision: revision },
+      }),
+    { invalidates: touched, successMessage: 'Dismissed', ...(onDone && { onDone }) },
+  )
+
+/** The second person does not dismiss it, or the first one withdraws. */
+export const useReturnDismissal = (onDone?: () => void): ApiMutation<Alert> =>
+  useApiMutation(
+    ({ alert_id, revision }: Alert) =>
+      probity.POST('/api/alerts/{alert_id}/return-dismissal', {
+        params: { path: { alert_id } },
+        body: { expected_revision: revision },
+      }),
+    { invalidates: touched, successMessage: 'Returned: the alert is open again', ...(onDone && { onDone }) },
+  )

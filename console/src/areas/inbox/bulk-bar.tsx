@@ -16,9 +16,9 @@ import { type Alert, touched } from './alert-queries.ts'
 import { groupRefusals } from './group-refusals.ts'
 
 type BulkResult = Schemas['AlertBulkResult']
-type Action = 'assign' | 'release' | 'snooze' | 'dismiss' | 'confirm_dismissal' | 'escalate'
+export type BulkAction = 'assign' | 'release' | 'snooze' | 'dismiss' | 'confirm_dismissal' | 'escalate'
 
-const names: Readonly<Record<Action, string>> = {
+const names: Readonly<Record<BulkAction, string>> = {
   assign: 'Assign',
   dismiss: 'Dismiss',
   confirm_dismissal: 'Confirm dismissals',
@@ -26,15 +26,17 @@ const names: Readonly<Record<Action, string>> = {
   snooze: 'Snooze',
   release: 'Return to queue',
 }
-const actions = Object.keys(names) as Action[]
+const actions = Object.keys(names) as BulkAction[]
 
 interface BulkBarProps {
   readonly alerts: readonly Alert[]
+  /** Whose dialog is open. */
+  readonly action: BulkAction | null
+  readonly onAction: (action: BulkAction | null) => void
   readonly onDone: () => void
 }
 
-export function BulkBar({ alerts, onDone }: BulkBarProps) {
-  const [action, setAction] = useState<Action | null>(null)
+export function BulkBar({ alerts, action, onAction, onDone }: BulkBarProps) {
   if (alerts.length === 0) return null
   return (
     <Group component="section" aria-label="Selected alerts" className="bulk-bar" gap="xs">
@@ -42,7 +44,7 @@ export function BulkBar({ alerts, onDone }: BulkBarProps) {
         {formatCount(alerts.length, 'alert')} selected
       </Text>
       {actions.map((one) => (
-        <Button key={one} size="compact-sm" variant="default" onClick={() => setAction(one)}>
+        <Button key={one} size="compact-sm" variant="default" onClick={() => onAction(one)}>
           {names[one]}
         </Button>
       ))}
@@ -53,9 +55,9 @@ export function BulkBar({ alerts, onDone }: BulkBarProps) {
         <BulkDialog
           alerts={alerts}
           action={action}
-          onClose={() => setAction(null)}
+          onClose={() => onAction(null)}
           onDone={() => {
-            setAction(null)
+            onAction(null)
             onDone()
           }}
         />
@@ -64,9 +66,11 @@ export function BulkBar({ alerts, onDone }: BulkBarProps) {
   )
 }
 
-interface BulkDialogProps extends BulkBarProps {
-  readonly action: Action
+interface BulkDialogProps {
+  readonly alerts: readonly Alert[]
+  readonly action: BulkAction
   readonly onClose: () => void
+  readonly onDone: () => void
 }
 
 function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
@@ -121,7 +125,7 @@ function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
 }
 
 /** A proposed dismissal is not done: it waits for a second person. */
-function describeResult(action: Action, { refused, items }: Pick<BulkResult, 'refused' | 'items'>): string {
+function describeResult(action: BulkAction, { refused, items }: Pick<BulkResult, 'refused' | 'items'>): string {
   const done = items.filter((item) => item.done)
   const waiting = action === 'dismiss' ? done.filter(({ state }) => state !== 'dismissed').length : 0
   const parts = [
@@ -134,7 +138,7 @@ function describeResult(action: Action, { refused, items }: Pick<BulkResult, 're
 
 interface BulkBody {
   readonly alert_ids: string[]
-  readonly action: Action
+  readonly action: BulkAction
   readonly user_id?: string
   readonly reason_code?: string
   readonly until?: string

@@ -18,7 +18,7 @@ import type { AlertAct } from './alert-actions.tsx'
 import { AlertPanel } from './alert-panel.tsx'
 import { type Alert, alertQuery, getAlertHeading, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
 import { AlertTable } from './alert-table.tsx'
-import { BulkBar } from './bulk-bar.tsx'
+import { type BulkAction, BulkBar } from './bulk-bar.tsx'
 import { InboxCases, useInboxCases } from './inbox-cases.tsx'
 import { InboxFrame } from './inbox-frame.tsx'
 import { type InboxKey, inboxKeys } from './inbox-keys.ts'
@@ -74,8 +74,17 @@ function useCurrentAlert(alerts: readonly Alert[], opened_id: string | null) {
   return { alert, current_id, place: alerts.findIndex(({ alert_id }) => alert_id === current_id) }
 }
 
+/** With a selection, these keys act on all of it. */
+const bulkKeys: Partial<Record<InboxKey, BulkAction>> = {
+  d: 'dismiss',
+  e: 'escalate',
+  s: 'snooze',
+  y: 'confirm_dismissal',
+}
+
 export default function InboxPage() {
   const may = usePermission()
+  const { principal } = useMe()
   const navigate = useNavigate()
   const isBeside = useMediaQuery(BESIDE, true)
   const { list, alerts, view, queue } = useAlerts()
@@ -84,9 +93,11 @@ export default function InboxPage() {
   const hasOnlyCases = found.cases.length > 0 && list.data !== undefined && alerts.length === 0
   const [opened_id, setOpened] = useState<string | null>(null)
   const [act, setAct] = useState<AlertAct | null>(null)
+  const [bulkAction, setBulkAction] = useState<BulkAction | null>(null)
   const [isHelping, setHelping] = useState(false)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const canAct = may('dismissAlert')
+  const selected = alerts.filter(({ alert_id }) => chosen.has(alert_id))
   const { alert, current_id, place } = useCurrentAlert(alerts, opened_id)
   const claim = useClaim()
   const next = useClaimNext(queue, setOpened)
@@ -110,10 +121,18 @@ export default function InboxPage() {
     if (key === '?') return setHelping(true)
     if (key === 'n' && may('claimAlert')) return next.run(undefined)
     if (key === 'o' && alert) return void openPage(alert.alert_id)
-    if (!canAct || alert === undefined) return
+    if (!canAct) return
+    const forSelected = bulkKeys[key]
+    if (selected.length > 0 && forSelected !== undefined) return setBulkAction(forSelected)
+    if (alert === undefined) return
     if (key === 'x') return choose(alert, !chosen.has(alert.alert_id))
     if (key === 'm') return document.querySelector<HTMLTextAreaElement>('.alert-comment textarea')?.focus()
-    if (!isOpen(alert) || isProposed(alert)) return
+    if (isOpen(alert) && isProposed(alert)) {
+      if (key === 'r' || (key === 'y' && alert.dismissal?.proposed_by !== principal))
+        setAct(key === 'r' ? 'return' : 'confirm')
+      return
+    }
+    if (!isOpen(alert)) return
     if (key === 'c') return claim.run(alert)
     if (key === 's') return alert.state !== 'snoozed' && setAct('snooze')
     if (key === 'd' || key === 'e') setAct(key === 'd' ? 'dismiss' : 'escalate')
@@ -146,7 +165,9 @@ export default function InboxPage() {
         <div className="inbox-list">
           {canAct && (
             <BulkBar
-              alerts={alerts.filter(({ alert_id }) => chosen.has(alert_id))}
+              alerts={selected}
+              action={bulkAction}
+              onAction={setBulkAction}
               onDone={() => setChosen(new Set())}
             />
           )}

@@ -1,5 +1,5 @@
 /** Who has access to a restriction and who is excluded from it, with the acts of an officer. */
-import { Badge, Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Badge, Button, Group, Stack, Switch, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -23,17 +23,21 @@ export function AccessTab({ restriction }: { readonly restriction: Restriction }
   const { restriction_id } = restriction
   const [act, setAct] = useState<Act | null>(null)
   const [revoked, setRevoked] = useState<Access | null>(null)
+  const [showsEnded, setShowsEnded] = useState(false)
   const list = usePages<Access>(
-    ['restrictions', 'access', restriction_id],
+    ['restrictions', 'access', restriction_id, showsEnded],
     (cursor, signal) =>
       probity.GET('/api/restrictions/{restriction_id}/access', {
-        params: { path: { restriction_id }, query: { ...cursor, limit: 100 } },
+        params: {
+          path: { restriction_id },
+          query: { ...cursor, limit: 100, ...(showsEnded && { include: 'ended' as const }) },
+        },
         signal,
       }),
     // Access may expire while the page is open.
     { refetch_ms: 60_000 },
   )
-  const listed = list.data?.pages.flatMap(({ items }) => items) ?? []
+  const listed = list.data?.pages.flatMap(({ items }) => items).filter(({ ended_at }) => ended_at === null) ?? []
   const close = () => setAct(null)
   const canChange = may('updateRestrictionAccess') && may('listUsers')
   return (
@@ -53,6 +57,12 @@ export function AccessTab({ restriction }: { readonly restriction: Restriction }
           )}
         </Group>
       )}
+      <Switch
+        size="sm"
+        label="Show what has ended"
+        checked={showsEnded}
+        onChange={(event) => setShowsEnded(event.currentTarget.checked)}
+      />
       <ListTable
         label="Access list"
         list={list}
@@ -71,7 +81,12 @@ export function AccessTab({ restriction }: { readonly restriction: Restriction }
           ...(canChange ? [{ name: 'Actions', isHidden: true }] : []),
         ]}
         row={(access) => (
-          <AccessRow key={access.user_id} access={access} onRevoke={canChange ? () => setRevoked(access) : null} />
+          <AccessRow
+            key={`${access.user_id} ${access.granted_at}`}
+            access={access}
+            canRevoke={canChange}
+            onRevoke={() => setRevoked(access)}
+          />
         )}
       />
       {act === 'grant' && <GrantDialog restriction_id={restriction_id} listed={listed} onClose={close} />}
@@ -84,11 +99,11 @@ export function AccessTab({ restriction }: { readonly restriction: Restriction }
 
 interface AccessRowProps {
   readonly access: Access
-  /** Null if the user may not. */
-  readonly onRevoke: (() => void) | null
+  readonly canRevoke: boolean
+  readonly onRevoke: () => void
 }
 
-function AccessRow({ access, onRevoke }: AccessRowProps) {
+function AccessRow({ access, canRevoke, onRevoke }: AccessRowProps) {
   const me = useMe()
   const principal = `user:${access.user_id}`
   return (
@@ -98,14 +113,14 @@ function AccessRow({ access, onRevoke }: AccessRowProps) {
       </Table.Td>
       <Table.Td>
         <EffectBadge access={access} />
-        {access.until !== null && (
+        {(access.until !== null || access.ended_at !== null) && (
           <Text size="xs" c="dimmed" hiddenFrom="sm">
-            <TimeLeft until={access.until} />
+            <AccessEnd access={access} />
           </Text>
         )}
       </Table.Td>
       <Table.Td className="nowrap" visibleFrom="sm">
-        {access.until === null ? <span className="quiet">no end</span> : <TimeLeft until={access.until} />}
+        <AccessEnd access={access} />
       </Table.Td>
       <Table.Td visibleFrom="sm">
         <RelativeTime at={access.granted_at} />, by <Principal of={access.granted_by} />
@@ -115,9 +130,9 @@ function AccessRow({ access, onRevoke }: AccessRowProps) {
           {access.reason ?? ''}
         </Text>
       </Table.Td>
-      {onRevoke && (
+      {canRevoke && (
         <Table.Td ta="right">
-          {principal !== me.principal && (
+          {principal !== me.principal && access.ended_at === null && (
             <Button size="compact-xs" variant="default" onClick={onRevoke}>
               {access.effect === 'grant' ? 'Revoke' : 'End'}
             </Button>
@@ -128,9 +143,25 @@ function AccessRow({ access, onRevoke }: AccessRowProps) {
   )
 }
 
-function EffectBadge({ access: { effect, break_glass } }: { readonly access: Access }) {
-  const [text, color] =
+function AccessEnd({ access: { until, ended_at, ended_by } }: { readonly access: Access }) {
+  if (ended_at !== null)
+    return (
+      <>
+        ended <RelativeTime at={ended_at} />
+        {ended_by !== null && (
+          <>
+            , by <Principal of={ended_by} />
+          </>
+        )}
+      </>
+    )
+  return until === null ? <span className="quiet">no end</span> : <TimeLeft until={until} />
+}
+
+function EffectBadge({ access: { effect, break_glass, ended_at } }: { readonly access: Access }) {
+  const [text, colorInForce] =
     effect === 'exclude' ? ['excluded', 'red'] : break_glass ? ['emergency access', 'orange'] : ['access', 'teal']
+  const color = ended_at === null ? colorInForce : 'gray'
   return (
     <Badge variant="light" tt="none" miw="max-content" color={color}>
       {text}

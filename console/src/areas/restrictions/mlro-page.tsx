@@ -31,7 +31,7 @@ export default function MlroPage() {
   return (
     <Page
       title="MLRO"
-      about="The money laundering reporting officer sees every restriction that does not exclude them. One person proposes who is designated, another confirms it."
+      about="The money laundering reporting officer sees every restriction that does not exclude them. One person proposes who is designated, another confirms it; nobody confirms a designation of their own."
       actions={propose}
     >
       <Stack gap="md">
@@ -125,10 +125,11 @@ function DesignationRow({ designation }: { readonly designation: Designation }) 
   )
 }
 
-function Decision({ designation: { designation_id, proposed_by } }: { readonly designation: Designation }) {
+function Decision({ designation: { designation_id, user_id, proposed_by } }: { readonly designation: Designation }) {
   const me = useMe()
   const may = usePermission()
   const params = { path: { designation_id } }
+  const canConfirm = ![proposed_by, `user:${user_id}`].includes(me.principal)
   const invalidates = ['mlro-designations', 'users', 'restrictions']
   const confirm = useApiMutation(() => probity.POST('/api/mlro-designations/{designation_id}/confirm', { params }), {
     invalidates,
@@ -150,13 +151,13 @@ function Decision({ designation: { designation_id, proposed_by } }: { readonly d
         >
           Withdraw
         </Button>
-        {proposed_by !== me.principal && (
+        {canConfirm && (
           <Button size="compact-xs" loading={confirm.isRunning} onClick={() => confirm.run(undefined)}>
             Confirm
           </Button>
         )}
       </Group>
-      {proposed_by === me.principal && (
+      {!canConfirm && (
         <Text size="xs" c="dimmed">
           Another person must confirm.
         </Text>

@@ -16,6 +16,7 @@ import { Page } from '#console/ui/page.tsx'
 import { PartTabs } from '#console/ui/part-tabs.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { RestrictedObjects } from '#console/ui/restriction/restricted-objects.tsx'
 import { type Restriction, restrictionQuery } from '#console/ui/restriction/restriction-queries.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { AccessLog } from './access-log.tsx'
@@ -49,6 +50,14 @@ export default function RestrictionPage() {
         <Section title="Details">
           <RestrictionFacts restriction={restriction} />
         </Section>
+        {restriction.is_in_force && (
+          <Section title="What it hides">
+            <RestrictedObjects restriction_id={restriction_id} max={100} />
+            <Text size="xs" c="dimmed">
+              Cases, alerts and documents, among the newest 200 of each, with what is stored about them.
+            </Text>
+          </Section>
+        )}
         <PartTabs
           label="Parts of the restriction"
           offered={offered}

@@ -150,9 +150,13 @@ function Row({ item, rates, onOpen }: RowProps) {
         ) : (
           <Group gap={6} wrap="nowrap">
             <ResultMark of={item} />
-            <Anchor component="button" type="button" size="sm" onClick={onOpen}>
-              Why<span className="sr-only"> item {item.seq}</span>
-            </Anchor>
+            {item.is_erased ? (
+              <span className="quiet">subject erased</span>
+            ) : (
+              <Anchor component="button" type="button" size="sm" onClick={onOpen}>
+                Why<span className="sr-only"> item {item.seq}</span>
+              </Anchor>
+            )}
           </Group>
         )}
       </Table.Td>

@@ -60,6 +60,8 @@ export function DocumentContent({ document, isSmall = false }: DocumentContentPr
           Download
         </Button>
         <Text size={isSmall ? 'xs' : 'sm'} c="dimmed">
+          {!canPreview(document) &&
+            'Only texts and images of at most 5 MB are shown here; a PDF or another file may contain active content, so it can only be downloaded. '}
           Every time is recorded in the custody of the document.
         </Text>
       </Group>

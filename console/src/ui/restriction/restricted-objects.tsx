@@ -52,19 +52,25 @@ function useRestrictedObjects(): readonly RestrictedObject[] {
   return data ?? []
 }
 
-export function RestrictedObjects({ restriction_id }: { readonly restriction_id: string }) {
+interface RestrictedObjectsProps {
+  readonly restriction_id: string
+  /** How many are named. */
+  readonly max?: number
+}
+
+export function RestrictedObjects({ restriction_id, max = MAX_SHOWN }: RestrictedObjectsProps) {
   const found = useRestrictedObjects().filter((one) => one.restriction_id === restriction_id)
   if (found.length === 0) return null
   return (
     <Text size="sm" component="ul" className="plain-list">
-      {found.slice(0, MAX_SHOWN).map(({ to, name }) => (
+      {found.slice(0, max).map(({ to, name }) => (
         <li key={to}>
           <PageLink to={to} inherit>
             {name}
           </PageLink>
         </li>
       ))}
-      {found.length > MAX_SHOWN && <li className="quiet">and {found.length - MAX_SHOWN} more</li>}
+      {found.length > max && <li className="quiet">and {found.length - max} more</li>}
     </Text>
   )
 }

@@ -31,6 +31,7 @@ export type NewSecondLook = Pick<
   | 'alert_id'
   | 'revision'
   | 'dismissed_by'
+  | 'reason_code'
   | 'sample_code'
   | 'sample_version'
   | 'seed'
@@ -40,14 +41,16 @@ export type NewSecondLook = Pick<
 
 export const insertSecondLook = (tx: Tx, look: NewSecondLook) =>
   tx.run(
-    `insert into app.alert_second_look (tenant_id, look_id, alert_id, revision, dismissed_by, sample_code, sample_version, seed, rate_bps, bucket)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    `insert into app.alert_second_look (tenant_id, look_id, alert_id, revision, dismissed_by, reason_code, sample_code, sample_version, seed,
+       rate_bps, bucket)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
     [
       tx.tenant_id,
       look.look_id,
       look.alert_id,
       look.revision,
       look.dismissed_by,
+      look.reason_code,
       look.sample_code,
       look.sample_version,
       look.seed,
@@ -56,7 +59,8 @@ export const insertSecondLook = (tx: Tx, look: NewSecondLook) =>
     ],
   )
 
-const columns = `l.look_id, l.alert_id, a.title, a.source, a.priority, a.reason_code, l.dismissed_by, l.revision, l.sample_code, l.sample_version,
+// Looks from before the reason was stored with them: an alert that is still dismissed says it.
+const columns = `l.look_id, l.alert_id, a.title, a.source, a.priority, coalesce(l.reason_code, a.reason_code) as reason_code, l.dismissed_by, l.revision, l.sample_code, l.sample_version,
   l.seed, l.rate_bps, l.bucket, l.state, l.decided_at, l.decided_by, l.created_at, a.restriction_id,
   app.is_in_force(a.restriction_id) as is_in_force`
 const source = `app.alert_second_look l join app.alert a on a.tenant_id = l.tenant_id and a.alert_id = l.alert_id`

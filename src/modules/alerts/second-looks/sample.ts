@@ -28,6 +28,7 @@ interface DismissedAlert {
   readonly source: string
   readonly priority: Priority
   readonly dismissed_by: string
+  readonly reason_code: string | null
   readonly revision: number
   readonly restriction_id: string
 }
@@ -41,10 +42,10 @@ export async function addSecondLook(kernel: Capabilities<'caches'>, tx: Tx, aler
   const { code, seed, rate_bps } = sample
   const bucket = computeBucket(seed, alert.alert_id)
   if (bucket >= rate_bps) return
-  const { alert_id, dismissed_by, revision } = alert
+  const { alert_id, dismissed_by, reason_code, revision } = alert
   const chosen = { sample_code: code, sample_version: list.pointer.version, seed, rate_bps, bucket }
   const look_id = uuidv7()
-  await insertSecondLook(tx, { look_id, alert_id, revision, dismissed_by, ...chosen })
+  await insertSecondLook(tx, { look_id, alert_id, revision, dismissed_by, reason_code, ...chosen })
   const { priority, source, restriction_id } = alert
   await workItems.openWork(kernel, tx, { ...toLookItem(look_id), priority, source, restriction_id })
 }

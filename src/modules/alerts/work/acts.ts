@@ -208,8 +208,9 @@ async function close(context: ActContext, alert: AlertRow, reason: Partial<Alert
   const closed = { ...reason, state: 'dismissed', dismissed_by: principal, snoozed_until: null } as const
   await workItems.completeWork(tx, toWorkItem(alert_id))
   await change(context, alert, closed, note)
-  await addSecondLook(kernel, tx, { ...alert, dismissed_by: principal, revision: alert.revision + 1 })
-  await announce(context, alert, alertDismissed, { priority, reason_code: reason.reason_code ?? alert.reason_code })
+  const reason_code = reason.reason_code ?? alert.reason_code
+  await addSecondLook(kernel, tx, { ...alert, reason_code, dismissed_by: principal, revision: alert.revision + 1 })
+  await announce(context, alert, alertDismissed, { priority, reason_code })
 }
 
 export const confirmDismissal: Act<{ note?: Note }> = async (context, alert, { note }) => {

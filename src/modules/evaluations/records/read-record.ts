@@ -7,7 +7,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { resolver } from '#modules/definitions/index.ts'
 
-import { deferEvaluation, type EvaluationWithReceipt, findEvaluation } from '../queries.ts'
+import { deferEvaluation, type EvaluationWithReceipt, findErasedAt, findEvaluation } from '../queries.ts'
 import { type EvaluationRow, listMismatchedColumns, toMacInput } from './record.ts'
 import { encryptDocument, type OpenedDocument, openDocuments } from './stored-document.ts'
 
@@ -52,7 +52,23 @@ export interface StoredEvaluation {
   readonly faults: readonly string[]
 }
 
-/** Fails with `erased`, and the hash, where the subject was erased. */
+/** What an erasure keeps of a decision, for the problem that is answered in its place. */
+const toKeptMembers = async (tx: Tx, stored: EvaluationWithReceipt) => ({
+  evaluation_id: stored.evaluation_id,
+  subject_id: stored.subject_id,
+  family: stored.family,
+  definition_key: stored.definition_key,
+  definition_version: stored.definition_version,
+  band: stored.band,
+  score_bps: stored.score_bps,
+  hit: stored.hit,
+  decided_at: stored.decided_at,
+  erased_at: stored.subject_id === null ? null : await findErasedAt(tx, stored.subject_id),
+  document_hash: stored.document_hash,
+  receipt_hash: stored.receipt_hash,
+})
+
+/** Fails with `erased`, and what remains, where the subject was erased. */
 export async function readEvaluation(
   kernel: ReadCapabilities,
   tx: Tx,
@@ -60,8 +76,7 @@ export async function readEvaluation(
 ): Promise<StoredEvaluation> {
   const { document_encrypted, ...stored } = assertFound(await findEvaluation(tx, evaluation_id))
   const [opened] = (await openDocuments(kernel, tx, [{ ...stored, document_encrypted }])) as [OpenedDocument]
-  const { document_hash, receipt_hash } = stored
-  if (opened.state === 'erased') throw new OwnerKeyDestroyed({ evaluation_id, document_hash, receipt_hash })
+  if (opened.state === 'erased') throw new OwnerKeyDestroyed(await toKeptMembers(tx, stored))
   const row = { ...stored, document: opened.document ?? '' }
   const faults: string[] = []
   const content = parseJson<DecisionContent>(row.document)
