@@ -116,6 +116,9 @@ async function storeTraces(): Promise<void> {
   const { hold_id } = await t.make('POST /holds', { body: hold, token: author })
   await t.make(`POST /holds/${hold_id}/release`, { body: { reason: `${NAME} was acquitted` } })
   await t.make('POST /restrictions', { body: { purpose: `Suspicion about ${NAME}`, is_in_force: false } })
+  // Neither of the two who decide sees it.
+  const third = await t.token(undefined, `user:${uuidv7()}`)
+  await t.make('POST /restrictions', { token: third, body: { purpose: `Case about ${NAME}`, is_in_force: true } })
   await storeDocuments(author)
   await storeAlerts(author)
   await t.make('POST /batch-evaluations/schedules', {

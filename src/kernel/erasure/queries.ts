@@ -26,6 +26,8 @@ export interface ErasableRows {
   /** A condition under which the row, and with it the subject, is kept like one that is held. */
   readonly kept?: string
   readonly restriction?: string
+  /** Erased also where nobody who decided can see it: the row describes a restriction and is no record of what it protects. */
+  readonly even_hidden?: true
 }
 
 /** Enough to work through; the next preview shows the others. */
@@ -38,10 +40,10 @@ const match = (one: ErasableRows): string =>
   `app.match_erasure(${one.owner ?? 'null::uuid'}, ${one.text}, ${one.json ?? 'null::jsonb'}, m.subject_id, m.sure, m.own, m.marks)`
 
 /** By a legal hold or a rule of the class; or, of rows that only mention the subject, by a restriction that nobody who decided can see. */
-function isKept({ held_by = [], kept, restriction }: ErasableRows): string {
+function isKept({ held_by = [], kept, restriction, even_hidden }: ErasableRows): string {
   const rules = held_by.map((object) => `app.is_held(${object})`)
   if (kept !== undefined) rules.push(`(${kept})`)
-  if (restriction !== undefined) rules.push(`app.is_closed_to_erasure(${restriction})`)
+  if (restriction !== undefined && !even_hidden) rules.push(`app.is_closed_to_erasure(${restriction})`)
   return rules.length === 0 ? 'false' : `(${rules.join(' or ')})`
 }
 
