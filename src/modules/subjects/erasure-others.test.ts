@@ -473,12 +473,14 @@ describe('what is held, and what is investigated', () => {
   test('an investigation that is not ended keeps its subject', async () => {
     const subject_id = await newSubject('Ines Investigated')
     await make(bank.officer, 'POST /investigations', { subject_id, playbook_key: 'edd-person' })
-    expect(await answersOf(bank.other, subject_id)).toEqual([false, 409, 'legal_hold'])
+    expect(await answersOf(bank.other, subject_id)).toEqual([false, 409, 'open_case'])
     expect(await preview(subject_id)).toMatchObject({
-      ...{ investigations: { outcome: 'keep', rule: 'hold' }, alerts: { outcome: 'erase' } },
+      ...{ investigations: { outcome: 'keep', rule: 'open_case' }, alerts: { outcome: 'erase' } },
     })
     const erasure_id = await insertRequested(bank, subject_id)
     await expect(updateExecuting(bank, erasure_id)).rejects.toMatchObject({ code: 'legal_hold' })
+    await make(bank.officer, 'POST /holds', { object_kind: 'subject', object_id: subject_id, reason: 'Court order' })
+    expect(await answersOf(bank.other, subject_id)).toEqual([false, 409, 'legal_hold'])
   })
 })
 
