@@ -15,6 +15,8 @@ type Upload = components['schemas']['Upload']
 export interface UploadOptions {
   /** Stored as provenance; by default the name of a File. */
   readonly file_name?: string
+  /** Of the document that the bytes are for: the event of the upload is hidden with it. */
+  readonly restriction_id?: string
   readonly idempotency_key?: string
   readonly signal?: AbortSignal
   /** Called with the number of bytes sent; a retry starts again from 0. */
@@ -27,8 +29,9 @@ export interface Uploads {
 
 export function createUploads(url: string, send: Transport): Uploads {
   return {
-    create: async (content, { file_name = getFileName(content), idempotency_key, signal, onProgress } = {}) => {
-      const query = file_name === undefined ? '' : `?file_name=${encodeURIComponent(file_name)}`
+    create: async (content, options = {}) => {
+      const { file_name = getFileName(content), restriction_id, idempotency_key, signal, onProgress } = options
+      const query = toQuery({ file_name, restriction_id })
       const tracksProgress = onProgress !== undefined && canTrackProgress(content)
       const body = () => (onProgress && !tracksProgress ? trackProgress(content, onProgress) : content)
       const init = {
@@ -60,6 +63,11 @@ export function createUploads(url: string, send: Transport): Uploads {
       return upload as Upload
     },
   }
+}
+
+function toQuery(parameters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined) as [string, string][]
+  return given.length === 0 ? '' : `?${given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
 }
 
 const getFileName = (content: UploadContent): string | undefined =>

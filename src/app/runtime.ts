@@ -23,6 +23,7 @@ import { createUserProvisioning, UsageCounter } from '#modules/access/index.ts'
 import { createToolProtocolCheck } from '#modules/mcp/index.ts'
 import { countStatuses } from '#modules/plugins/index.ts'
 import { createKernel } from './create-kernel.ts'
+import { ErasureGuard } from './erasures/erasure-guard.ts'
 import { createLedgerCheck } from './erasures/ledger-check.ts'
 import { tuneGarbageCollector } from './garbage-collection.ts'
 import { buildTrustedIssuers } from './issuers.ts'
@@ -60,6 +61,8 @@ export class Runtime {
   readonly database: Database
   readonly metrics = new Metrics()
   readonly kernel: Kernel
+  /** Starts with whoever serves requests. */
+  readonly erasureGuard: ErasureGuard
   readonly #options: RuntimeOptions
   readonly #usage = new UsageCounter()
   readonly #flushTimer: NodeJS.Timeout
@@ -73,6 +76,11 @@ export class Runtime {
     const { database } = parts
     this.#options = options
     this.database = database
+    const ledger = options.erasureLedger ?? null
+    this.erasureGuard = new ErasureGuard(
+      (onUnerased) => createLedgerCheck(ledger, database, () => this.#connectEverywhere(), onUnerased),
+      options.log,
+    )
     const readinessChecks = createReadinessChecks({
       database,
       expected_schema: options.build.schema_version,
@@ -80,7 +88,7 @@ export class Runtime {
       ...(options.readiness_timeout_ms !== undefined && { timeout_ms: options.readiness_timeout_ms }),
       countPlugins: () => this.#countPlugins(),
       checkToolProtocol: createToolProtocolCheck(() => this.kernel),
-      checkErasures: createLedgerCheck(options.erasureLedger ?? null, database, () => this.#connectEverywhere()),
+      checkErasures: this.erasureGuard.check,
     })
     this.kernel = createKernel(options, { ...parts, metrics: this.metrics, readinessChecks })
     addRuntimeMetrics(this.metrics, {
@@ -119,6 +127,7 @@ export class Runtime {
       strict,
       trusted_proxies,
       cors: createCors(cors_origins),
+      assertServable: (tenant_id) => this.erasureGuard.assertErased(tenant_id),
       isOverloaded: () => database.semaphore.waiting >= pool_size * WAITING_PER_CONNECTION,
       onRequestFinished: (request) => this.#usage.observe(request),
       ...(assets && { assets }),
@@ -196,6 +205,7 @@ export class Runtime {
 
   async close(): Promise<void> {
     clearInterval(this.#flushTimer)
+    this.erasureGuard.stop()
     const { threads, printing, egress } = this.kernel
     await Promise.all([this.#options.threads ? undefined : threads.close(), printing.pdf.close(), egress.close()])
     await this.flushUsage().catch(() => {})

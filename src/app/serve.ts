@@ -92,6 +92,7 @@ export async function serve(options: ServeOptions, life: ProcessLifecycle): Prom
   }
   let port: number | null = null
   if (options.http) {
+    await runtime.erasureGuard.start()
     const server = await runtime.createServer()
     // Now, not when they are asked for: a build could have replaced the file by then.
     await loadApiExamples(modules)

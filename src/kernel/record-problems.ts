@@ -7,6 +7,11 @@ export const recordProblems = {
     title: 'A legal hold keeps it',
     advice: 'Nothing was changed. It can be deleted or erased when another person has released every hold on it.',
   },
+  open_case: {
+    status: 409,
+    title: 'An investigation that is not ended keeps it',
+    advice: 'Nothing was changed. It can be erased when every investigation of the subject is ended.',
+  },
   document_refused: {
     status: 409,
     title: 'The file cannot be stored as a document',

@@ -24,6 +24,11 @@ export function createRecordTriggers(
       await t.make('POST /holds', { body: { object_kind: 'subject', object_id: subject_id, reason: 'Court order' } })
       return erase()
     },
+    open_case: async () => {
+      const { t, subject_id, erase } = await prepare()
+      await t.make('POST /investigations', { body: { subject_id, playbook_key: 'edd-person' } })
+      return erase()
+    },
     retention: async () => {
       const { t, erase } = await prepare()
       await t.make('PATCH /tenant', { body: { jurisdictions: ['DE'] } })

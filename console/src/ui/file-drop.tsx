@@ -18,11 +18,20 @@ interface FileDropProps {
   readonly extensions: readonly string[]
   /** The purpose of the file. */
   readonly label?: string
+  /** Of what the file becomes part of. */
+  readonly restriction_id?: string | null
   readonly onFile: (file: File) => void
   readonly onUploaded: (upload: Upload | null) => void
 }
 
-export function FileDrop({ upload, extensions, label = 'File to import', onFile, onUploaded }: FileDropProps) {
+export function FileDrop({
+  upload,
+  extensions,
+  label = 'File to import',
+  restriction_id,
+  onFile,
+  onUploaded,
+}: FileDropProps) {
   const [file, setFile] = useState<File | null>(null)
   const [percent, setPercent] = useState(0)
   const abort = useRef<AbortController | null>(null)
@@ -31,6 +40,7 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
       abort.current = new AbortController()
       setPercent(0)
       return probity.uploads.create(chosen, {
+        ...(restriction_id && { restriction_id }),
         signal: abort.current.signal,
         onProgress: ({ sent_bytes }) => setPercent(toPercent(sent_bytes, chosen.size)),
       })

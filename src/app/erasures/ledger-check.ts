@@ -23,11 +23,15 @@ const ledgerIncomplete: CheckResult = {
   detail: 'the database has erasures that the erasure ledger does not have: look at PROBITY_ERASURE_LEDGER',
 }
 
-/** `getEverywhere` connects as the role that sees the erasures of all tenants: a ledger that was lost names none. */
+/**
+ * `getEverywhere` connects as the role that sees the erasures of all tenants: a ledger that was lost names none. `onUnerased` is told
+ * which tenants have subjects that were erased, each time everything was compared.
+ */
 export function createLedgerCheck(
   ledger: ErasureLedger | null,
   database: Pick<Database, 'read'>,
   getEverywhere: () => Pick<Database, 'one'>,
+  onUnerased: (tenant_ids: ReadonlySet<string>) => void = () => {},
 ): CheckFunction {
   let passed: { readonly version: string | null; readonly at_ms: number; readonly entries: number } | undefined
   return async () => {
@@ -37,7 +41,8 @@ export function createLedgerCheck(
       return { status: 'ok', entries: passed.entries }
     try {
       const entries = await ledger.read()
-      const fault = await findFault(entries, database)
+      const { fault, unerased } = await compareTenants(entries, database)
+      onUnerased(unerased)
       const isIncomplete = await getEverywhere().one(fullScope(SYSTEM_TENANT, ACTOR), (tx) =>
         hasUnlistedAnywhere(tx, entries),
       )
@@ -52,10 +57,12 @@ export function createLedgerCheck(
   }
 }
 
-async function findFault(
+async function compareTenants(
   entries: readonly LedgerEntry[],
   database: Pick<Database, 'read'>,
-): Promise<CheckResult | null> {
+): Promise<{ readonly fault: CheckResult | null; readonly unerased: ReadonlySet<string> }> {
+  let fault: CheckResult | null = null
+  const tenants = new Set<string>()
   for (const tenant_id of new Set(entries.map((entry) => entry.tenant_id))) {
     const own = entries.filter((entry) => entry.tenant_id === tenant_id)
     const scope = unrestrictedScope(tenant_id, ACTOR)
@@ -64,10 +71,11 @@ async function findFault(
       unlisted: await hasUnlisted(tx, own),
       state: await findOwnState(tx),
     }))
+    if (unerased.size > 0) tenants.add(tenant_id)
     // One that is suspended serves nobody, and is perhaps being deleted.
-    if (state === 'active' && own.some(isTenantDeletion)) return tenantIsBack
-    if (unerased.size > 0) return replayNeeded
-    if (unlisted) return ledgerIncomplete
+    if (state === 'active' && own.some(isTenantDeletion)) fault ??= tenantIsBack
+    if (unerased.size > 0) fault ??= replayNeeded
+    if (unlisted) fault ??= ledgerIncomplete
   }
-  return null
+  return { fault, unerased: tenants }
 }

@@ -116,6 +116,9 @@ async function storeTraces(): Promise<void> {
   const { hold_id } = await t.make('POST /holds', { body: hold, token: author })
   await t.make(`POST /holds/${hold_id}/release`, { body: { reason: `${NAME} was acquitted` } })
   await t.make('POST /restrictions', { body: { purpose: `Suspicion about ${NAME}`, is_in_force: false } })
+  // Neither of the two who decide sees it.
+  const third = await t.token(undefined, `user:${uuidv7()}`)
+  await t.make('POST /restrictions', { token: third, body: { purpose: `Case about ${NAME}`, is_in_force: true } })
   await storeDocuments(author)
   await storeAlerts(author)
   await t.make('POST /batch-evaluations/schedules', {
@@ -236,6 +239,17 @@ async function restoreOld(): Promise<EmptyDatabase> {
   await restoreInto(target, backup_file)
   return target
 }
+
+const mintToken = async ({ kernel }: Runtime): Promise<string> =>
+  (
+    await kernel.issuer.mint({
+      tenant_id: t.tenant_id,
+      principal: `user:${uuidv7()}`,
+      roles: ['viewer'],
+      lifetime_s: 3600,
+      name: 'Test Person',
+    })
+  ).token
 
 const worse_file = path.join(folder, 'worse.ndjson')
 /** An entry that no database takes, and one of a subject that is not there. */
@@ -387,6 +401,15 @@ describe('an older state that is restored', () => {
       const check = async () => (await runtime.kernel.readiness()).checks['erasures']
       // A check that a busy machine answers too late is asked again.
       await expect.poll(check).toMatchObject({ status: 'failed', detail: expect.stringContaining('erasures replay') })
+      const server = await runtime.createServer()
+      await runtime.erasureGuard.start()
+      const token = await mintToken(runtime)
+      const read = async () => {
+        const headers = { authorization: `Bearer ${token}` }
+        const { statusCode, body } = await server.app.inject({ url: `/api/subjects/${subject_id}`, headers })
+        return [statusCode, body]
+      }
+      expect(await read()).toEqual([503, expect.stringContaining('npx probity erasures replay')])
       // Nobody erases by an entry that this installation did not sign.
       const forged = createFileLedger(path.join(folder, 'forged.ndjson'))
       const { hash: _, signature: __, ...facts } = (await ledger.read())[0] as LedgerEntry
@@ -417,6 +440,8 @@ describe('an older state that is restored', () => {
         { state: 'ended', title: 'erased', kind: 'ended', data: { reason: 'subject_erased' }, work: 'done' },
       ])
       await expect.poll(check).toMatchObject({ status: 'ok', entries: 1 })
+      await expect.poll(read, { timeout: 20_000 }).toEqual([200, expect.stringContaining('erased')])
+      await server.close()
       expect(await replayErasures(runtime, ledger)).toEqual({ entries: 1, replayed: 0, ...none })
     } finally {
       await runtime.close()

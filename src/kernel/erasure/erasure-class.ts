@@ -27,10 +27,12 @@ export interface FoundRows {
   readonly by_mark: number
   /** Only a person can say whether they are about the subject. */
   readonly left_for_review: number
-  /** Found by a mark, and kept by a legal hold on the object they belong to, or by a restriction that nobody who decided can see. */
+  /** Found by a mark, and kept: by a legal hold on the object they belong to, as an open investigation, or by a restriction that nobody who decided can see. */
   readonly kept_by_hold: number
-  /** They belong to the subject and are kept, by a legal hold or because they are an investigation that is not ended: nothing can be erased. */
+  /** They belong to the subject and are kept by a legal hold: nothing can be erased. */
   readonly held_by_id: number
+  /** They belong to the subject and are an investigation that is not ended: nothing can be erased either. */
+  readonly open_by_id: number
   /** Ids of those left for review, some of them if there are many. */
   readonly review: readonly string[]
   /** Ids of those that are found because the request names them. */

@@ -23,9 +23,11 @@ export interface ErasableRows {
   readonly by_mark?: string
   /** Objects whose hold keeps the row. */
   readonly held_by?: readonly string[]
-  /** A condition under which the row, and with it the subject, is kept like one that is held. */
-  readonly kept?: string
+  /** A condition under which the row is a case that is not ended: it, and with it the subject, is kept like one that is held. */
+  readonly open?: string
   readonly restriction?: string
+  /** Erased also where nobody who decided can see it: the row describes a restriction and is no record of what it protects. */
+  readonly even_hidden?: true
 }
 
 /** Enough to work through; the next preview shows the others. */
@@ -37,13 +39,14 @@ const match = (one: ErasableRows): string =>
   one.match ??
   `app.match_erasure(${one.owner ?? 'null::uuid'}, ${one.text}, ${one.json ?? 'null::jsonb'}, m.subject_id, m.sure, m.own, m.marks)`
 
-/** By a legal hold or a rule of the class; or, of rows that only mention the subject, by a restriction that nobody who decided can see. */
-function isKept({ held_by = [], kept, restriction }: ErasableRows): string {
+/** By a legal hold; or, of rows that only mention the subject, by a restriction that nobody who decided can see. */
+function isHeld({ held_by = [], restriction, even_hidden }: ErasableRows): string {
   const rules = held_by.map((object) => `app.is_held(${object})`)
-  if (kept !== undefined) rules.push(`(${kept})`)
-  if (restriction !== undefined) rules.push(`app.is_closed_to_erasure(${restriction})`)
+  if (restriction !== undefined && !even_hidden) rules.push(`app.is_closed_to_erasure(${restriction})`)
   return rules.length === 0 ? 'false' : `(${rules.join(' or ')})`
 }
+
+const isOpen = ({ open = 'false' }: ErasableRows): string => `(${open})`
 
 const inTenant = ({ where = 'true' }: ErasableRows): string => `r.tenant_id = $1 and (${where})`
 
@@ -59,14 +62,15 @@ const findText = (one: ErasableRows): string => {
       ? `case f.found when 'mark' then 'review' else f.found end`
       : `case when f.found = 'review' and f.id = any (f.also) then 'mark' else f.found end`
   return `select f.restriction_id, count(*) filter (where f.kind = 'id') as by_id,
-            count(*) filter (where f.kind = 'mark' and not f.is_held) as by_mark,
+            count(*) filter (where f.kind = 'mark' and not f.is_held and not f.is_open) as by_mark,
             count(*) filter (where f.kind = 'review') as left_for_review,
-            count(*) filter (where f.kind = 'mark' and f.is_held) as kept_by_hold,
+            count(*) filter (where f.kind = 'mark' and (f.is_held or f.is_open)) as kept_by_hold,
             count(*) filter (where f.kind = 'id' and f.is_held) as held_by_id,
+            count(*) filter (where f.kind = 'id' and f.is_open) as open_by_id,
             coalesce((array_agg(distinct f.id) filter (where f.kind = 'review'))[1:${MAX_REVIEW}], '{}') as review,
             coalesce(array_agg(distinct f.id) filter (where f.kind = 'mark' and f.found = 'review'), '{}') as named
        from (select f.*, ${found} as kind
-               from (select ${one.restriction ?? 'null::uuid'} as restriction_id, (${one.id ?? 'null'})::text as id, ${isKept(one)} as is_held,
+               from (select ${one.restriction ?? 'null::uuid'} as restriction_id, (${one.id ?? 'null'})::text as id, ${isHeld(one)} as is_held, ${isOpen(one)} as is_open,
                             m.also, ${match(one)} as found
                        from app.${one.table} r cross join ${subjectRow} where ${inTenant(one)} offset 0) f
               where f.found is not null${one.id === null ? ` and f.found <> 'review'` : ''}) f
@@ -87,7 +91,7 @@ function eraseTexts(one: ErasableRows): string[] {
   const byId = change(one.set, `${match(one)} = 'id'`)
   if (one.by_mark === 'review') return [byId]
   const named = one.id === null ? '' : ` when 'review' then (${one.id})::text = any (m.also)`
-  const byMark = `case ${match(one)} when 'mark' then true${named} else false end and not ${isKept(one)}`
+  const byMark = `case ${match(one)} when 'mark' then true${named} else false end and not ${isHeld(one)} and not ${isOpen(one)}`
   return [byId, change(one.by_mark ?? one.set, byMark)]
 }
 

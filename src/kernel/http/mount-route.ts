@@ -22,6 +22,7 @@ export interface RouteServices {
   readonly dispatcher: Dispatcher
   readonly lifecycle: RequestLifecycle
   readonly cors: Pick<Cors, 'allows'>
+  readonly assertServable: (tenant_id: string) => void
 }
 
 export function mountRoute(app: FastifyInstance, route: Route, url: string, services: RouteServices): void {
@@ -118,6 +119,7 @@ class RouteAdmission {
     if (this.#route.access === 'protocol') limits.assertToolCallAllowed(tenant_id, principal, tenantStatus)
     else if (caller.isForTools) fail('token_invalid', 'This token is for the tool protocol at /api/mcp only.')
     assertRole(this.#route, actor)
+    this.#services.assertServable(tenant_id)
     context.caller = caller
     if (this.#expectsBody(request)) {
       // The request counts as in flight when its body is complete; without capacity now the body need not be sent.

@@ -25,6 +25,8 @@ export interface ServerOptions {
   readonly cors: Cors
   /** How many proxies in front are trusted to name the client's address. */
   readonly trusted_proxies: number
+  /** Throws the problem with which every request of a tenant is refused. */
+  readonly assertServable?: (tenant_id: string) => void
   /** So many requests wait for the database that one more would time out. */
   readonly isOverloaded: () => boolean
   readonly body_limits?: BodyLimits | undefined
@@ -80,7 +82,8 @@ export async function createServer(options: ServerOptions): Promise<HttpServer> 
     done()
   })
   installBodyParsers(app, kernel.limits)
-  const services = { kernel, authenticator, bodyLimiter, dispatcher, lifecycle, cors: options.cors }
+  const { cors, assertServable = () => {} } = options
+  const services = { kernel, authenticator, bodyLimiter, dispatcher, lifecycle, cors, assertServable }
   const operations = kernel.routes.filter((route) => !route.demo_only || kernel.demoSignIn !== null)
   const routes = [...operations, ...kernel.modules.flatMap((module) => module.protocols ?? [])]
   for (const route of routes) for (const url of toUrls(route)) mountRoute(app, route, url, services)

@@ -23,9 +23,10 @@ export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcom
     if (!stored) throw new LeaseLost()
     if (stored.cancel_requested) throw new JobCancelled()
     const { restriction_id } = stored
-    const scope: Scope = { ...queueScope(job), sight: chooseSight(kind, stored) }
+    const scope: Scope = { ...queueScope(job), sight: chooseSight(kind.sees, stored) }
     const { context, complete, hasFinished } = createJobContext(kernel, job, {
       scope,
+      readerScope: { ...scope, sight: chooseSight('restriction', stored) },
       restriction_id,
       kernel: pickCapabilities(kernel, kind.uses),
       payload: stored.payload,
@@ -46,7 +47,7 @@ export async function runJob(kernel: Kernel, job: RunningJob): Promise<JobOutcom
 /** The queue's own changes of a job; its body has a sight of its own. */
 const queueScope = (job: RunningJob): Scope => fullScope(job.tenant_id, `job:${job.job_id}`)
 
-function chooseSight({ sees }: JobKind, stored: { created_by: string; restriction_id: string | null }): Sight {
+function chooseSight(sees: JobKind['sees'], stored: { created_by: string; restriction_id: string | null }): Sight {
   if (sees === 'all') return 'all'
   if (sees === 'requester') return `principal:${stored.created_by}`
   return stored.restriction_id === null ? 'none' : `restriction:${stored.restriction_id}`
@@ -55,9 +56,12 @@ function chooseSight({ sees }: JobKind, stored: { created_by: string; restrictio
 function createJobContext(
   kernel: Kernel,
   job: RunningJob,
-  stored: Pick<JobContext, 'kernel' | 'payload' | 'checkpoint' | 'scope'> & { readonly restriction_id: string | null },
+  stored: Pick<JobContext, 'kernel' | 'payload' | 'checkpoint' | 'scope'> & {
+    readonly restriction_id: string | null
+    readonly readerScope: Scope
+  },
 ) {
-  const { scope, restriction_id, payload, checkpoint } = stored
+  const { scope, readerScope, restriction_id, payload, checkpoint } = stored
   const record = (tx: Tx, detail: Record<string, unknown>) =>
     recordJobEvent(kernel, job, tx, { detail, restriction_id })
   /** The last effect and the end of the job, together or not at all. */
@@ -67,6 +71,24 @@ function createJobContext(
       if ((await updateFinished(tx, job, { state: 'succeeded', result, problem: null })) !== 1) throw new LeaseLost()
       record(tx, { result })
     })
+  const runStep =
+    (as: Scope): JobContext['step'] =>
+    async (body) => {
+      job.abort.signal.throwIfAborted()
+      const { cancel_requested } = await kernel.transactions.write(as, async (tx) => {
+        const { checkpoint, progress, audit } = await body(tx)
+        if (audit) record(tx, audit)
+        const held = await updateStep(tx, job, {
+          checkpoint,
+          done: progress?.done ?? null,
+          total: progress?.total ?? null,
+          unit: progress?.unit ?? null,
+        })
+        if (!held) throw new LeaseLost()
+        return held
+      })
+      if (cancel_requested) job.abort.abort(new JobCancelled())
+    }
   let finished = false
   const context: JobContext = {
     scope,
@@ -85,22 +107,8 @@ function createJobContext(
         if (!(await lockLease(tx, job))) throw new LeaseLost()
         return result
       }),
-    step: async (body) => {
-      job.abort.signal.throwIfAborted()
-      const { cancel_requested } = await kernel.transactions.write(scope, async (tx) => {
-        const { checkpoint, progress, audit } = await body(tx)
-        if (audit) record(tx, audit)
-        const held = await updateStep(tx, job, {
-          checkpoint,
-          done: progress?.done ?? null,
-          total: progress?.total ?? null,
-          unit: progress?.unit ?? null,
-        })
-        if (!held) throw new LeaseLost()
-        return held
-      })
-      if (cancel_requested) job.abort.abort(new JobCancelled())
-    },
+    step: runStep(scope),
+    visible: { read: (body) => kernel.transactions.read(readerScope, body), step: runStep(readerScope) },
     finish: async (body) => {
       job.abort.signal.throwIfAborted()
       await complete(body)

@@ -41,6 +41,14 @@ export interface JobContext<P = unknown, C = unknown, K = object> {
   write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
   /** One transaction: the effect, the checkpoint and the check of the lease. Throws when the lease is lost. */
   step(body: (tx: Tx) => Promise<StepOutcome<C>>): Promise<void>
+  /**
+   * As those who may read the job see the rows. A kind that sees all counts by these what it publishes: result, progress, events
+   * and the number of steps must not depend on what is hidden from a reader.
+   */
+  readonly visible: {
+    read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+    step(body: (tx: Tx) => Promise<StepOutcome<C>>): Promise<void>
+  }
   /** The last effect and the end of the job in one transaction. */
   finish(body: (tx: Tx) => Promise<Record<string, unknown> | null>): Promise<void>
   /**

@@ -6,6 +6,7 @@ import type { Module } from '#kernel/module.ts'
 import { alertSource } from './alert-source.ts'
 import { insertCanaryRows } from './canary.ts'
 import { alertEvents } from './events.ts'
+import { evidenceOwner } from './evidence-owner.ts'
 import { alertErasure } from './queries.ts'
 import { alertRoutes } from './routes.ts'
 import { secondLookRoutes } from './second-looks/routes.ts'
@@ -36,6 +37,7 @@ export const alerts: Module = {
   scans: [wakeScan],
   events: alertEvents,
   work: workKinds,
+  evidence_owners: [evidenceOwner],
   constraints: {
     alert_four_eyes_ck: ['approval_own_request', 'Another person confirms the dismissal.'],
     alert_suppression_four_eyes_ck: ['approval_own_request', 'Another person confirms the suppression.'],

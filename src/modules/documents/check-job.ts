@@ -1,9 +1,12 @@
 /** Once a day: compares the stored bytes of every document with their hash, and queues scans that are missing. */
+import type { Tx } from '#kernel/database/tx.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
+import type { JobContext } from '#kernel/job/kind.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { closed } from '#kernel/schema.ts'
 import { checkStoredBytes } from './check-document.ts'
 import { PROCESS_DOCUMENT, recordDocumentEvent } from './processing-job.ts'
-import { listStoredAfter, type StoredDocument, updateAbandoned, updateChecked } from './queries.ts'
+import { listRestrictedAfter, listStoredAfter, type StoredDocument, updateAbandoned, updateChecked } from './queries.ts'
 
 export const CHECK_DOCUMENTS = 'document-check'
 
@@ -17,6 +20,10 @@ interface Checkpoint {
   readonly damaged: number
   readonly scans: number
 }
+const START: Checkpoint = { after: null, checked: 0, damaged: 0, scans: 0 }
+
+type CheckKernel = Capabilities<'auditKeys' | 'jobs' | 'metrics' | 'raiseAlarm' | 'scanner'>
+type Context = JobContext<unknown, Checkpoint, CheckKernel>
 
 export const checkDocumentsJob = defineJob({
   kind: CHECK_DOCUMENTS,
@@ -28,53 +35,79 @@ export const checkDocumentsJob = defineJob({
   // Bytes of restricted documents are checked too.
   sees: 'all',
   uses: ['auditKeys', 'jobs', 'metrics', 'raiseAlarm', 'scanner'],
-  run: async ({ kernel, read, step, finish, signal, tenant_id, checkpoint }) => {
-    let state = (checkpoint as Checkpoint | null) ?? { after: null, checked: 0, damaged: 0, scans: 0 }
+  run: async (context: Context) => {
+    const { read, step, write, visible, finish } = context
     await step(async (tx) => {
       await updateAbandoned(tx)
       return {}
     })
-    for (;;) {
-      const documents = await read((tx) => listStoredAfter(tx, state.after, BATCH))
-      for (const document of documents) {
-        signal.throwIfAborted()
-        const is_intact = await checkStoredBytes(kernel, { tenant_id, read }, document)
-        const needsScan = kernel.scanner !== null && ['not_scanned', 'failed'].includes(document.scan_state)
-        const isQueued = needsScan && state.scans < MAX_SCANS
-        const next: Checkpoint = {
-          after: document.document_id,
-          checked: state.checked + 1,
-          damaged: state.damaged + (is_intact ? 0 : 1),
-          scans: state.scans + (isQueued ? 1 : 0),
-        }
-        await step(async (tx) => {
-          // Bytes that fit again were restored: a person confirms that by verifying the document.
-          if (is_intact && document.state === 'stored') await updateChecked(tx, document.document_id, 'stored')
-          if (!is_intact) await updateChecked(tx, document.document_id, 'damaged')
-          if (!is_intact && document.state === 'stored') recordDamage(document, tx)
-          if (isQueued) await queueScan(document, tx)
-          return { checkpoint: next, progress: { done: next.checked, unit: 'documents' } }
-        })
-        state = next
-      }
-      if (documents.length < BATCH) break
-    }
-    await finish(async () => ({ checked: state.checked, damaged: state.damaged, scans: state.scans }))
+    const { checked, damaged, scans } = await checkAll(context, context.checkpoint ?? START, {
+      list: (after) => visible.read((tx) => listStoredAfter(tx, after, BATCH)),
+      save: (checkpoint, apply) =>
+        step(async (tx) => {
+          await apply(tx)
+          return { checkpoint, progress: { done: checkpoint.checked, unit: 'documents' } }
+        }),
+    })
+    // Not counted, and without steps of the job: its readers do not know of these.
+    await checkAll(context, START, {
+      list: (after) => read((tx) => listRestrictedAfter(tx, after, BATCH)),
+      save: (_, apply) => write(apply),
+    })
+    await finish(async () => ({ checked, damaged, scans }))
     return null
-
-    function recordDamage({ document_id, restriction_id }: StoredDocument, tx: Parameters<typeof updateAbandoned>[0]) {
-      const detail = { act: 'damaged' }
-      recordDocumentEvent(kernel, tx, { kind: CHECK_DOCUMENTS, document_id, restriction_id, detail })
-    }
-
-    function queueScan({ document_id, restriction_id }: StoredDocument, tx: Parameters<typeof updateAbandoned>[0]) {
-      return kernel.jobs.enqueue(tx, {
-        kind: PROCESS_DOCUMENT,
-        payload: { document_id },
-        resource: `/documents/${document_id}`,
-        restriction_id,
-        unlimited: true,
-      })
-    }
   },
 })
+
+interface Pass {
+  readonly list: (after: string | null) => Promise<readonly StoredDocument[]>
+  readonly save: (next: Checkpoint, apply: (tx: Tx) => Promise<void>) => Promise<void>
+}
+
+async function checkAll(context: Context, start: Checkpoint, { list, save }: Pass): Promise<Checkpoint> {
+  const { kernel, read, signal, tenant_id } = context
+  let state = start
+  for (;;) {
+    const documents = await list(state.after)
+    for (const document of documents) {
+      signal.throwIfAborted()
+      const is_intact = await checkStoredBytes(kernel, { tenant_id, read }, document)
+      const needsScan = kernel.scanner !== null && ['not_scanned', 'failed'].includes(document.scan_state)
+      const isQueued = needsScan && state.scans < MAX_SCANS
+      state = {
+        after: document.document_id,
+        checked: state.checked + 1,
+        damaged: state.damaged + (is_intact ? 0 : 1),
+        scans: state.scans + (isQueued ? 1 : 0),
+      }
+      await save(state, async (tx) => {
+        await storeCheck(kernel, tx, document, is_intact)
+        if (isQueued) await queueScan(kernel, tx, document)
+      })
+    }
+    if (documents.length < BATCH) return state
+  }
+}
+
+async function storeCheck(
+  kernel: CheckKernel,
+  tx: Tx,
+  { document_id, restriction_id, state }: StoredDocument,
+  is_intact: boolean,
+): Promise<void> {
+  // Bytes that fit again were restored: a person confirms that by verifying the document.
+  if (is_intact && state === 'stored') await updateChecked(tx, document_id, 'stored')
+  if (!is_intact) await updateChecked(tx, document_id, 'damaged')
+  const detail = { act: 'damaged' }
+  if (!is_intact && state === 'stored')
+    recordDocumentEvent(kernel, tx, { kind: CHECK_DOCUMENTS, document_id, restriction_id, detail })
+}
+
+const queueScan = (kernel: CheckKernel, tx: Tx, { document_id, restriction_id }: StoredDocument) =>
+  kernel.jobs.enqueue(tx, {
+    kind: PROCESS_DOCUMENT,
+    payload: { document_id },
+    resource: `/documents/${document_id}`,
+    restriction_id,
+    unlimited: true,
+  })

@@ -127,6 +127,22 @@ describe('attaching evidence', () => {
   })
 })
 
+describe('evidence of an alert', () => {
+  test('takes the restriction of the alert, and is hidden with it', async () => {
+    const report = { source: 'desk', dedup_key: 'key:1', title: 'Unusual payments', priority: 'high', subject_id }
+    const { alert_id } = await t.make('POST /alerts', { body: { ...report, facts: [{ name: 'sum', value: '1' }] } })
+    const item = await attach({ ...reference, owner_kind: 'alert', owner_id: alert_id })
+    expect(item).toMatchObject({ owner_kind: 'alert', owner_id: alert_id, restriction_id: null })
+    const { restriction_id } = await t.make(`GET /alerts/${alert_id}`)
+    const outsider = await w.person(t.tenant_id, ['analyst'])
+    const read = async () => (await w.call(`GET /evidence/${item.evidence_id}`, { token: outsider.token })).status
+    expect(await read()).toBe(200)
+    await t.make(`POST /restrictions/${restriction_id}/impose`)
+    expect(await read()).toBe(404)
+    expect(await t.make(`GET /evidence/${item.evidence_id}`)).toMatchObject({ restriction_id })
+  })
+})
+
 describe('an evidence item', () => {
   test('says when its object was altered, and when it is gone', async () => {
     const object_id = await newDocument(t)

@@ -283,14 +283,21 @@ export interface StoredDocument {
   readonly restriction_id: string | null
 }
 
+const listStored =
+  (condition: string) =>
+  (tx: Tx, after: string | null, count: number): Promise<StoredDocument[]> =>
+    tx.query<StoredDocument>(
+      `select document_id, encrypted_sha256, size_bytes, state, scan_state, restriction_id from app.document
+        where tenant_id = $1 and ($2::uuid is null or document_id > $2) and state in ('stored', 'damaged') and ${condition}
+        order by document_id limit $3`,
+      [tx.tenant_id, after, count],
+    )
+
 /** With bytes, in the order of ids. */
-export const listStoredAfter = (tx: Tx, after: string | null, count: number) =>
-  tx.query<StoredDocument>(
-    `select document_id, encrypted_sha256, size_bytes, state, scan_state, restriction_id from app.document
-      where tenant_id = $1 and ($2::uuid is null or document_id > $2) and state in ('stored', 'damaged')
-      order by document_id limit $3`,
-    [tx.tenant_id, after, count],
-  )
+export const listStoredAfter = listStored('true')
+
+/** Of these, those with a restriction in force. */
+export const listRestrictedAfter = listStored('restriction_id is not null and app.is_in_force(restriction_id)')
 
 /** Whose job has ended without storing them, or is gone. */
 export const updateAbandoned = (tx: Tx) =>

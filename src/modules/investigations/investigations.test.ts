@@ -712,7 +712,7 @@ test('an erasure of the subject waits for its open cases, and leaves what was de
   await end(ended.investigation_id, 'INV_NO_SUSPICION')
   const sealed = (await send(officer, `GET ${at}/seal`)).json
   const kept = await send(officer, `POST /subjects/${subject_id}/erase`, { reason: 'Asked for' })
-  expect([kept.status, kept.json.code]).toEqual([409, 'legal_hold'])
+  expect([kept.status, kept.json.code]).toEqual([409, 'open_case'])
   await send(analyst, `POST ${requests}/${request_id}/fulfil`, {})
   await end(running.investigation_id, 'INV_FALSE_MATCH')
 

@@ -411,7 +411,7 @@ export const caseTexts = createErasureClass(
       owner: 'r.subject_id',
       text: `concat_ws(E'\\n', r.title, r.origin_reference, r.gathering_problem::text)`,
       // Otherwise nobody could end it.
-      kept: `r.state in ('open', 'proposed')`,
+      open: `r.state in ('open', 'proposed')`,
       set: `title = 'erased', origin_reference = null, gathering_problem = null`,
     },
   ],

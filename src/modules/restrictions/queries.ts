@@ -320,6 +320,7 @@ export const restrictionErasure = createErasureClass('restrictions', 'Purposes a
     text: `concat_ws(E'\\n', r.purpose, r.lift_reason)`,
     set: `purpose = 'erased', lift_reason = case when r.lift_reason is null then null else 'erased' end`,
     restriction: 'r.restriction_id',
+    even_hidden: true,
   },
   {
     table: 'restriction_access',
@@ -329,6 +330,7 @@ export const restrictionErasure = createErasureClass('restrictions', 'Purposes a
     where: 'r.reason is not null',
     set: `reason = case when r.break_glass then 'erased' end`,
     restriction: 'r.restriction_id',
+    even_hidden: true,
   },
   {
     table: 'restriction_access_ended',

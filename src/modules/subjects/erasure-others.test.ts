@@ -332,19 +332,26 @@ describe('what nobody who decides can see', () => {
     expect((await w.call(`GET /documents/${document_id}`, { token: at.officer.token })).json.state).toBe('erased')
   })
 
-  test('keeps rows that only mention the subject, and counts them for those with access', async () => {
+  test('keeps rows that only mention the subject, and counts them for those with access; purposes are overwritten', async () => {
     const at = await makeBank()
     const name = 'Wim Mentioned'
     const subject_id = await newSubject(name, null, at)
     const purpose = `Suspicion about ${name}`
     const { restriction_id } = await make(at.officer, 'POST /restrictions', { purpose, is_in_force: true })
+    const title = `Minutes about ${name}`
+    const document_id = await newDocument(at.officer, title, { restriction_id })
     const { erasure_id } = await make(at.other, `POST /subjects/${subject_id}/erase`, { reason: 'Request' })
     const { job_id } = await make(at.editor, `POST /erasures/${erasure_id}/confirm`)
     expect(await w.ended(at.tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
-    expect((await make(at.officer, `GET /restrictions/${restriction_id}`)).purpose).toBe(purpose)
+    expect((await make(at.officer, `GET /documents/${document_id}`)).title).toBe(title)
+    expect((await make(at.officer, `GET /restrictions/${restriction_id}`)).purpose).toBe('erased')
     const { annexes } = await make(at.officer, `GET /erasures/${erasure_id}/certificate`)
-    const counts = { class: 'restrictions', count: 0, left_for_review: 0, kept_by_hold: 1 }
-    expect(annexes.map((one: { erased: object[] }) => one.erased)).toEqual([[counts]])
+    expect(annexes.map((one: { erased: object[] }) => one.erased)).toEqual([
+      [
+        { class: 'documents', count: 0, left_for_review: 0, kept_by_hold: 1 },
+        { class: 'restrictions', count: 1, left_for_review: 0, kept_by_hold: 0 },
+      ],
+    ])
     expect((await make(at.other, `GET /erasures/${erasure_id}/certificate`)).annexes).toEqual([])
   })
 })
@@ -466,12 +473,14 @@ describe('what is held, and what is investigated', () => {
   test('an investigation that is not ended keeps its subject', async () => {
     const subject_id = await newSubject('Ines Investigated')
     await make(bank.officer, 'POST /investigations', { subject_id, playbook_key: 'edd-person' })
-    expect(await answersOf(bank.other, subject_id)).toEqual([false, 409, 'legal_hold'])
+    expect(await answersOf(bank.other, subject_id)).toEqual([false, 409, 'open_case'])
     expect(await preview(subject_id)).toMatchObject({
-      ...{ investigations: { outcome: 'keep', rule: 'hold' }, alerts: { outcome: 'erase' } },
+      ...{ investigations: { outcome: 'keep', rule: 'open_case' }, alerts: { outcome: 'erase' } },
     })
     const erasure_id = await insertRequested(bank, subject_id)
     await expect(updateExecuting(bank, erasure_id)).rejects.toMatchObject({ code: 'legal_hold' })
+    await make(bank.officer, 'POST /holds', { object_kind: 'subject', object_id: subject_id, reason: 'Court order' })
+    expect(await answersOf(bank.other, subject_id)).toEqual([false, 409, 'legal_hold'])
   })
 })
 

@@ -1,9 +1,11 @@
 /** Probes, the contract of the running API, uploads, and what the caller can do. */
+
+import { findRestrictionOf } from '#kernel/audit/queries.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { listUsableTools } from '#kernel/auth/tool-policy.ts'
 import { publicRoute, tenantRoute } from '#kernel/declare-route.ts'
 import { docsContentSecurityPolicy, renderDocsPage } from '#kernel/docs-page.ts'
-import { fail, type ProblemCode, problems } from '#kernel/problem.ts'
+import { assertReferenced, fail, type ProblemCode, problems } from '#kernel/problem.ts'
 import { streamReply } from '#kernel/route.ts'
 import { findUpload } from './queries.ts'
 import {
@@ -111,7 +113,8 @@ export const systemRoutes = [
     summary: 'Store bytes for a later import, batch, plugin or document',
     description:
       'Streamed into the database in pieces of 1 MiB, hashed on the way. Unused uploads are kept for 24 hours, used ones for 30 days. ' +
-      'Until something uses it, only the person or key that sent the bytes can read and use the upload; for a document always.',
+      'Until something uses it, only the person or key that sent the bytes can read and use the upload; for a document always. ' +
+      'With restriction_id, nobody without access learns from the audit record that a file was sent.',
     roles: uploaders,
     tx: 'self',
     uses: ['upload_max_bytes'],
@@ -120,11 +123,18 @@ export const systemRoutes = [
     reply: [201, Upload],
     location: (upload) => `/uploads/${upload.upload_id}`,
     links: { getUpload: { upload_id: 'upload_id' } },
-    problems: ['upload_incomplete'],
-  }).handle(async ({ request, query, kernel, write, settle }) => {
+    // not_found: a repeated request, after the access to its restriction was revoked.
+    problems: ['upload_incomplete', 'conflict', 'not_found'],
+  }).handle(async ({ request, query, kernel, read, write, settle, audit }) => {
+    const { restriction_id = null } = query
+    if (restriction_id !== null) {
+      const found = await read((tx) => findRestrictionOf(tx, 'restriction', restriction_id))
+      audit.belongsTo(assertReferenced(found, 'restriction with this id'))
+    }
     const stream = request.stream ?? fail('malformed_request', 'Send the bytes as application/octet-stream.')
     return storeUpload({ write, settle }, stream, {
       file_name: query.file_name ?? null,
+      restriction_id,
       max_bytes: kernel.upload_max_bytes,
     })
   }),

@@ -69,6 +69,12 @@ export const UploadQuery = closed({
         'Kept as provenance, without path, control, invisible or direction-changing characters; the answer has what was stored.',
     }),
   ),
+  restriction_id: Type.Optional(
+    Id({
+      description:
+        'A restriction that I may see, of the document that the bytes are for: the event in the audit record is hidden with it.',
+    }),
+  ),
 })
 
 export const Capabilities = closed(

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { waitUntil } from '#test/support/job-test-app.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { claimUpload, readUpload } from './index.ts'
@@ -18,7 +19,7 @@ let origin: string
 let tenant: string
 let token: string
 beforeAll(async () => {
-  w = await startTestApp({ upload_max_bytes: MAX_BYTES })
+  w = await startTestApp({ upload_restriction_id: null, max_bytes: MAX_BYTES })
   origin = await w.listen()
 })
 beforeEach(async () => {
@@ -108,7 +109,11 @@ describe('storing', () => {
           bytes.subarray(i * part_bytes, (i + 1) * part_bytes),
         )
         const store = { write: inTenant, settle: <T>(_: string, body: (tx: Tx) => Promise<T>) => inTenant(body) }
-        const upload = await storeUpload(store, Readable.from(parts), { file_name: null, max_bytes: MAX_BYTES })
+        const upload = await storeUpload(store, Readable.from(parts), {
+          file_name: null,
+          restriction_id: null,
+          max_bytes: MAX_BYTES,
+        })
         expect(upload.size_bytes).toBe(size_bytes)
         expect(upload.sha256).toBe(sha256(bytes))
         expect((await readBytes(upload.upload_id)).equals(bytes)).toBe(true)
@@ -217,7 +222,7 @@ describe('an incomplete upload', () => {
         throw new Error('the connection broke after the commit')
       },
     }
-    const options = { file_name: null, max_bytes: MAX_BYTES }
+    const options = { file_name: null, restriction_id: null, max_bytes: MAX_BYTES }
     await expect(storeUpload(store, Readable.from([sample(10)]), options)).rejects.toThrow('after the commit')
     expect(await left()).toEqual({ uploads: ['stored'], chunks: [10] })
   })
@@ -258,6 +263,28 @@ describe('repeating with an Idempotency-Key', () => {
   test('stores the upload when the first request failed', async () => {
     expect((await send(sample(MAX_BYTES + 1), key)).status).toBe(413)
     expect((await send(sample(MAX_BYTES), key)).status).toBe(201)
+  })
+})
+
+describe('an upload for a restricted document', () => {
+  test('has an event that is hidden with the restriction', async () => {
+    const [owner, outsider] = [
+      await w.person(tenant, ['compliance_officer']),
+      await w.person(tenant, ['compliance_officer']),
+    ]
+    const { restriction_id } = (
+      await w.call('POST /restrictions', { token: owner.token, body: { purpose: 'Case 17' } })
+    ).json
+    const upload = (who: { token: string }, id: string) =>
+      w.call(`POST /uploads?restriction_id=${id}`, { token: who.token, payload: Buffer.from('x'), headers: octets })
+    const { upload_id } = (await upload(owner, restriction_id)).json
+    const events = async (who: { token: string }) =>
+      (await w.call('GET /audit/events?operation=createUpload', { token: who.token })).json.items
+    expect(await events(owner)).toMatchObject([{ object_id: upload_id, restriction_id }])
+    expect(await events(outsider)).toEqual([])
+    // Whoever cannot see it is refused as for a random id.
+    const [hidden, random] = [await upload(outsider, restriction_id), await upload(outsider, uuidv7())]
+    expect([hidden.status, hidden.json.detail]).toEqual([409, random.json.detail])
   })
 })
 

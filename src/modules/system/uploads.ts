@@ -47,7 +47,7 @@ interface UploadStore {
 export async function storeUpload(
   store: UploadStore,
   stream: Readable,
-  options: { file_name: string | null; max_bytes: number },
+  options: { file_name: string | null; restriction_id: string | null; max_bytes: number },
 ): Promise<UploadRow> {
   const upload_id = uuidv7()
   const hash = createHash('sha256')
@@ -65,7 +65,8 @@ export async function storeUpload(
       await store.write((tx) => insertUploadChunk(tx, upload_id, seq, piece))
     }
     const sha256 = hash.digest('hex')
-    const fingerprint = `${options.file_name ?? ''}:${size_bytes}:${sha256}`
+    const restricted = options.restriction_id === null ? '' : `:${options.restriction_id}`
+    const fingerprint = `${options.file_name ?? ''}:${size_bytes}:${sha256}${restricted}`
     const stored = await store.settle(
       fingerprint,
       async (tx) =>

@@ -21,7 +21,6 @@ export const encryptCopiesJob = defineJob({
   payload: closed({}),
   // What is left to do is found in the rows.
   resumes: 'restart',
-  sees: 'all',
   uses: ['encryption', 'metrics', 'modules'],
   run: async ({ step, finish, kernel, signal }) => {
     const encrypted: Record<string, number> = {}

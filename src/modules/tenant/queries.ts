@@ -128,8 +128,15 @@ export const insertLimit = (tx: Tx, bucket: string, per_second: number, burst: n
 
 // Housekeeping -----------------------------------------------------------------------------------------------------
 
-export const removeExpiredAnswers = (tx: Tx) =>
-  tx.run('delete from app.idempotency where tenant_id = $1 and expires_at < now()', [tx.tenant_id])
+/** The table has no policy of sight: returned is how many of them belong to nothing that is hidden. */
+export const removeExpiredAnswers = async (tx: Tx): Promise<number> =>
+  (
+    await tx.find<{ removed: number }>(
+      `with gone as (delete from app.idempotency where tenant_id = $1 and expires_at < now() returning object_restriction_id)
+       select count(*) filter (where object_restriction_id is null or not app.is_in_force(object_restriction_id)) as removed from gone`,
+      [tx.tenant_id],
+    )
+  )?.removed ?? 0
 
 export const removeExpiredUploads = (tx: Tx) =>
   tx.run('delete from app.upload where tenant_id = $1 and expires_at < now()', [tx.tenant_id])
@@ -137,82 +144,94 @@ export const removeExpiredUploads = (tx: Tx) =>
 export const removeExpiredRevocations = (tx: Tx) =>
   tx.run('delete from app.revoked_token where tenant_id = $1 and expires_at < now()', [tx.tenant_id])
 
-export const removeOldJobs = (tx: Tx, keep_days: number, limit: number) =>
-  tx.run(
-    `delete from app.job where tenant_id = $1 and job_id = any (array(
-       select job_id from app.job where tenant_id = $1 and finished_at < now() - $2::bigint * interval '1 day' limit $3))`,
-    [tx.tenant_id, keep_days, limit],
-  )
+/** Counted by restriction, in force or not. */
+export interface RemovedRows {
+  readonly restriction_id: string | null
+  readonly removed: number
+}
+
+/** `statement` deletes at most $3 rows that are older than $2 days. */
+const remove =
+  (statement: string, restriction: 'restriction_id' | 'null::uuid' = 'restriction_id') =>
+  (tx: Tx, keep_days: number, limit: number) =>
+    tx.query<RemovedRows>(
+      `with gone as (${statement} returning ${restriction} as restriction_id)
+       select restriction_id, count(*) as removed from gone group by restriction_id`,
+      [tx.tenant_id, keep_days, limit],
+    )
+
+export const removeOldJobs = remove(
+  `delete from app.job where tenant_id = $1 and job_id = any (array(
+     select job_id from app.job where tenant_id = $1 and finished_at < now() - $2::bigint * interval '1 day' limit $3))`,
+)
 
 /** Rejected rows of imports that ended before the retention period; their counts stay with the import. */
-export const removeOldImportRejects = (tx: Tx, keep_days: number, limit: number) =>
-  tx.run(
-    `delete from app.dataset_import_reject where tenant_id = $1 and (import_id, seq) in (
-       select r.import_id, r.seq
-         from app.dataset_import i join app.dataset_import_reject r on r.tenant_id = i.tenant_id and r.import_id = i.import_id
-        where i.tenant_id = $1 and r.tenant_id = $1
-          and coalesce(i.finished_at, i.created_at) < now() - $2::bigint * interval '1 day'
-        limit $3)`,
-    [tx.tenant_id, keep_days, limit],
-  )
+export const removeOldImportRejects = remove(
+  `delete from app.dataset_import_reject where tenant_id = $1 and (import_id, seq) in (
+     select r.import_id, r.seq
+       from app.dataset_import i join app.dataset_import_reject r on r.tenant_id = i.tenant_id and r.import_id = i.import_id
+      where i.tenant_id = $1 and r.tenant_id = $1
+        and coalesce(i.finished_at, i.created_at) < now() - $2::bigint * interval '1 day'
+      limit $3)`,
+  'null::uuid',
+)
 
 /** Events of the outbox, once they are numbered: a reader that asks for older ones begins with the oldest that is kept. */
-export const removeOldEvents = (tx: Tx, keep_days: number, limit: number) =>
-  tx.run(
-    `delete from app.event where tenant_id = $1 and event_id in (
-       select event_id from app.event where tenant_id = $1 and seq is not null and occurred_at < now() - $2::bigint * interval '1 day'
-        limit $3)`,
-    [tx.tenant_id, keep_days, limit],
-  )
+export const removeOldEvents = remove(
+  `delete from app.event where tenant_id = $1 and event_id in (
+     select event_id from app.event where tenant_id = $1 and seq is not null and occurred_at < now() - $2::bigint * interval '1 day'
+      limit $3)`,
+)
 
 /** The same for bulk files of subjects. */
-export const removeOldBulkRejects = (tx: Tx, keep_days: number, limit: number) =>
-  tx.run(
-    `delete from app.subject_bulk_reject where tenant_id = $1 and (bulk_id, seq) in (
-       select r.bulk_id, r.seq
-         from app.subject_bulk b join app.subject_bulk_reject r on r.tenant_id = b.tenant_id and r.bulk_id = b.bulk_id
-        where b.tenant_id = $1 and r.tenant_id = $1
-          and coalesce(b.finished_at, b.created_at) < now() - $2::bigint * interval '1 day'
-        limit $3)`,
-    [tx.tenant_id, keep_days, limit],
-  )
+export const removeOldBulkRejects = remove(
+  `delete from app.subject_bulk_reject where tenant_id = $1 and (bulk_id, seq) in (
+     select r.bulk_id, r.seq
+       from app.subject_bulk b join app.subject_bulk_reject r on r.tenant_id = b.tenant_id and r.bulk_id = b.bulk_id
+      where b.tenant_id = $1 and r.tenant_id = $1
+        and coalesce(b.finished_at, b.created_at) < now() - $2::bigint * interval '1 day'
+      limit $3)`,
+  'null::uuid',
+)
 
-/** Left out, because `app.refuse_held_delete` would refuse it. `c` are contents of payloads, `p` pages of answers. */
-const payloadHeld = `(app.is_held(c.payload_id) or exists (select 1 from app.source_payload s
-       where s.tenant_id = c.tenant_id and s.payload_id = c.payload_id and app.is_held(s.owner_id)))`
-const pageHeld = `(app.is_held(p.call_id) or exists (select 1 from app.provider_call s
-       where s.tenant_id = p.tenant_id and s.call_id = p.call_id and app.is_held(s.subject_id)))`
+/** Objects whose hold keeps a row, because `app.refuse_held_delete` refuses it. `c` are contents of payloads, `p` pages of answers. */
+const payloadObjects = [
+  'c.payload_id',
+  '(select s.owner_id from app.source_payload s where s.tenant_id = c.tenant_id and s.payload_id = c.payload_id)',
+]
+const pageObjects = [
+  'p.call_id',
+  '(select s.subject_id from app.provider_call s where s.tenant_id = p.tenant_id and s.call_id = p.call_id)',
+]
+
+const isHeld = (objects: readonly string[]): string => `(${objects.map((id) => `app.is_held(${id})`).join(' or ')})`
+
+/** By a hold that the transaction sees. */
+const isVisiblyHeld = (objects: readonly string[]): string =>
+  `exists (select 1 from app.hold h where h.tenant_id = $1 and h.object_id in (${objects.join(', ')}) and h.state = 'active')`
 
 /** Bytes of payloads that arrived before the retention period; hash, admissions and encrypted facts stay with their row. */
-export const removeOldPayloadContents = (tx: Tx, keep_days: number, limit: number) =>
-  tx.run(
-    `delete from app.source_payload_content where tenant_id = $1 and payload_id = any (array(
-       select c.payload_id from app.source_payload_content c
-        where c.tenant_id = $1 and c.received_at < now() - $2::bigint * interval '1 day' and not ${payloadHeld} limit $3))`,
-    [tx.tenant_id, keep_days, limit],
-  )
+export const removeOldPayloadContents = remove(
+  `delete from app.source_payload_content where tenant_id = $1 and payload_id = any (array(
+     select c.payload_id from app.source_payload_content c
+      where c.tenant_id = $1 and c.received_at < now() - $2::bigint * interval '1 day' and not ${isHeld(payloadObjects)} limit $3))`,
+)
 
 /** Pages of provider answers that never became complete, by the same period. */
-export const removeOldProviderPages = (tx: Tx, keep_days: number, limit: number) =>
-  tx.run(
-    `delete from app.provider_page where tenant_id = $1 and (call_id, page_no) in (
-       select p.call_id, p.page_no from app.provider_page p
-        where p.tenant_id = $1 and p.received_at < now() - $2::bigint * interval '1 day' and not ${pageHeld} limit $3)`,
-    [tx.tenant_id, keep_days, limit],
-  )
+export const removeOldProviderPages = remove(
+  `delete from app.provider_page where tenant_id = $1 and (call_id, page_no) in (
+     select p.call_id, p.page_no from app.provider_page p
+      where p.tenant_id = $1 and p.received_at < now() - $2::bigint * interval '1 day' and not ${isHeld(pageObjects)} limit $3)`,
+)
 
-/** Whether something of a tenant is held; most have nothing, and then nothing is counted. */
-export const hasHolds = async (tx: Tx): Promise<boolean> =>
-  (await tx.find('select 1 from app.hold_in_force where tenant_id = $1 limit 1', [tx.tenant_id])) !== undefined
-
-/** Contents and pages past the period that a hold keeps. */
+/** Contents and pages past the period that a hold keeps: of those that the transaction sees. */
 export const countHeldPayloads = async (tx: Tx, keep_days: number): Promise<number> =>
   (
     await tx.find<{ held: number }>(
       `select (select count(*) from app.source_payload_content c
-                where c.tenant_id = $1 and c.received_at < now() - $2::bigint * interval '1 day' and ${payloadHeld})
+                where c.tenant_id = $1 and c.received_at < now() - $2::bigint * interval '1 day' and ${isVisiblyHeld(payloadObjects)})
             + (select count(*) from app.provider_page p
-                where p.tenant_id = $1 and p.received_at < now() - $2::bigint * interval '1 day' and ${pageHeld}) as held`,
+                where p.tenant_id = $1 and p.received_at < now() - $2::bigint * interval '1 day' and ${isVisiblyHeld(pageObjects)}) as held`,
       [tx.tenant_id, keep_days],
     )
   )?.held ?? 0

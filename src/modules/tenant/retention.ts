@@ -5,6 +5,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import {
   countHeldPayloads,
+  type RemovedRows,
   type RetentionClassRow,
   removeOldBulkRejects,
   removeOldEvents,
@@ -14,14 +15,14 @@ import {
   removeOldProviderPages,
 } from './queries.ts'
 
-/** Removes at most `limit` records that are older than `keep_days` and that no hold keeps, and returns how many it removed. */
-export type RemoveExpired = (tx: Tx, keep_days: number, limit: number) => Promise<number>
+/** Removes at most `limit` records that are older than `keep_days`, that no hold keeps and that the transaction sees. */
+export type RemoveExpired = (tx: Tx, keep_days: number, limit: number) => Promise<readonly RemovedRows[]>
 
 export type RecordClass =
   | {
       readonly record_class: string
       readonly executors: readonly RemoveExpired[]
-      /** How many records past their period a hold keeps; absent where no object that can be held has such records. */
+      /** How many records past their period a hold keeps, as far as the transaction sees both; absent where no object that can be held has such records. */
       readonly countHeld?: (tx: Tx, keep_days: number) => Promise<number>
     }
   | { readonly record_class: string; readonly kept_for_ever: string }

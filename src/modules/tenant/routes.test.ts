@@ -264,7 +264,8 @@ describe('retention of records', () => {
     await write(`update app.dataset_import set finished_at = now() - interval '9 days' where tenant_id = $1`)
     const removals: number[] = []
     for (let count = 4; count === 4; ) {
-      count = await w.runtime.database.write(scope, (tx) => removeOldImportRejects(tx, 8, 4))
+      const [rows] = await w.runtime.database.write(scope, (tx) => removeOldImportRejects(tx, 8, 4))
+      count = rows?.removed ?? 0
       removals.push(count)
     }
     expect(removals).toEqual([4, 4, 3])

@@ -95,7 +95,7 @@ function Left({ of: { by_mark, left_for_review, kept_by_hold } }: { readonly of:
   const parts = [
     by_mark > 0 && `${by_mark} found by name`,
     left_for_review > 0 && `${left_for_review} left for review: others may have the name too`,
-    kept_by_hold > 0 && `${kept_by_hold} kept by a legal hold`,
+    kept_by_hold > 0 && `${kept_by_hold} kept by a legal hold or an open investigation`,
   ].filter((part) => part !== false)
   return parts.map((part) => (
     <Text key={part} size="xs" c="dimmed">
@@ -106,6 +106,7 @@ function Left({ of: { by_mark, left_for_review, kept_by_hold } }: { readonly of:
 
 function Rule({ of: { rule, clock } }: { readonly of: ErasureClass }) {
   if (rule === 'hold') return 'Legal hold'
+  if (rule === 'open_case') return 'Open investigation'
   if (rule === 'request') return 'Request'
   return (
     <>

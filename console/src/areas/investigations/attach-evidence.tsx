@@ -90,6 +90,7 @@ export function AttachEvidence({ investigation, onClose }: AttachEvidenceProps) 
       {way === 'file' && (
         <FileDrop
           label="File to attach"
+          restriction_id={investigation.is_restricted ? investigation.restriction_id : null}
           upload={upload}
           extensions={[]}
           onFile={(file) => title === '' && setTitle(file.name.slice(0, 300))}

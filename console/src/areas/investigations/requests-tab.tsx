@@ -180,6 +180,7 @@ function AnswerDialog(props: EndDialogProps) {
         <>
           <FileDrop
             label="File of the answer"
+            restriction_id={investigation.is_restricted ? investigation.restriction_id : null}
             upload={upload}
             extensions={[]}
             onFile={(file) => setName(file.name.slice(0, 300))}

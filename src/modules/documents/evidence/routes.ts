@@ -49,7 +49,7 @@ export const evidenceRoutes = [
     id: 'createEvidence',
     summary: 'Attach an object, or a reference to something outside, as evidence',
     description:
-      'The service computes the hash of the object as it is stored now. Kinds whose module does not exist yet are refused with 409.',
+      'The service computes the hash of the object as it is stored now. Attached to an alert or an investigation, it takes the restriction of that. The kinds match, transaction and ownership_graph are refused with 409 until screening is there.',
     roles: workers,
     tx: 'write',
     uses: ['encryption', 'integrity', 'modules'],

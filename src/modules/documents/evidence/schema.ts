@@ -63,7 +63,10 @@ export const EvidenceQuery = closed({
 export const EvidenceRequest = closed({
   owner_kind: oneOf(ownerKinds),
   owner_id: Id(),
-  kind: oneOf(itemKinds),
+  kind: oneOf(itemKinds, {
+    description:
+      'match, transaction and ownership_graph are reserved for screening: they are refused with 409 until it is there.',
+  }),
   object_id: Type.Optional(Id({ description: 'Required of every kind but external_reference.' })),
   object_version: Type.Optional(Version),
   title: titleText(300, { examples: ['Extract of the company register'] }),

@@ -1,4 +1,4 @@
-/** What an erasure would do to each class of records, and by which rule: a hold, then a retention period, then the request. */
+/** What an erasure would do to each class of records, and by which rule: a hold, an open investigation, a retention period, the request. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasedSubject, ErasureClass, NamedRow } from '#kernel/erasure/erasure-class.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -63,6 +63,7 @@ type Verdict = Pick<ErasurePreviewView['classes'][number], 'outcome' | 'rule' | 
 
 const erased: Verdict = { outcome: 'erase', rule: 'request', keep_until: null, clock: null }
 const held: Verdict = { outcome: 'keep', rule: 'hold', keep_until: null, clock: null }
+const open: Verdict = { outcome: 'keep', rule: 'open_case', keep_until: null, clock: null }
 
 /** The period that ends last, if it has not ended. All of them start when the relationship ends. */
 function decideByClocks(subject: SubjectRow, clocks: readonly Clock[], record: string | null): Verdict {
@@ -79,7 +80,7 @@ function decideByClocks(subject: SubjectRow, clocks: readonly Clock[], record: s
 /** Over all restrictions that the caller sees. */
 async function countRows(tx: Tx, one: ErasureClass, subject: ErasedSubject) {
   const found = await one.find(tx, subject)
-  const sum = (name: 'by_id' | 'by_mark' | 'left_for_review' | 'kept_by_hold' | 'held_by_id') =>
+  const sum = (name: 'by_id' | 'by_mark' | 'left_for_review' | 'kept_by_hold' | 'held_by_id' | 'open_by_id') =>
     found.reduce((all, rows) => all + rows[name], 0)
   return {
     counts: {
@@ -89,16 +90,21 @@ async function countRows(tx: Tx, one: ErasureClass, subject: ErasedSubject) {
       review: [...new Set(found.flatMap(({ review }) => review))].toSorted().slice(0, MAX_REVIEW),
     },
     is_held: sum('held_by_id') > 0,
+    is_open: sum('open_by_id') > 0,
   }
 }
 
-/** Fails with `legal_hold` where a hold keeps something that belongs to the subject. */
-export async function assertNothingHeld(
+/** Fails where a hold keeps something that belongs to the subject, or an investigation that is not ended. */
+export async function assertNothingKept(
   kernel: Capabilities<'modules'>,
   tx: Tx,
   subject: ErasedSubject,
 ): Promise<void> {
-  for (const one of listErasureClasses(kernel)) if ((await countRows(tx, one, subject)).is_held) fail('legal_hold')
+  for (const one of listErasureClasses(kernel)) {
+    const { is_held, is_open } = await countRows(tx, one, subject)
+    if (is_held) fail('legal_hold')
+    if (is_open) fail('open_case')
+  }
 }
 
 /** Fails where the request names something that is not left for review: nothing else can be added to an erasure. */
@@ -148,11 +154,12 @@ export async function previewErasure(
   ]
   for (const one of listErasureClasses(kernel)) {
     const found = await countRows(tx, one, marked)
+    const isOpen = found.is_open && !is_held && !found.is_held
     classes.push({
       class: one.name,
       title: one.title,
       ...found.counts,
-      ...decide(one.record, is_held || found.is_held),
+      ...(isOpen ? open : decide(one.record, is_held || found.is_held)),
     })
   }
   // What is held and hidden is in no class: all of them are kept, as by a hold on the subject.

@@ -11,7 +11,7 @@ import { SubjectParams } from '../records/schema.ts'
 import { erasureRequested } from './erasure-events.ts'
 import { SUBJECT_ERASURE } from './erasure-job.ts'
 import { collectMarks } from './marks.ts'
-import { assertNothingHeld, assertReviewed, previewErasure } from './preview.ts'
+import { assertNothingKept, assertReviewed, previewErasure } from './preview.ts'
 import {
   type ErasureRow,
   findCertificate,
@@ -46,10 +46,11 @@ function assertRequested({ state }: ErasureRow): void {
   if (state !== 'requested') fail('transition_not_allowed', `The erasure is ${state}.`)
 }
 
-/** Fails with the rule that comes first: a hold, or a retention period. */
+/** Fails with the rule that comes first: a hold, an open investigation, or a retention period. */
 function assertErasable({ classes }: ErasurePreviewView): void {
   const kept = classes.filter(({ outcome }) => outcome === 'keep')
   if (kept.some(({ rule }) => rule === 'hold')) fail('legal_hold')
+  if (kept.some(({ rule }) => rule === 'open_case')) fail('open_case')
   if (kept.length > 0) fail('retention', { members: { kept } })
 }
 
@@ -58,7 +59,7 @@ export const erasureRoutes = [
     id: 'previewErasure',
     summary: 'What an erasure of a subject would erase, and what is kept, until when and by which rule',
     description:
-      'A legal hold comes before a retention period, and a retention period before the request. Nothing is changed. ' +
+      'A legal hold comes before an open investigation, that before a retention period, and that before the request. Nothing is changed. ' +
       'A tenant without a jurisdiction has no retention periods: the warnings say so.',
     roles: deciders,
     tx: 'read',
@@ -88,6 +89,7 @@ export const erasureRoutes = [
       'conflict',
       'erased',
       'legal_hold',
+      'open_case',
       'retention',
       'person_required',
       'content_corrupt',
@@ -145,7 +147,7 @@ export const erasureRoutes = [
     starts: SUBJECT_ERASURE,
     problems: [
       ...(['not_found', 'transition_not_allowed', 'approval_own_request', 'person_required'] as const),
-      ...(['conflict', 'legal_hold', 'retention', 'not_finished', 'content_corrupt'] as const),
+      ...(['conflict', 'legal_hold', 'open_case', 'retention', 'not_finished', 'content_corrupt'] as const),
     ],
   }).handle(async ({ tx, params, actor, audit, kernel }) => {
     expectDecider(actor.principal)
@@ -164,7 +166,7 @@ export const erasureRoutes = [
     const job_id = uuidv7()
     await updateConfirmed(tx, erasure_id, job_id, preview)
     // From here on nobody can place a hold: one that was placed since the preview counts.
-    await assertNothingHeld(kernel, tx, subject)
+    await assertNothingKept(kernel, tx, subject)
     audit.recordDiff({ state: 'requested' }, { state: 'executing', subject_id })
     const resource = `/api/erasures/${erasure_id}`
     return kernel.jobs.enqueue(tx, { job_id, kind: SUBJECT_ERASURE, payload: { erasure_id }, resource, unit: 'steps' })

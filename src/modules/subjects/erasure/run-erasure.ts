@@ -99,7 +99,7 @@ async function returnIfKept(
     await tx.disableTimeout()
     if (await isSubjectHeld(tx, subject_id)) return true
     for (const one of listErasureClasses(kernel))
-      if ((await one.find(tx, subject)).some(({ held_by_id }) => held_by_id > 0)) return true
+      if ((await one.find(tx, subject)).some(({ held_by_id, open_by_id }) => held_by_id + open_by_id > 0)) return true
     return false
   })
   if (!is_kept) return

@@ -44,13 +44,13 @@ const ErasureClass = closed(
         'Rows of no subject that have a name which others have too, or which is an ordinary word. They stay unless the request names them.',
     }),
     kept_by_hold: integer(0, Number.MAX_SAFE_INTEGER, {
-      description: 'Rows of no subject that have such a name and are kept by a legal hold.',
+      description: 'Rows of no subject that have such a name and are kept by a legal hold or an open investigation.',
     }),
     review: listOf(text(300), MAX_REVIEW, { description: 'Ids of rows left for review, or of what they belong to.' }),
     outcome: oneOf(['erase', 'keep']),
-    rule: oneOf(['hold', 'retention', 'request'], {
+    rule: oneOf(['hold', 'open_case', 'retention', 'request'], {
       description:
-        'What decides: a legal hold or an investigation that is not ended before a retention period, and that before the request.',
+        'What decides: a legal hold, then an investigation that is not ended, then a retention period, then the request.',
     }),
     keep_until: nullable(
       Timestamp({ description: 'null: it is erased, or it is not known yet when the period ends.' }),
