@@ -7,6 +7,7 @@ import path from 'node:path'
 import { parseSync } from 'vite'
 import { projectRoot } from './database.ts'
 import { hasDeniedText } from './find-denied.ts'
+import { LAST_LANDED_MIGRATION } from './landed.ts'
 
 export type TextKind =
   | 'file name'
@@ -119,8 +120,6 @@ function lineCounter(code: string): (offset: number) => number {
 const folders = ['src', 'test', 'console', 'client', 'bench', 'scripts', 'bin', 'docs', 'deploy', 'db']
 /** Built from the contract, not written. */
 const generated = new Set(['client/types.ts', 'docs/endpoints.md', 'docs/schema.sql', 'docs/proofs/vectors.json'])
-/** Landed migrations never change; what comes after the last of them is checked. */
-const LAST_LANDED_MIGRATION = '0031'
 /** They hold denied words as examples. */
 const lists = new Set(['test/support/denied-words.ts', 'test/language.test.ts'])
 
@@ -141,6 +140,7 @@ function listFiles(folder: string): string[] {
 function readTexts(file: string): SourceText[] {
   const migration = /^db\/migrations\/(\d+)_/.exec(file)?.[1]
   const isSource = /\.(ts|tsx|mjs)$/.test(file)
+  // Landed migrations never change; what comes after the last of them is checked.
   const isPage = /\.(md|ya?ml|ini)$/.test(file) || (migration !== undefined && migration > LAST_LANDED_MIGRATION)
   if (!isSource && !isPage) return []
   const name: SourceText = { file, line: 1, kind: 'file name', text: file }
