@@ -52,7 +52,7 @@ async function verify(file: string, ...words: string[]) {
   return [code, out.join('\n')]
 }
 
-test('a record that leads through what was kept is intact', async () => {
+test('a record that contains the kept checkpoints is intact', async () => {
   expect(await verify(exported(), '--kept', kept(checkpoint(4), checkpoint(9)))).toEqual([
     0,
     expect.stringMatching(/^Intact: 9 events \(1 to 9\) .*, end signed 2026-01-09T00:00:00.000000Z$/),
