@@ -61,7 +61,7 @@ export async function build({ onStep = () => {}, force = false, parts = Object.k
       const target = path.join(root, part.folder)
       const isBuilt = !force && fs.existsSync(path.join(target, part.entry))
       if (isBuilt && stamp.hasSameFiles(inputs)) return []
-      const hash = hashOf(inputs)
+      const hash = hashInputs(inputs)
       if (isBuilt && stamp.hash === hash) {
         stamp.tryReplace(hash, inputs)
         return []
@@ -107,7 +107,7 @@ function externalPackages() {
 }
 
 async function makeBundle(folder) {
-  const esbuild = require(packageOf('esbuild'))
+  const esbuild = require(findPackage('esbuild'))
   try {
     const shared = {
       absWorkingDir: root,
@@ -148,7 +148,7 @@ async function runNode(command) {
 
 /** In a process of its own: Vite sets NODE_ENV and keeps some 100 MB that a server started afterwards would carry. */
 async function makeConsole(folder) {
-  const vite = path.join(path.dirname(packageOf('vite/package.json')), 'bin/vite.js')
+  const vite = path.join(path.dirname(findPackage('vite/package.json')), 'bin/vite.js')
   const command = [vite, 'build', 'console', '--outDir', folder, '--emptyOutDir', '--logLevel', 'warn']
   try {
     await runNode(command)
@@ -169,7 +169,7 @@ async function makeClientTypes(folder) {
 }
 
 async function makeDocs(folder) {
-  const scalar = path.dirname(packageOf('@scalar/fastify-api-reference'))
+  const scalar = path.dirname(findPackage('@scalar/fastify-api-reference'))
   fs.copyFileSync(path.join(scalar, 'js/standalone.js'), path.join(folder, 'scalar.js'))
   fs.cpSync(path.join(root, 'docs/recipes'), path.join(folder, 'recipes'), { recursive: true })
   await compress(folder)
@@ -199,7 +199,7 @@ async function compress(folder) {
   )
 }
 
-function packageOf(name) {
+function findPackage(name) {
   try {
     return require.resolve(name)
   } catch {
@@ -304,7 +304,7 @@ const GENERATED = path.join('client', 'types.ts')
 const describeFiles = (inputs) =>
   inputs.map(({ file, size, mtimeMs, ctimeMs }) => `${file}:${size}:${mtimeMs}:${ctimeMs}`).join('\n')
 
-function hashOf(inputs) {
+function hashInputs(inputs) {
   const hash = createHash('sha256')
   for (const { file } of inputs) hash.update(`${file}\0`).update(fs.readFileSync(path.join(root, file)))
   return hash.digest('hex')

@@ -1,5 +1,6 @@
 /**
- * `npm run docs`: writes the documents generated from the declarations: docs/endpoints.md and docs/proofs/vectors.json.
+ * `npm run docs`: writes the documents generated from the declarations: docs/endpoints.md,
+ * docs/proofs/vectors.json and db/migrations/checksums.txt.
  * `npm run docs -- schema`: also those read from a migrated database, docs/schema.sql and a table in docs/security.md, for
  * which a PostgreSQL is started. `npm run docs -- examples`: also the examples of the OpenAPI document in src/app/examples,
  * recorded from every operation and every problem. Tests compare all of them.

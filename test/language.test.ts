@@ -29,6 +29,20 @@ describe('texts of one file', () => {
     ['src/a.ts', "route({ summary: 'The wall' })", 'API text'],
     ['src/a.ts', `fail('a', { detail: \`The wall $\{name}\` })`, 'API text'],
     ['src/a.ts', "route({ description: 'Behind ' + 'the wall' })", 'API text'],
+    ['src/a.ts', 'class A { #wall = 1 }', 'identifier'],
+    ['src/a.ts', "const a = { 'first-wall': 1 }", 'identifier'],
+    ['src/a.ts', "interface A { readonly 'first-wall': string }", 'identifier'],
+    ['src/a.ts', "type A = 'wall' | 'queue'", 'literal type'],
+    ['src/a.ts', "throw new Error('wall')", 'error text'],
+    ['src/a.ts', "throw new InvalidExport('The wall is missing')", 'error text'],
+    ['src/a.ts', "fail('a', 'wall')", 'error text'],
+    ['src/a.ts', "metrics.addGauge({ help: 'Walls' })", 'API text'],
+    ['src/a.ts', "const a = { message: 'wall' }", 'API text'],
+    ['src/a.ts', "const a = { hint: 'wall' }", 'API text'],
+    ['src/a.ts', 'const a = { reason: `wall` }', 'API text'],
+    ['src/a.ts', "process.stdout.write('wall')", 'log line'],
+    ['src/a.ts', "const a = [b, 'The wall ' + c]", 'prose'],
+    ['src/a.ts', `const a = \`$\{ok ? 'The wall' : b} holds\``, 'prose'],
     ['console/src/a.tsx', 'const a = <p>The wall holds</p>', 'console text'],
     ['console/src/a.tsx', 'const a = <p title="The wall" />', 'console text'],
     ['console/src/a.ts', "const a = b ? 'The wall holds' : c", 'console text'],
@@ -38,13 +52,27 @@ describe('texts of one file', () => {
   })
 
   test.each([
-    "const text = 'The wall'",
+    "const key = 'wall'",
     "import { a } from './wall.ts'",
     'const requestsInFlight = 1',
     '// Measured by the wall clock, in flight, in app.wall().',
     'const wallet = outdoors',
   ])('finds nothing in %s', (code) => {
     expect(readSourceTexts('src/a.ts', code).flatMap(findDenied)).toEqual([])
+  })
+
+  test.each([
+    'The row is decided anew',
+    'stands twice, beside, here and after',
+    'waits at the gate',
+    'must lead through',
+    'unless told otherwise',
+    'the cause is mended',
+    'forgetDestroyed',
+    'rememberLoop',
+    '.first-wall { color: red }',
+  ])('finds the phrase in %s', (text) => {
+    expect(findDenied({ kind: /\s/.test(text) && !text.startsWith('.') ? 'prose' : 'style', text })).not.toEqual([])
   })
 
   test('a name is split at capitals, underscores, hyphens and dots', () => {

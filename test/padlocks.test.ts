@@ -15,7 +15,7 @@ const WITHOUT_PADLOCK: Readonly<Record<string, string>> = {
   'console/src/areas/evaluations/provider-answers.tsx': 'offers answers by provider and time as inputs of a decision',
   'console/src/areas/guide/guide-page.tsx': 'asks whether a change of a matrix waits, and shows nothing of it',
   'console/src/areas/guide/guided-start.tsx': 'asks whether a change of a matrix waits, and shows nothing of it',
-  'console/src/ui/restriction/restricted-objects.tsx': 'stands beside the padlock of the restriction',
+  'console/src/ui/restriction/restricted-objects.tsx': 'is next to the padlock of the restriction',
   'console/src/areas/inbox/alert-dialogs.tsx':
     'names a case by its number in a message; the alert beside it has the padlock',
   'console/src/areas/holds/document-select.tsx': 'offers documents by title, and says which are restricted',

@@ -1,7 +1,8 @@
 /** The present build on a database that the last landed commit created and filled; skipped where the history is too shallow. */
 import { expect, test } from 'vitest'
-import { hasCommit, LANDED_COMMIT, runUpgrade } from './acceptance/support/upgrade.ts'
+import { runUpgrade } from './acceptance/support/upgrade.ts'
 import { projectRoot } from './support/database.ts'
+import { hasCommit, LANDED_COMMIT } from './support/landed.ts'
 
 const isReachable = hasCommit(projectRoot, LANDED_COMMIT)
 if (!isReachable) console.log(`The upgrade test is skipped: the history here does not reach commit ${LANDED_COMMIT}.`)

@@ -12,15 +12,15 @@ const sources = fs
   .map((file) => ({ file: file.split(path.sep).join('/'), text: fs.readFileSync(path.join(root, file), 'utf8') }))
 
 /** The imports of a file from the console, as paths below src. */
-const importsOf = ({ file, text }: (typeof sources)[number]): string[] =>
+const listImports = ({ file, text }: (typeof sources)[number]): string[] =>
   [...text.matchAll(/(?:from|import)\s*\(?'(\.|#console\/)([^']+)'/g)].map(([, start, to]) =>
     start === '.' ? path.posix.join(path.posix.dirname(file), `.${to}`) : (to as string),
   )
-const areaOf = (file: string): string | undefined => /^areas\/([^/]+)\//.exec(file)?.[1]
+const getArea = (file: string): string | undefined => /^areas\/([^/]+)\//.exec(file)?.[1]
 
 test('finds the source files', () => {
   expect(sources.length).toBeGreaterThan(50)
-  expect(sources.flatMap(importsOf).length).toBeGreaterThan(200)
+  expect(sources.flatMap(listImports).length).toBeGreaterThan(200)
 })
 
 test('only the client calls the server', () => {
@@ -37,12 +37,12 @@ test('dates are formatted in one place', () => {
 
 test('areas import session and ui, which import no area', () => {
   const wrong = sources.flatMap((source) => {
-    const from = areaOf(source.file)
+    const from = getArea(source.file)
     // The table of areas imports every page, and the shell imports the sign-in page.
     if (['areas.ts', 'policy-areas.ts', 'shell/require-sign-in.tsx'].includes(source.file)) return []
     return (
-      importsOf(source)
-        .filter((to) => areaOf(to) !== undefined && areaOf(to) !== from)
+      listImports(source)
+        .filter((to) => getArea(to) !== undefined && getArea(to) !== from)
         // The home page offers the guided start.
         .filter((to) => !(from === 'home' && to === 'areas/guide/guided-start.tsx'))
         .map((to) => `${source.file} → ${to}`)

@@ -12,7 +12,7 @@ import {
   listIntegrityKeys,
 } from '#kernel/integrity/queries.ts'
 import { SYSTEM_TENANT } from '#kernel/uuid.ts'
-import { listSealedSigningKeys, listTenants, lockSeeding, type SealedSigningKey } from './queries.ts'
+import { listTenants, listWrappedSigningKeys, lockSeeding, type WrappedSigningKey } from './queries.ts'
 
 export interface KeyContext {
   readonly app: Pick<Transactions, 'one' | 'write'>
@@ -28,7 +28,7 @@ const listTenantIds = async (tx: Tx): Promise<string[]> => (await listTenants(tx
 
 /** Creates missing keys. With a master key that decrypts nothing of this installation, it would create the wrong ones. */
 export async function prepareIntegrityKeys({ steward, keyring }: Omit<KeyContext, 'app'>): Promise<void> {
-  const active = (await steward.write(SYSTEM, listSealedSigningKeys)).find(({ state }) => state === 'active')
+  const active = (await steward.write(SYSTEM, listWrappedSigningKeys)).find(({ state }) => state === 'active')
   if (active && (await tryOpen(keyring, active)) === null) return
   await ensureIntegrityKeys(steward, keyring, listTenantIds)
 }
@@ -36,7 +36,7 @@ export async function prepareIntegrityKeys({ steward, keyring }: Omit<KeyContext
 export const loadAuditKeys = async ({ app, keyring }: Omit<KeyContext, 'steward'>): Promise<AuditKeys> =>
   createAuditKeys(await loadIntegrityKeys(app, keyring))
 
-async function tryOpen(keyring: Keyring, { kid, sealed_private }: SealedSigningKey): Promise<Buffer | null> {
+async function tryOpen(keyring: Keyring, { kid, sealed_private }: WrappedSigningKey): Promise<Buffer | null> {
   try {
     return await keyring.unwrap(sealed_private, signingKeyContext(kid))
   } catch (error) {

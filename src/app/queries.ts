@@ -86,20 +86,20 @@ export const insertSigningKey = (
     [key.kid, key.alg, JSON.stringify(key.public_jwk), key.sealed_private],
   )
 
-export interface SealedSigningKey {
+export interface WrappedSigningKey {
   readonly kid: string
   readonly sealed_private: string
   readonly state: 'active' | 'retired'
 }
 
 /** All of them, including those that no longer verify anything. */
-export const listSealedSigningKeys = (tx: Tx) =>
-  tx.query<SealedSigningKey>(
+export const listWrappedSigningKeys = (tx: Tx) =>
+  tx.query<WrappedSigningKey>(
     'select kid, sealed_private, state from app.signing_key where tenant_id = app.system_tenant() order by kid',
   )
 
 /** Compare and set: 0 when another process has encrypted it again meanwhile. */
-export const updateSigningKeySeal = (tx: Tx, before: SealedSigningKey, sealed_private: string) =>
+export const updateWrappedKey = (tx: Tx, before: WrappedSigningKey, sealed_private: string) =>
   tx.run(
     'update app.signing_key set sealed_private = $3 where tenant_id = app.system_tenant() and kid = $1 and sealed_private = $2',
     [before.kid, before.sealed_private, sealed_private],

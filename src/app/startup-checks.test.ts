@@ -52,12 +52,12 @@ test('a migrated and seeded database is sound', async () => {
 
 describe('refused, with what to do:', () => {
   /** Breaks the database for the length of one judgement. */
-  const whenBroken = async (breaking: string, mending: string): Promise<string> => {
+  const whenBroken = async (breaking: string, repair: string): Promise<string> => {
     await admin.query(breaking)
     try {
       return await judge()
     } finally {
-      await admin.query(mending)
+      await admin.query(repair)
     }
   }
 

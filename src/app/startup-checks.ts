@@ -110,7 +110,7 @@ export const startupChecks: readonly StartupCheck[] = [
       const more = faults.length > shown.length ? [`and ${faults.length - shown.length} more`] : []
       return failed(
         `the isolation of tenants is not intact:\n${[...shown, ...more].map((line) => `  - ${line}`).join('\n')}`,
-        'Undo what was changed by hand; the migrations in db/migrations make every wall as it must be.',
+        'Undo what was changed by hand; the migrations in db/migrations restore every isolation policy.',
       )
     },
   },

@@ -81,7 +81,7 @@ export const docsBootScript = `(() => {
   const reference = window.Scalar.createApiReference(place, configuration(''))
 
   // A token typed into Scalar's own field would take precedence over the configuration: the newest token must be the one sent.
-  const forgetTypedToken = () => {
+  const clearTypedToken = () => {
     const auth = window.dataDumpWorkspace?.().auth
     for (const document of Object.keys(auth?.export() ?? {})) auth.clearAuthSecrets(document, 'bearer')
   }
@@ -89,7 +89,7 @@ export const docsBootScript = `(() => {
   const receive = {
     'probity:token': ({ token }) => {
       if (typeof token !== 'string') return
-      forgetTypedToken()
+      clearTypedToken()
       reference.updateConfiguration(configuration(token))
     },
     'probity:color-scheme': ({ scheme }) => {

@@ -166,9 +166,9 @@ function buildExampleComponents(routes: readonly Route[], { operations }: ApiExa
 }
 
 function buildStreamContent({ media_types }: StreamReply, example: Json): Json {
-  const schemaOf = (type: string): Json => (type === 'text/event-stream' ? eventSchema : { type: 'string' })
+  const getSchema = (type: string): Json => (type === 'text/event-stream' ? eventSchema : { type: 'string' })
   // The example is what was answered without asking for one of the others.
-  const entries = media_types.map((type, n) => [type, { schema: schemaOf(type), ...(n === 0 && example) }])
+  const entries = media_types.map((type, n) => [type, { schema: getSchema(type), ...(n === 0 && example) }])
   return Object.fromEntries(entries)
 }
 

@@ -22,6 +22,6 @@ export function assertRevision(
   }
   const expected = (input.body as { expected_revision?: number } | undefined)?.expected_revision
   if (expected !== undefined && expected !== current) {
-    fail('revision_stale', `The current revision is ${current}, not ${expected}. Read it again and decide anew.`)
+    fail('revision_stale', `The current revision is ${current}, not ${expected}. Read it again and try again.`)
   }
 }

@@ -83,7 +83,7 @@ export class ThreadAdmission {
   /** Waits for a slot. Fails with 429 or 503 when too many wait or the wait takes too long, and when `signal` aborts. */
   async acquire(request: AdmissionRequest): Promise<ThreadSlot> {
     request.signal?.throwIfAborted()
-    if (this.#hasRoom(request)) return this.#start(request)
+    if (this.#hasCapacity(request)) return this.#start(request)
     if (!request.is_job) this.#assertQueueCapacity(request)
     return this.#wait(request)
   }
@@ -98,7 +98,7 @@ export class ThreadAdmission {
   }
 
   /** Whether a request can start now, or could if `leaving` had ended. */
-  #hasRoom({ kind, caller }: AdmissionRequest, leaving?: AdmissionRequest): boolean {
+  #hasCapacity({ kind, caller }: AdmissionRequest, leaving?: AdmissionRequest): boolean {
     if (this.#running.size - (leaving ? 1 : 0) >= this.limits.threads) return false
     let of_kind = 0
     let of_caller = 0
@@ -115,7 +115,7 @@ export class ThreadAdmission {
     const held = { ...request }
     this.#running.add(held)
     for (const { request: next } of held.onContended ? [...this.#waiting.values()].flat() : []) {
-      if (!this.#hasRoom(next, held)) continue
+      if (!this.#hasCapacity(next, held)) continue
       held.onContended?.()
       break
     }
@@ -168,14 +168,14 @@ export class ThreadAdmission {
       const queue = this.#waiting.get(request.caller)
       if (queue) queue.push(waiter)
       else this.#waiting.set(request.caller, [waiter])
-      for (const running of this.#running) if (this.#hasRoom(request, running)) running.onContended?.()
+      for (const running of this.#running) if (this.#hasCapacity(request, running)) running.onContended?.()
     })
   }
 
   /** Admits the next request of each caller in turn if it can start; a caller that was served moves to the end. */
   #admitNext(): void {
     for (const [caller, queue] of [...this.#waiting]) {
-      const next = queue.find(({ request }) => this.#hasRoom(request))
+      const next = queue.find(({ request }) => this.#hasCapacity(request))
       if (!next) continue
       this.#waiting.delete(caller)
       this.#waiting.set(caller, queue)

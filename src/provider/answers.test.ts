@@ -126,7 +126,7 @@ describe('a retry', () => {
     expect(causes.filter((cause) => planRetry(few, failed({ cause })))).toEqual(['connection_reset', 500])
   })
 
-  test('of a request that promises once is made only if nothing was sent', () => {
+  test('a request with the promise "once" is retried only if nothing was sent', () => {
     const once = { retry: { on: [503, 'connect' as const, 'timeout' as const] } }
     expect(toCapabilityPromise(once as object)).toBe('once')
     expect(planRetry(once, failed({ cause: 'timeout', sent: true }))).toBeNull()

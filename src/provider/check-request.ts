@@ -13,7 +13,7 @@ export interface RequestContext {
   readonly findings: FindingList
 }
 
-type Place = 'path' | 'query' | 'header' | 'body'
+type ParameterLocation = 'path' | 'query' | 'header' | 'body'
 
 export function checkRequest(capability: HttpCapability, context: RequestContext): void {
   const { request, input } = capability
@@ -148,7 +148,7 @@ class TemplateCheck {
     this.#members = new Set(listCredentialMembers(context.manifest).map(({ name }) => name))
   }
 
-  text(text: string, pointer: string, place: Place): void {
+  text(text: string, pointer: string, place: ParameterLocation): void {
     const template = parseTemplate(text)
     if (!template) {
       const message = 'Braces only enclose placeholders such as {input.number}.'
@@ -184,7 +184,7 @@ class TemplateCheck {
     }
   }
 
-  #check({ source, name }: Placeholder, pointer: string, place: Place): void {
+  #check({ source, name }: Placeholder, pointer: string, place: ParameterLocation): void {
     const { findings } = this.#context
     if (source === 'credential') this.#checkCredential(name, pointer, place)
     else if (!Object.hasOwn(this.#capability.input.properties, name)) {
@@ -197,7 +197,7 @@ class TemplateCheck {
     }
   }
 
-  #checkCredential(name: string, pointer: string, place: Place): void {
+  #checkCredential(name: string, pointer: string, place: ParameterLocation): void {
     const { findings } = this.#context
     if (place !== 'header') {
       const message =

@@ -108,7 +108,7 @@ export class SandboxRunner {
         last = error
       }
     }
-    this.#rememberLoop(hashItem(task, task.items[0] as SandboxItem))
+    this.#recordLoop(hashItem(task, task.items[0] as SandboxItem))
     return createNativeLoopResult()
   }
 
@@ -140,7 +140,7 @@ export class SandboxRunner {
     }
   }
 
-  #rememberLoop(id: string): void {
+  #recordLoop(id: string): void {
     this.#nativeLoops.add(id)
     const [oldest] = this.#nativeLoops
     if (this.#nativeLoops.size > MAX_KNOWN_LOOPS && oldest !== undefined) this.#nativeLoops.delete(oldest)

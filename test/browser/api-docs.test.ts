@@ -178,7 +178,7 @@ inBrowser('a malformed token, one cut short and an unknown API key are refused w
 announceSampling('operations on the documentation page, one of each group and others')
 
 // The documentation takes seconds to render: each page of it is opened once and used for several questions.
-inBrowser('the documentation page stands alone, with its groups in order', async () => {
+inBrowser('the documentation page needs no other page and lists its groups in order', async () => {
   const { page, seen, close } = await visit('/favicon.svg')
   const { operations, tags } = await readDocument()
   const firstOfGroups = tags.map(({ name }) => operations.find((operation) => operation.tags[0] === name))

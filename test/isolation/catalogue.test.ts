@@ -142,12 +142,12 @@ describe('start-up guard', () => {
   })
 
   test('lets a process older than the schema skip only what a migration may have changed', async () => {
-    const broken = async (breaking: string, mending: string) => {
+    const broken = async (breaking: string, repair: string) => {
       await superuser.query(breaking)
       try {
         return [await checkIsolation(), await checkIsolation(w.clone.app, '0001')]
       } finally {
-        await superuser.query(mending)
+        await superuser.query(repair)
       }
     }
     const own = 'tenant_id = (select app.tenant_id())'

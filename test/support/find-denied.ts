@@ -6,6 +6,8 @@ const patterns = deniedWords.map(({ word, allowed = [] }) => ({
   allowed,
 }))
 
+const names = new Set(['identifier', 'file name', 'literal type', 'style'])
+
 const anyForm = new RegExp(deniedWords.map(({ word }) => word.replaceAll(' ', '\\s+')).join('|'), 'i')
 
 /** Whether a text may hold a denied word, also as a part of a name or of another word. */
@@ -13,8 +15,7 @@ export const hasDeniedText = (text: string): boolean => anyForm.test(text)
 
 /** The denied words of a text, each as it is written there. */
 export function findDenied({ kind, text }: { readonly kind: string; readonly text: string }): string[] {
-  const isName = kind === 'identifier' || kind === 'file name'
-  const words = (isName ? splitName(text) : text.replaceAll(/\s+/g, ' ')).toLowerCase()
+  const words = (names.has(kind) ? splitName(text) : text.replaceAll(/\s+/g, ' ')).toLowerCase()
   return patterns.flatMap(({ pattern, allowed }) => {
     const rest = allowed.reduce((left, phrase) => left.replaceAll(phrase, ' '), words)
     return rest.match(pattern) ?? []

@@ -344,7 +344,7 @@ function externals(own: Forge, context: ForgeryContext, external: ExternalIssuer
     ['external: ES256 under the kid of the RSA key', forge.token({ header: { alg: 'ES256' }, sign: own.genuine })],
     ["external: by the built-in issuer's key", forge.token({ header: own.header, sign: own.genuine })],
     ["built-in: by the external issuer's key", own.token({ header: forge.header, sign: forge.genuine })],
-    ['external: audience of a stranger', forge.token({ claims: { aud: 'https://elsewhere.example' } })],
+    ['external: audience of another service', forge.token({ claims: { aud: 'https://elsewhere.example' } })],
     ['external: roles as text', forge.token({ claims: { roles: context.role } })],
   ]
 }

@@ -23,7 +23,7 @@ export async function waitUntil<T>(
   for (;;) {
     const answer = await ask()
     if (answer) return answer as Exclude<T, false | null | undefined>
-    if (performance.now() > giveUpAt_ms) throw new Error(`waited in vain until ${what}`)
+    if (performance.now() > giveUpAt_ms) throw new Error(`timed out waiting until ${what}`)
     await sleep(10)
   }
 }

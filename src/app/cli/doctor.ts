@@ -59,7 +59,7 @@ the command if it does not run.`,
     await runDoctorChecks(invocation, show)
     const count = (wanted: Finding['status']) => findings.filter(({ status }) => status === wanted).length
     const failed = count('fail')
-    const verdicts = `${count('ok')} ok, ${count('warn')} to look at, ${failed} to mend, ${count('skip')} not applicable`
+    const verdicts = `${count('ok')} ok, ${count('warn')} to check, ${failed} to repair, ${count('skip')} not applicable`
     if (args.flag('json')) terminal.out(JSON.stringify({ ok: failed === 0, findings }, null, 2))
     else terminal.out(`\n${verdicts}`)
     return failed === 0 ? 0 : 1
@@ -138,7 +138,7 @@ async function checkDatabase(
     let fault: string | null = null
     for (const check of startupChecks) {
       if (fault !== null) {
-        show(skipFinding(check.name, `not looked at before ${fault} is mended`))
+        show(skipFinding(check.name, `not checked before ${fault} is repaired`))
         continue
       }
       const verdict = await runStartupCheck(check, guarded)

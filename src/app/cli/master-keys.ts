@@ -111,7 +111,7 @@ not: do that after a leak, when the audit record was exported, since earlier eve
 The keys that members of lists are hashed with are only renewed where they are lost, since every hashed value becomes another.
 A tenant whose own key is lost gets a new one: what was encrypted for it before cannot be decrypted any more, so store its
 credentials again.`,
-  options: { 'distrust-earlier': { type: 'boolean', about: 'take nothing for authentic that earlier keys have made' } },
+  options: { 'distrust-earlier': { type: 'boolean', about: 'reject signatures made with earlier keys' } },
   run: (invocation) =>
     withOperator(invocation, { name: 'keys' }, async (operator) => {
       const distrust = invocation.args.flag('distrust-earlier')

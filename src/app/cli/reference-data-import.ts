@@ -87,7 +87,7 @@ Examples:
     'override-guards': { type: 'string', value: 'REASON', about: 'publish although a guard is breached, and why' },
     ...DELTA_OPTIONS,
     rejects: { type: 'string', value: 'FILE', about: 'write all rejected rows there, as NDJSON' },
-    activate: { type: 'boolean', about: 'put the new version in force, 24 hours from now unless told otherwise' },
+    activate: { type: 'boolean', about: 'put the new version in force, by default 24 hours from now' },
     at: { type: 'string', value: 'INSTANT', about: 'with --activate: from when, at least 24 hours ahead' },
     now: { type: 'string', value: 'REASON', about: 'with --activate: at once, and why it cannot wait' },
   },

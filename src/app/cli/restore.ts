@@ -23,7 +23,7 @@ Example:
       type: 'boolean',
       about: 'restore although there is no erasure ledger: what was erased since the backup is back',
     },
-    'any-key': { type: 'boolean', about: 'also take a file whose master key is lost; sealed values in it stay closed' },
+    'any-key': { type: 'boolean', about: 'also take a file whose master key is lost; encrypted values cannot be read' },
   },
   run: async (invocation) => {
     const { args, terminal } = invocation

@@ -9,7 +9,7 @@ Example:
   npx probity roles --print --database probity > roles.sql
   psql --single-transaction -v ON_ERROR_STOP=1 -d probity -f roles.sql`,
   options: {
-    print: { type: 'boolean', about: 'print the SQL; required, because nothing else is offered' },
+    print: { type: 'boolean', about: 'print the SQL; required' },
     database: { type: 'string', value: 'NAME', about: 'name of the database (default probity)' },
   },
   run: async ({ args, terminal }) => {

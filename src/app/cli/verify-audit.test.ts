@@ -65,7 +65,7 @@ test('events without content are counted', async () => {
   expect([code, text]).toEqual([0, expect.stringMatching(/^Intact: 9 events, 2 of them without content, \(1 to 9\)/)])
 })
 
-test('a record that leads through what was kept is intact', async () => {
+test('a record that contains the kept checkpoints is intact', async () => {
   expect(await verify(exported(), '--kept', kept(checkpoint(4), checkpoint(9)))).toEqual([
     0,
     expect.stringMatching(/^Intact: 9 events \(1 to 9\) .*, end signed 2026-01-09T00:00:00.000000Z$/),

@@ -24,7 +24,7 @@ Example:
   npx probity verify audit audit.ndjson --key PUBLIC_KEY --kept checkpoints-of-june.json`,
   options: {
     key: { type: 'string', value: 'PUBLIC_KEY', about: 'the public key you hold' },
-    kept: { type: 'string', value: 'FILE', about: 'checkpoints you kept; the record must lead through them' },
+    kept: { type: 'string', value: 'FILE', about: 'checkpoints you kept; the chain must contain them' },
     json: { type: 'boolean', about: 'print the whole report as JSON' },
   },
   positionals: ['FILE'],

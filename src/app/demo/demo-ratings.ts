@@ -2,7 +2,7 @@
 import type { DemoCalendar } from './demo-calendar.ts'
 import type { DemoCaller, JobView } from './demo-caller.ts'
 import type { MagicFile, PolicyFile, SubjectInputs, SubjectType } from './demo-files.ts'
-import { type DemoCustomer, FIRST_PORTFOLIO_DAYS_AGO, matrixOf, REVIEW_DAYS_AGO } from './portfolio.ts'
+import { type DemoCustomer, FIRST_PORTFOLIO_DAYS_AGO, matrixKeys, REVIEW_DAYS_AGO } from './portfolio.ts'
 
 const BULK_FILE = 'demo-customers.ndjson'
 const CONCURRENCY = 4
@@ -76,7 +76,7 @@ function planBatches(
   { title, isIncluded }: { title: string; isIncluded: (customer: DemoCustomer) => boolean },
 ): PlannedBatch[] {
   return (['person', 'company'] as const).map((subject_type) => ({
-    matrix_key: matrixOf[subject_type],
+    matrix_key: matrixKeys[subject_type],
     valid_at: calendar.toInstant(days_ago, OFFICE_OPENS_MINUTES),
     note: `${title}: ${describeType[subject_type]}`,
     items: customers
@@ -93,13 +93,13 @@ function getInputs(customer: DemoCustomer, days_ago: number): SubjectInputs {
 
 export const planLastNight = (calendar: DemoCalendar): PlannedBatch[] => [
   {
-    matrix_key: matrixOf.person,
+    matrix_key: matrixKeys.person,
     valid_at: calendar.toLastNight(),
     note: 'Nightly rating: private banking',
     filter: { subject_type: 'person', segment: 'private-banking' },
   },
   {
-    matrix_key: matrixOf.company,
+    matrix_key: matrixKeys.company,
     valid_at: calendar.toLastNight(),
     note: 'Nightly rating: corporate customers',
     filter: { subject_type: 'company', segment: 'corporate' },
@@ -125,7 +125,7 @@ export async function seedOnboardings(
   planned.sort((a, b) => b.days_ago - a.days_ago || a.index - b.index)
   await forEachConcurrently(planned, async ({ customer, subject_id, valid_at, days_ago, index }) => {
     await caller.post(index % 3 === 0 ? 'analyst' : 'service', '/api/evaluations', {
-      matrix_key: matrixOf[customer.subject_type],
+      matrix_key: matrixKeys[customer.subject_type],
       subject_id,
       inputs: getInputs(customer, days_ago),
       valid_at,

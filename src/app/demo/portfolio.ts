@@ -27,7 +27,7 @@ const MAX_REVIEWS = 2
 const LATEST_ONBOARDING_DAYS_AGO = 4
 const MAGIC_SEGMENT = 'integration'
 
-export const matrixOf = { person: 'customer-risk-person', company: 'customer-risk-company' } as const
+export const matrixKeys = { person: 'customer-risk-person', company: 'customer-risk-company' } as const
 
 export function buildPortfolio({ portfolio, magic }: Pick<DemoFiles, 'portfolio' | 'magic'>): DemoCustomer[] {
   const random = createRandom(portfolio.seed)

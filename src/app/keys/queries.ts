@@ -66,7 +66,12 @@ export const destroyTenantKey = (tx: Tx, key_no: number) =>
 /** Position in the owner keys of one tenant key. */
 export type OwnerKeyPosition = Pick<OwnerKeyRow, 'owner_kind' | 'owner_id' | 'key_no'>
 
-export const listOwnerKeysOf = (tx: Tx, tenant_key_no: number, after: OwnerKeyPosition | null, limit: number) =>
+export const listOwnerKeysByTenantKey = (
+  tx: Tx,
+  tenant_key_no: number,
+  after: OwnerKeyPosition | null,
+  limit: number,
+) =>
   tx.query<OwnerKeyRow>(
     `select tenant_id, owner_kind, owner_id, key_no, wrapped, tenant_key_no, state from app.owner_key
       where tenant_id = $1 and tenant_key_no = $2

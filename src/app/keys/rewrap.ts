@@ -13,10 +13,10 @@ import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import type { KeyContext } from '../integrity-keys.ts'
 import {
   deferForTenant,
-  listSealedSigningKeys,
   listTenants,
-  type SealedSigningKey,
-  updateSigningKeySeal,
+  listWrappedSigningKeys,
+  updateWrappedKey,
+  type WrappedSigningKey,
 } from '../queries.ts'
 import { countWrappings, listKeysToRewrap, updateWrappings, type WrappedKeyRow } from './queries.ts'
 
@@ -41,7 +41,7 @@ export async function listMasterKeyUses({ steward }: Pick<KeyContext, 'steward'>
     const use = uses.get(key_id) ?? { key_id, integrity_keys: 0, tenant_keys: 0, signing_keys: 0 }
     uses.set(key_id, { ...use, [kind]: use[kind] + count })
   }
-  for (const { sealed_private } of await steward.write(SYSTEM, listSealedSigningKeys)) {
+  for (const { sealed_private } of await steward.write(SYSTEM, listWrappedSigningKeys)) {
     add(getMasterKeyId(sealed_private), 'signing_keys', 1)
   }
   for (const chunk of splitIntoChunks([SYSTEM_TENANT, ...(await listTenantIds(steward))])) {
@@ -95,13 +95,13 @@ async function rewrapSystem(
 ): Promise<RewrapResult> {
   const { rows, signing } = await steward.write(SYSTEM, async (tx) => ({
     rows: await listKeysToRewrap(tx, [SYSTEM_TENANT], keyring.key_id),
-    signing: (await listSealedSigningKeys(tx)).filter((key) => needsRewrap(keyring, key.sealed_private)),
+    signing: (await listWrappedSigningKeys(tx)).filter((key) => needsRewrap(keyring, key.sealed_private)),
   }))
   const keys = await rewrapEach(keyring, rows, readKeyRow)
   const signingKeys = await rewrapEach(keyring, signing, readSigningKey)
   const rewrapped = await steward.write(SYSTEM, async (tx) => {
     let changed = (await updateWrappings(tx, keys.changes, keyring.key_id)).length
-    for (const { row, wrapped } of signingKeys.changes) changed += await updateSigningKeySeal(tx, row, wrapped)
+    for (const { row, wrapped } of signingKeys.changes) changed += await updateWrappedKey(tx, row, wrapped)
     if (changed > 0) await record(tx, SYSTEM_TENANT, { keys: changed, master_key: keyring.key_id })
     return changed
   })
@@ -118,7 +118,7 @@ interface Wrapping {
   readonly context: string
 }
 
-const readSigningKey = ({ kid, sealed_private }: SealedSigningKey): Wrapping => ({
+const readSigningKey = ({ kid, sealed_private }: WrappedSigningKey): Wrapping => ({
   wrapped: sealed_private,
   context: signingKeyContext(kid),
 })

@@ -11,7 +11,7 @@ import { createTenantKey, unwrapTenantKey } from '#kernel/encryption/tenant-keys
 import type { KeyContext } from '../integrity-keys.ts'
 import {
   destroyTenantKey,
-  listOwnerKeysOf,
+  listOwnerKeysByTenantKey,
   markOwnerKeysLost,
   type OwnerKeyPosition,
   retireTenantKey,
@@ -114,7 +114,7 @@ async function rewrapOwnerKeys(work: RotationWork): Promise<{ owner_keys: number
   let after: OwnerKeyPosition | null = null
   for (;;) {
     const position: OwnerKeyPosition | null = after
-    const rows = await context.app.one(scope, (tx) => listOwnerKeysOf(tx, old.key_no, position, limit))
+    const rows = await context.app.one(scope, (tx) => listOwnerKeysByTenantKey(tx, old.key_no, position, limit))
     const changes = rows.flatMap((row) => {
       const wrapped = rewrapOwnerKey(work, row)
       return wrapped ? [{ row, wrapped }] : []

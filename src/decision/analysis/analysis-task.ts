@@ -109,7 +109,7 @@ function runAttribution(task: AttributionTask): Attribution<DecisionAttempt> {
   const [before, after] = [deserializeLists(old), deserializeLists(young)]
   const definitions = { old: deserializeDefinition(old), young: deserializeDefinition(young) }
   const compiled = new Map<string, CompiledDefinition>()
-  const compiledOf = (side: Side, keeps_engine: boolean): CompiledDefinition => {
+  const getCompiled = (side: Side, keeps_engine: boolean): CompiledDefinition => {
     const id = `${side} ${keeps_engine}`
     const definition = definitions[side]
     const made =
@@ -119,7 +119,7 @@ function runAttribution(task: AttributionTask): Attribution<DecisionAttempt> {
   }
   const decide = (switched: ReadonlySet<string>): DecisionAttempt => {
     const side: Side = switched.has(DEFINITION) ? 'young' : 'old'
-    const base = compiledOf(side, names.includes(ENGINE) && !switched.has(ENGINE))
+    const base = getCompiled(side, names.includes(ENGINE) && !switched.has(ENGINE))
     const lists = base.list_keys.flatMap((list_key) => {
       const [then, today] = [before.get(list_key), after.get(list_key)]
       // A list that the old decision did not read has only the new version.

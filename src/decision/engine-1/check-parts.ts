@@ -68,7 +68,7 @@ export function checkInput(input: Input, pointer: string, findings: FindingColle
   }
   if (values && one_of) findings.error('member_useless', `${pointer}/one_of`, 'Give "values" or "one_of", not both.')
   if (values && new Set(values).size < values.length) {
-    findings.error('name_repeated', `${pointer}/values`, 'A value stands here twice.')
+    findings.error('name_repeated', `${pointer}/values`, 'A value is repeated.')
   }
   checkBounds(input, pointer, findings)
   if (findings.count > before) return false

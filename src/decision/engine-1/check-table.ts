@@ -21,7 +21,7 @@ export function checkTable(
   const keys = new Set<string>()
   table.rows.forEach((row, index) => {
     const at = `${pointer}/rows/${index}`
-    if (keys.has(row.key)) findings.error('name_repeated', `${at}/key`, `The row "${row.key}" stands here twice.`)
+    if (keys.has(row.key)) findings.error('name_repeated', `${at}/key`, `The row "${row.key}" is repeated.`)
     keys.add(row.key)
     if (row.when.length !== columns.length) {
       const message = `There must be one test per column, ${columns.length}; there are ${row.when.length}.`
@@ -50,7 +50,7 @@ function checkColumns(
   return table.columns.map((reference, index) => {
     const at = `${pointer}/columns/${index}`
     if (table.columns.indexOf(reference) < index) {
-      findings.error('name_repeated', at, `The column "${reference}" stands here twice.`)
+      findings.error('name_repeated', at, `The column "${reference}" is repeated.`)
     }
     return names.column(reference, at, findings)
   })

@@ -89,7 +89,7 @@ async function* encodeXml(xml: string): AsyncGenerator<Uint8Array, void, undefin
 function refuseDuplicateIds(element: XmlElement, ids: Set<string>, place: string): void {
   const id = getAttribute(element, 'id')
   if (id !== undefined && ids.has(id)) {
-    throw new SourceFault('id_duplicate', `The id ${excerpt(id)} stands twice, again at ${place}.`)
+    throw new SourceFault('id_duplicate', `The id ${excerpt(id)} is repeated at ${place}.`)
   }
   if (id !== undefined) ids.add(id)
   for (const child of element.children) refuseDuplicateIds(child, ids, place)

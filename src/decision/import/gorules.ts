@@ -52,7 +52,7 @@ export function importGoRules(json: string): ImportResult {
     const type = readText(node, 'type')
     const id = readText(node, 'id')
     if (id !== '' && ids.has(id)) {
-      findings.refuse('id_duplicate', `${place}/id`, `The id ${excerpt(id)} stands twice; the node was left out.`)
+      findings.refuse('id_duplicate', `${place}/id`, `The id ${excerpt(id)} is repeated; the node was left out.`)
       continue
     }
     ids.add(id)

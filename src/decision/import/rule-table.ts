@@ -141,9 +141,13 @@ function toInput(column: ForeignColumn, index: number, table: ForeignTable, name
 
 /** At least as many digits after the decimal point as any number of the column has; more when its magnitude allows. */
 function chooseScale({ minimum = '0', maximum = '0' }: ForeignColumn, cells: readonly ImportedCell[]): number {
-  const digitsOf = (limit: string, part: 0 | 1) => limit.replace('-', '').split('.')[part]?.length ?? 0
-  const written = Math.max(digitsOf(minimum, 1), digitsOf(maximum, 1), ...cells.map(({ scale }) => scale))
-  const whole = Math.max(digitsOf(minimum, 0), digitsOf(maximum, 0), ...cells.map(({ whole_digits }) => whole_digits))
+  const countDigits = (limit: string, part: 0 | 1) => limit.replace('-', '').split('.')[part]?.length ?? 0
+  const written = Math.max(countDigits(minimum, 1), countDigits(maximum, 1), ...cells.map(({ scale }) => scale))
+  const whole = Math.max(
+    countDigits(minimum, 0),
+    countDigits(maximum, 0),
+    ...cells.map(({ whole_digits }) => whole_digits),
+  )
   return Math.max(written, Math.min(USUAL_SCALE, HELD_DIGITS - whole - HEADROOM_DIGITS), 0)
 }
 

@@ -100,7 +100,7 @@ function toAlternatives(condition: Condition, reader: ExpressionReader): Conjunc
     case 'constant':
       return condition.holds ? [new Map()] : []
     case 'test':
-      return [new Map([[keyOf(condition.test), condition.test]])]
+      return [new Map([[toKey(condition.test), condition.test]])]
     case 'any':
       return condition.of.flatMap((each) => toAlternatives(each, reader))
     case 'all': {
@@ -115,7 +115,7 @@ function toAlternatives(condition: Condition, reader: ExpressionReader): Conjunc
   }
 }
 
-const keyOf = ({ path, is_sibling }: Field): string => `${is_sibling ? '$.' : ''}${path}`
+const toKey = ({ path, is_sibling }: Field): string => `${is_sibling ? '$.' : ''}${path}`
 
 const FORM_PATTERNS: readonly [RegExp, Test['form']][] = [
   [/^>=? -?[\d.]+$/, 'above'],

@@ -120,7 +120,7 @@ export class ChainVerifier {
     }
     const text = serializeEvent(event)
     if (this.#keys && event.mac !== undefined && !this.#keys.verifyEventMac(event, event.mac, text)) {
-      this.#addFault(seq, event_id, 'event_not_authentic', 'the event was not written by this service as it stands')
+      this.#addFault(seq, event_id, 'event_not_authentic', 'the event was not written by this service in this form')
     }
     // Hashed with the link's own predecessor, so that one altered link does not make all later ones fail.
     const hash = hashEvent(event, text)
@@ -156,7 +156,7 @@ export class ChainVerifier {
         null,
         event.event_id,
         'event_not_authentic',
-        'an unsealed event was not written by this service as it stands',
+        'an unsealed event was not written by this service in this form',
       )
     else if (isBeforeHead)
       this.#addFault(null, event.event_id, 'event_planted', 'it lies before the sealed end, yet no link names it')

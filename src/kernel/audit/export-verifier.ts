@@ -124,7 +124,7 @@ export async function verifyExport(
     number++
     if (text === '') continue
     const line = parseLine(text, number)
-    if (end) throw new InvalidExport(`Line ${number} stands after the end.`)
+    if (end) throw new InvalidExport(`Line ${number} follows the end.`)
     if (line.line === 'manifest') {
       if (manifest) throw new InvalidExport(`Line ${number} is a second manifest.`)
       if (!FORMATS.includes(line.format))

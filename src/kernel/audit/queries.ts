@@ -54,7 +54,7 @@ const restrictedTables = {
 } as const
 export type RestrictedTable = keyof typeof restrictedTables
 
-export const findRestrictionOf = (tx: Tx, table: RestrictedTable, id: string) =>
+export const findObjectRestriction = (tx: Tx, table: RestrictedTable, id: string) =>
   tx.find<{ restriction_id: string | null; is_in_force: boolean }>(
     `select restriction_id, restriction_id is not null and app.is_in_force(restriction_id) as is_in_force
        from app.${table} where tenant_id = $1 and ${restrictedTables[table]} = $2`,

@@ -76,7 +76,7 @@ export interface ActorName {
 
 /** People and machine keys by their names; the others keep what they are called in the record. */
 export const listActorNames = (tx: Tx, actors: readonly string[]) => {
-  const idsOf = (kind: string): string[] =>
+  const listIds = (kind: string): string[] =>
     actors.flatMap((actor) =>
       actor.startsWith(kind) && isUuid(actor.slice(kind.length)) ? [actor.slice(kind.length)] : [],
     )
@@ -85,6 +85,6 @@ export const listActorNames = (tx: Tx, actors: readonly string[]) => {
       where tenant_id = $1 and user_id = any ($2::uuid[])
      union all
      select 'key:' || key_id, name from app.api_key where tenant_id = $1 and key_id = any ($3::uuid[])`,
-    [tx.tenant_id, idsOf('user:'), idsOf('key:')],
+    [tx.tenant_id, listIds('user:'), listIds('key:')],
   )
 }

@@ -10,7 +10,7 @@ export function addCacheMetrics(metrics: Metrics, caches: CacheSlots): void {
       .flatMap(({ name, [member]: value }) => (value === undefined ? [] : [{ labels: { cache: name }, value }]))
   const hits = { name: 'probity_cache_hits_total', help: 'Look-ups that found a stored value, by cache.', labels }
   const misses = { name: 'probity_cache_misses_total', help: 'Look-ups that found nothing, by cache.', labels }
-  const evictions = { name: 'probity_cache_evictions_total', help: 'Values removed to make room, by cache.', labels }
+  const evictions = { name: 'probity_cache_evictions_total', help: 'Values removed to free space, by cache.', labels }
   metrics.addCounters(hits, read('hits'))
   metrics.addCounters(misses, read('misses'))
   metrics.addCounters(evictions, read('evictions'))

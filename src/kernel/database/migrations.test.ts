@@ -130,7 +130,7 @@ describe('a migration outside a transaction', () => {
       await superuser.query(`set app.actor = 'operator:test'`)
       await superuser.query('update app.user_account set name = name where false')
       await superuser.query('select pg_terminate_backend($1)', await building())
-      expect(await killed).toContain('an index that was left incomplete is dropped and built anew')
+      expect(await killed).toContain('an index that was left incomplete is dropped and rebuilt')
       await end()
     })
     await expect.poll(() => isValid('user_account_killed_idx')).toBe(false)

@@ -89,7 +89,7 @@ export async function applyOnlineMigration(
     await client.query('rollback').catch(() => {})
     throw new Error(
       `Migration ${version}_${name} failed: ${(error as Error).message}. Run the migrations again once the cause is ` +
-        'mended: an index that was left incomplete is dropped and built anew.',
+        'repaired: an index that was left incomplete is dropped and rebuilt.',
       { cause: error },
     )
   }

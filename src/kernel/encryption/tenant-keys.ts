@@ -94,7 +94,7 @@ export class TenantKeys {
         this.#once(`${scope.tenant_id}/new`, () => ensureTenantKey(transactions, wrapper, scope)),
       )
     }
-    this.#forgetDestroyed(scope.tenant_id, rows)
+    this.#evictDestroyed(scope.tenant_id, rows)
     const cached = this.#get(active)
     this.#options.cache.set(toActiveName(scope.tenant_id), cached)
     return cached
@@ -143,7 +143,7 @@ export class TenantKeys {
   }
 
   /** After a rotation in another process. */
-  #forgetDestroyed(tenant_id: string, rows: readonly StoredTenantKey[]): void {
+  #evictDestroyed(tenant_id: string, rows: readonly StoredTenantKey[]): void {
     for (const { key_no, state } of rows) {
       if (state === 'destroyed') this.#options.cache.delete(`${tenant_id}/${key_no}`)
     }

@@ -50,7 +50,7 @@ const isOpen = ({ open = 'false' }: ErasableRows): string => `(${open})`
 
 const inTenant = ({ where = 'true' }: ErasableRows): string => `r.tenant_id = $1 and (${where})`
 
-const valuesOf = (tx: Tx, name: string, { subject_id, sure, own, marks, also }: ErasedSubject) => [
+const getParameters = (tx: Tx, name: string, { subject_id, sure, own, marks, also }: ErasedSubject) => [
   ...[tx.tenant_id, subject_id, sure, own, marks],
   also.filter((row) => row.class === name).map(({ id }) => id),
 ]
@@ -110,14 +110,15 @@ export function createErasureClass(
     columns: [...new Set(rows.flatMap(({ table, set }) => setColumns(table, set)))],
     find: async (tx, subject) => {
       const found: FoundRows[] = []
-      for (const one of rows) found.push(...(await tx.query<FoundRows>(findText(one), valuesOf(tx, name, subject))))
+      for (const one of rows)
+        found.push(...(await tx.query<FoundRows>(findText(one), getParameters(tx, name, subject))))
       return found
     },
     erase: async (tx, subject) => {
       const erased: ErasedRows[] = []
       for (const one of rows)
         for (const text of eraseTexts(one))
-          erased.push(...(await tx.query<ErasedRows>(text, valuesOf(tx, name, subject))))
+          erased.push(...(await tx.query<ErasedRows>(text, getParameters(tx, name, subject))))
       return erased
     },
   }

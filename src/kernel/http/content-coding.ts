@@ -8,9 +8,9 @@ const UNMENTIONED = 0.0001
 /** The offered coding with the highest weight, the first of equals; none when the caller refuses all of them. */
 export function chooseCoding(header: string | undefined, offered: readonly Coding[]): Coding | undefined {
   const weights = parseWeights(header ?? '')
-  const weightOf = (coding: Coding): number =>
+  const getWeight = (coding: Coding): number =>
     weights.get(coding) ?? weights.get('*') ?? (coding === 'identity' ? UNMENTIONED : 0)
-  const [best] = offered.filter((coding) => weightOf(coding) > 0).toSorted((a, b) => weightOf(b) - weightOf(a))
+  const [best] = offered.filter((coding) => getWeight(coding) > 0).toSorted((a, b) => getWeight(b) - getWeight(a))
   return best
 }
 

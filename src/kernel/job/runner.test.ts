@@ -240,7 +240,7 @@ describe('leases', () => {
     { tries: 'a step', late: (job: Job) => effect(job, 2) },
     { tries: 'to finish', late: (job: Job) => job.finish((tx) => insertEffect(tx, job, 2).then(() => null)) },
     { tries: 'to succeed', late: async () => {} },
-    { tries: 'to fail', late: async () => fail('conflict', 'too late to matter') },
+    { tries: 'to fail', late: async () => fail('conflict', 'lease expired') },
   ])('a stalled worker loses its job to another, and its later $tries has no effect', async ({ late }) => {
     const stalled = latch()
     const wakeUp = latch()
@@ -344,7 +344,7 @@ describe('leases', () => {
         first.open()
         await endFirst.opened
         firstEnded.open()
-        throw new Error('too late to matter')
+        throw new Error('lease expired')
       }
       second.open()
       await endSecond.opened

@@ -78,7 +78,7 @@ export interface ModuleSearch {
 
 export const nothingFound: SearchFindings = { hits: [], is_complete: true }
 
-const rankOf = (matched: Match): number => matches.indexOf(matched)
+const getRank = (matched: Match): number => matches.indexOf(matched)
 
 /** Each object once, with its best match; best first, otherwise in the given order. One more than `count` at most. */
 export function rankHits(hits: readonly SearchHit[], count: number): SearchHit[] {
@@ -86,9 +86,9 @@ export function rankHits(hits: readonly SearchHit[], count: number): SearchHit[]
   for (const hit of hits) {
     const key = `${hit.list_key ?? ''} ${hit.id}`
     const known = best.get(key)
-    if (!known || rankOf(hit.matched) < rankOf(known.matched)) best.set(key, hit)
+    if (!known || getRank(hit.matched) < getRank(known.matched)) best.set(key, hit)
   }
-  return [...best.values()].sort((a, b) => rankOf(a.matched) - rankOf(b.matched)).slice(0, count + 1)
+  return [...best.values()].sort((a, b) => getRank(a.matched) - getRank(b.matched)).slice(0, count + 1)
 }
 
 const DIGITS = 32

@@ -50,9 +50,9 @@ export const userSource: SearchSource = {
       id ? listUsersInRange(tx, id, count + 1) : [],
       has_words ? findByName(context) : [],
     ])
-    const matchOf = ({ name, email }: FoundUserRow) =>
+    const getMatch = ({ name, email }: FoundUserRow) =>
       email?.toLowerCase() === text.toLowerCase() ? 'key' : (matchName(name, text) ?? 'words')
-    const hits = [...byId.map((row) => toHit(row, 'id')), ...byName.map((row) => toHit(row, matchOf(row)))]
+    const hits = [...byId.map((row) => toHit(row, 'id')), ...byName.map((row) => toHit(row, getMatch(row)))]
     return { hits: rankHits(hits, count), is_complete: byName.length < MAX_NAMED_OBJECTS }
   },
 }

@@ -59,8 +59,8 @@ export const demoRoutes = [
     secret: true,
   }).handle(async ({ body, kernel, request }) => {
     // The tenant follows from the person: no request names a tenant.
-    const isOf = ({ users }: DemoTenant) => users.some(({ user_id }) => user_id === body.user_id)
-    const tenant = kernel.demoSignIn?.tenants.find(isOf)
+    const hasUser = ({ users }: DemoTenant) => users.some(({ user_id }) => user_id === body.user_id)
+    const tenant = kernel.demoSignIn?.tenants.find(hasUser)
     if (!tenant) fail('not_found', 'No demo tenant has such a person.')
     const person = (await findPeople(kernel, tenant)).find(({ user_id }) => user_id === body.user_id)
     if (!person) fail('not_found', `This person of ${tenant.name} is deactivated.`)

@@ -27,7 +27,7 @@ export const batchEvaluations: Module = {
   search: {
     sources: [batchSource],
     unsearched: {
-      getBatchSchedule: 'Schedules are few and stand on one page.',
+      getBatchSchedule: 'There are few schedules, all on one page.',
       diffBatchEvaluations: 'A comparison of two batches, which are found themselves.',
     },
   },

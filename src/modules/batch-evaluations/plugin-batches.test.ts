@@ -83,7 +83,7 @@ describe('a batch', () => {
     const runner = w.runtime.createRunner(1)
     runners.push(runner)
     runner.start()
-    await waitUntil('the second step is at the gate', async () => {
+    await waitUntil('the second step waits for the lock', async () => {
       const { rows } = await superuser.query(`select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE}
         and not granted and database = (select oid from pg_database where datname = current_database())`)
       return rows.length > 0

@@ -59,7 +59,7 @@ async function startAndHold() {
   await superuser.query(`select pg_advisory_lock(${GATE})`)
   const started = await startBatch(t, await buildRequest())
   startRunner()
-  await waitUntil('the second step is at the gate', async () => {
+  await waitUntil('the second step waits for the lock', async () => {
     const { rows } = await superuser.query(`select 1 from pg_locks where locktype = 'advisory' and objid = ${GATE}
       and not granted and database = (select oid from pg_database where datname = current_database())`)
     return rows.length > 0

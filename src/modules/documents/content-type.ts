@@ -17,10 +17,10 @@ export interface DocumentType {
   readonly content: 'signature' | 'text'
 }
 
-type Place = 'upload_id' | 'media_type' | 'sha256'
+type FaultLocation = 'upload_id' | 'media_type' | 'sha256'
 
 /** 409 with the member of the request that is wrong. */
-export const refuse = (member: Place, detail: string): never =>
+export const refuse = (member: FaultLocation, detail: string): never =>
   fail('document_refused', { detail, errors: [{ in: 'body', pointer: `#/${member}`, detail }] })
 
 /** The accepted type for the extension of the file. */

@@ -5,10 +5,10 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasedRows, ErasureClass } from '#kernel/erasure/erasure-class.ts'
 import { removeUpload } from '#modules/system/index.ts'
-import { documentRows, lockDocumentsOf, removeChunks, updateEnded } from './queries.ts'
+import { documentRows, lockDocumentsBySubject, removeChunks, updateEnded } from './queries.ts'
 
-async function eraseDocumentsOf(tx: Tx, subject_id: string): Promise<ErasedRows[]> {
-  const documents = await lockDocumentsOf(tx, subject_id)
+async function eraseDocumentsBySubject(tx: Tx, subject_id: string): Promise<ErasedRows[]> {
+  const documents = await lockDocumentsBySubject(tx, subject_id)
   const ids = documents.map(({ document_id }) => document_id)
   for (const { upload_id } of documents) if (upload_id !== null) await removeUpload(tx, upload_id)
   await updateEnded(tx, ids, { state: 'erased', reason: 'Erasure of the subject' })
@@ -21,7 +21,7 @@ export const documentErasure: ErasureClass = {
   record: 'due-diligence',
   columns: [...documentRows.columns, 'document.sha256'],
   erase: async (tx, subject) => [
-    ...(await eraseDocumentsOf(tx, subject.subject_id)),
+    ...(await eraseDocumentsBySubject(tx, subject.subject_id)),
     ...(await documentRows.erase(tx, subject)),
   ],
 }

@@ -227,7 +227,7 @@ interface DocumentOfSubject {
 }
 
 /** Documents of a subject that are not gone. */
-export const lockDocumentsOf = (tx: Tx, subject_id: string) =>
+export const lockDocumentsBySubject = (tx: Tx, subject_id: string) =>
   tx.query<DocumentOfSubject>(
     `select document_id, upload_id, restriction_id from app.document
       where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased') order by document_id for update`,

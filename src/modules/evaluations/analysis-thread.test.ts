@@ -17,7 +17,7 @@ import { decide, storeDecision } from './decide/decide.ts'
 let w: TestApp
 let t: ExampleTenant
 let analysis: ReturnType<typeof createControlledAnalysis>
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aside-'))
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'analysis-'))
 
 beforeAll(async () => {
   const worker = path.join(folder, 'worker.mjs')

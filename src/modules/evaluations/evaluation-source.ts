@@ -33,7 +33,7 @@ export const evaluationSource: SearchSource = {
       terms.id ? listEvaluationsByReceipt(tx, terms.id, count + 1) : [],
       findSubjects(context),
     ])
-    const matchedOf = new Map(found.hits.map(({ title, matched }) => [title, matched]))
+    const matchByTitle = new Map(found.hits.map(({ title, matched }) => [title, matched]))
     const bySubject =
       found.hits.length === 0
         ? []
@@ -45,7 +45,7 @@ export const evaluationSource: SearchSource = {
     const hits = [
       ...byId.map((row) => toHit(row, 'id')),
       ...byReceipt.map((row) => toHit(row, 'key')),
-      ...bySubject.map((row) => toHit(row, matchedOf.get(row.subject_name ?? '') ?? 'words')),
+      ...bySubject.map((row) => toHit(row, matchByTitle.get(row.subject_name ?? '') ?? 'words')),
     ]
     return { hits: rankHits(hits, count), is_complete: found.is_complete }
   },

@@ -180,7 +180,7 @@ export const investigationRoutes = [
   }).handle(async ({ tx, params, actor, kernel, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
     const { content, counts } = await readContent({ kernel, tx }, row, 'stored')
-    const clocks = await workClocks.listClocksOf(tx, toWorkItem(row.investigation_id))
+    const clocks = await workClocks.listClocksByObject(tx, toWorkItem(row.investigation_id))
     const alerts = await listCaseAlerts(tx, row.investigation_id)
     return {
       ...toInvestigation(row, { steps: content.steps, counts, clocks, alerts }),

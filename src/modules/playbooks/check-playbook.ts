@@ -106,7 +106,7 @@ export function checkClocks(clocks: readonly PlaybookClock[]): Finding[] {
     if ((hours === undefined) === (days === undefined))
       return [error('clock_invalid', at, 'A clock counts either hours or days.')]
     if ((days === undefined) !== (day_kind === undefined))
-      return [error('clock_invalid', `${at}/day_kind`, 'day_kind says how days are counted, and stands beside days.')]
+      return [error('clock_invalid', `${at}/day_kind`, 'day_kind says how days are counted, and requires days.')]
     if (calendar !== undefined && day_kind !== 'business')
       return [error('clock_invalid', `${at}/calendar`, 'Only business days are counted by a calendar.')]
     return []

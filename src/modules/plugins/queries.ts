@@ -36,7 +36,7 @@ export const listValidations = (tx: Tx, { tenant_id, dataset_id, version }: Vers
   )
 
 /** The results of many versions at once, for listings. */
-export const listValidationsOf = (tx: Tx, versions: readonly VersionId[]) =>
+export const listValidationsByVersion = (tx: Tx, versions: readonly VersionId[]) =>
   tx.query<ValidationRow & VersionId>(
     `select v.tenant_id, v.dataset_id, v.version, ${validationColumns}
        from unnest($1::uuid[], $2::uuid[], $3::bigint[]) as w (tenant_id, dataset_id, version)

@@ -1,10 +1,10 @@
 /** Makes the reports of an erased subject unreadable: snapshot and files are removed. Manifest and hashes stay. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ErasedRows, ErasureClass } from '#kernel/erasure/erasure-class.ts'
-import { lockReportsOf, removeParts, reportRows, updateEnded } from './queries.ts'
+import { lockReportsBySubject, removeParts, reportRows, updateEnded } from './queries.ts'
 
-async function eraseReportsOf(tx: Tx, subject_id: string): Promise<ErasedRows[]> {
-  const reports = await lockReportsOf(tx, subject_id)
+async function eraseReportsBySubject(tx: Tx, subject_id: string): Promise<ErasedRows[]> {
+  const reports = await lockReportsBySubject(tx, subject_id)
   const ids = reports.map(({ report_id }) => report_id)
   await updateEnded(tx, ids, { state: 'erased', reason: 'Erasure of the subject' })
   await removeParts(tx, ids)
@@ -16,7 +16,7 @@ export const reportErasure: ErasureClass = {
   record: 'due-diligence',
   columns: [...reportRows.columns, 'report_part.*'],
   erase: async (tx, subject) => [
-    ...(await eraseReportsOf(tx, subject.subject_id)),
+    ...(await eraseReportsBySubject(tx, subject.subject_id)),
     ...(await reportRows.erase(tx, subject)),
   ],
 }

@@ -33,8 +33,8 @@ export const reports: Module = {
   search: {
     sources: [reportSource],
     unsearched: {
-      getReportTemplate: 'Templates are few and stand on one page.',
-      getReportSchedule: 'Schedules are few and stand on one page.',
+      getReportTemplate: 'There are few templates, all on one page.',
+      getReportSchedule: 'There are few schedules, all on one page.',
     },
   },
   canary_table: 'report',

@@ -284,7 +284,7 @@ interface ReportOfSubject {
 }
 
 /** Reports about a subject that are not gone. */
-export const lockReportsOf = (tx: Tx, subject_id: string) =>
+export const lockReportsBySubject = (tx: Tx, subject_id: string) =>
   tx.query<ReportOfSubject>(
     `select report_id, restriction_id from app.report
       where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased') order by report_id for update`,

@@ -7,7 +7,7 @@ import type { Admission, Contract, FactRecord, Note } from '#contract/model.ts'
 import { generalisePointer, hideNames } from '#contract/places.ts'
 import type { ReadPayload } from '#contract/read-payload.ts'
 import type { Finding } from '#decision/model.ts'
-import { findRestrictionOf } from '#kernel/audit/queries.ts'
+import { findObjectRestriction } from '#kernel/audit/queries.ts'
 import type { Scope, Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -161,7 +161,7 @@ async function storeAdmission(
 /** An alert about a restricted payload has its restriction. */
 async function raiseRefusal(kernel: Capabilities<'caches'>, tx: Tx, row: AdmissionRow): Promise<void> {
   const { payload_id, contract_key, contract_version } = row
-  const restriction = await findRestrictionOf(tx, 'source_payload', payload_id)
+  const restriction = await findObjectRestriction(tx, 'source_payload', payload_id)
   await raiseContractAlert(kernel, tx, {
     on: 'contract_refusal',
     contract_key,

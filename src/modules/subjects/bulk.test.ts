@@ -277,7 +277,7 @@ describe('an interrupted import', () => {
     await superuser.query(`select pg_advisory_lock(${GATE})`)
     const job = await startBulk(ndjson(many(2500)))
     w.startRunner(1, { heartbeat_ms: 60_000 })
-    await waitUntil('the first worker stands at the gate', async () => (await waiting()) === 1)
+    await waitUntil('the first worker waits for the lock', async () => (await waiting()) === 1)
     await t.write((tx) =>
       tx.run(`update app.job set lease_until = now() - interval '1 s' where tenant_id = $1 and job_id = $2`, [
         t.tenant_id,
@@ -300,7 +300,7 @@ describe('an interrupted import', () => {
     await superuser.query(`select pg_advisory_lock(${GATE})`)
     const job = await startBulk(ndjson(many(2500)))
     w.startRunner()
-    await waitUntil('the worker stands at the gate', async () => (await waiting()) === 1)
+    await waitUntil('the worker waits for the lock', async () => (await waiting()) === 1)
     // Waits for the step, which locks the row of the job at its end.
     await t.make(`POST /jobs/${job.job_id}/cancel`)
     await superuser.query(`select pg_advisory_unlock(${GATE})`)

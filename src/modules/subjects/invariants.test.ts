@@ -118,13 +118,13 @@ const attempts: readonly [title: string, refused_with: string, statements: () =>
   ['override without an end', CHECK, () => [newOverride({ expires_at: 'null' })]],
   ['override for more than 400 days', CHECK, () => [newOverride({ expires_at: `now() + interval '9601 hours'` })]],
   ['override in the past', CHECK, () => [newOverride({ expires_at: `now() - interval '1 s'` })]],
-  ['say where a subject stands', KEPT, () => [`update app.subject_risk set rated_band = 'low'`]],
+  ['change the current rating', KEPT, () => [`update app.subject_risk set rated_band = 'low'`]],
   [
-    'say where a new subject stands',
+    'insert a current rating',
     KEPT,
     () => [`insert into app.subject_risk (tenant_id, subject_id) values ('${tenant}', gen_random_uuid())`],
   ],
-  ['forget where a subject stands', NOT_GRANTED, () => ['delete from app.subject_risk']],
+  ['delete the current rating', NOT_GRANTED, () => ['delete from app.subject_risk']],
   [
     'find the subject of another tenant',
     MISSING,

@@ -13,8 +13,8 @@ import { findSetting, listClocks, lockSetting, upsertSetting, type WorkSettingRo
 import {
   countQueues,
   type LockedWorkItem,
+  listWorkByAssignee,
   listWorkers,
-  listWorkOf,
   lockWork,
   type OwnWorkRow,
   updateAssignee,
@@ -126,7 +126,7 @@ export const workRoutes = [
     const { tx, actor, kernel } = input
     const order = ['priority_rank', 'opened_at', 'object_kind', 'object_id'] as const
     const page = await paginate(input, 'listOwnWork', order, (after, count) =>
-      listWorkOf(tx, actor.principal, after, count),
+      listWorkByAssignee(tx, actor.principal, after, count),
     )
     const titles = await describeItems(kernel, tx, page.items)
     return {

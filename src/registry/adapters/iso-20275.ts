@@ -40,7 +40,7 @@ const known = Object.values(columnNames)
 const MAX_FORMS = 100_000
 
 type Form = { -readonly [K in keyof EntityLegalForm]: EntityLegalForm[K] }
-interface Known {
+interface CollectedForm {
   readonly form: Form
   readonly at: SourceLocation
   readonly seen: Set<string>
@@ -51,7 +51,7 @@ const statuses: Readonly<Record<string, Form['status']>> = { ACTV: 'active', INA
 const repeated = ['country', 'country_name', 'jurisdiction', 'subdivision', 'created_on', 'status'] as const
 
 class Forms {
-  readonly found = new Map<string, Known>()
+  readonly found = new Map<string, CollectedForm>()
   repeated_rows = 0
   private readonly out: BatchBuilder
   private columns: Columns | undefined
@@ -84,15 +84,15 @@ class Forms {
     this.out.reject(reject(code, message, { ...at, column: columnNames[column] }, field(column) ?? null, pointer))
   }
 
-  private begun(code: string, row: Omit<Form, 'code' | 'names' | 'modifications'>, at: SourceLocation): Known {
+  private begun(code: string, row: Omit<Form, 'code' | 'names' | 'modifications'>, at: SourceLocation): CollectedForm {
     if (this.found.size === MAX_FORMS) refuseSource('source_too_large', 'There are more legal forms than can be.', at)
-    const begun: Known = { form: { code, ...row, names: [], modifications: [] }, at, seen: new Set() }
+    const begun: CollectedForm = { form: { code, ...row, names: [], modifications: [] }, at, seen: new Set() }
     this.found.set(code, begun)
     return begun
   }
 
   /** Adds the name of a row, which two reserved codes do not have, and its modification. */
-  private take({ form, seen }: Known, field: Field, fields: readonly string[]): void {
+  private take({ form, seen }: CollectedForm, field: Field, fields: readonly string[]): void {
     const text = JSON.stringify(known.map((name) => this.columns?.get(fields, name)))
     if (seen.has(text)) this.repeated_rows++
     seen.add(text)

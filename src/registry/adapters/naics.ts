@@ -33,7 +33,7 @@ const CODE = /^(?:\d{2,6}|\d{2}-\d{2})$/
 const getLevel = (code: string): number => (code.includes('-') ? 1 : code.length - 1)
 
 /** The code without its last digit; for three digits the sector. */
-function parentOf(code: string, all: ReadonlySet<string>): string | undefined {
+function findParent(code: string, all: ReadonlySet<string>): string | undefined {
   if (getLevel(code) === 1) return undefined
   const above = code.slice(0, -1)
   if (above.length > 2 || all.has(above)) return above
@@ -76,7 +76,7 @@ async function* read(source: Source, options: Options): AsyncGenerator<Batch, vo
   } finally {
     await close()
   }
-  yield* codes.list.finish(parentOf)
+  yield* codes.list.finish(findParent)
 }
 
 async function* readRows(source: Source, options: Options, codes: Codes, out: BatchBuilder) {

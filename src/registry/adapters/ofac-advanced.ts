@@ -52,7 +52,7 @@ interface Later {
   listed_on?: string | undefined
 }
 
-interface Held {
+interface CollectedParty {
   readonly party: number
   readonly at: SourceLocation
   readonly name: string
@@ -67,8 +67,8 @@ class AdvancedList implements References {
   private readonly values = new Map<string, XmlElement>()
   private readonly locations = new Map<string, number>()
   private readonly documents = new Map<string, number[]>()
-  private readonly parties: Held[] = []
-  private readonly by_profile = new Map<string, Held>()
+  private readonly parties: CollectedParty[] = []
+  private readonly by_profile = new Map<string, CollectedParty>()
   private readonly identity: ListIdentity
   /** Unresolved references, by the kind of their target. */
   private readonly orphans = new Map<string, { count: number; at: SourceLocation }>()

@@ -173,7 +173,7 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
       const message = `Files of the archive that are not part of the list were not read (${unread.length}): ${quoteNames(unread)}.`
       out.warn('files_unread', message, { row: 0, file: unread[0] as string })
     }
-    const textOf = (member: ArchiveMember, stem: string) => {
+    const readText = (member: ArchiveMember, stem: string) => {
       const encoding: Encoding | 'detect' = options.encoding ?? 'detect'
       return readMarkedText(decode(member.read(), encoding, noteEncoding(out, member.name)), stem, reading, member.name)
     }
@@ -184,11 +184,11 @@ async function* readSet(bytes: Source, reading: Reading): AsyncGenerator<Batch, 
       ['comments', comments, commentColumns],
     ] as const) {
       const member = members.get(stem)
-      if (member) beside[role] = await groupByParty(textOf(member, stem), member.name, columns, reading)
+      if (member) beside[role] = await groupByParty(readText(member, stem), member.name, columns, reading)
     }
     yield* out.takeRest()
     const main = members.get(parties) as ArchiveMember
-    yield* readParties(textOf(main, parties), beside, reading, main.name)
+    yield* readParties(readText(main, parties), beside, reading, main.name)
   } finally {
     await archive.close()
   }

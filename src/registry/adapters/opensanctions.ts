@@ -37,7 +37,7 @@ const Options = closed({
 type Options = Static<typeof Options>
 
 /** Its buffered form. */
-interface Placed {
+interface LocatedEntity {
   readonly entity: FtmEntity
   readonly at: SourceLocation
 }
@@ -109,7 +109,7 @@ class Graph {
   }
 
   private hold(entity: FtmEntity, at: SourceLocation): number {
-    return this.held.hold({ entity, at } satisfies Placed, at)
+    return this.held.hold({ entity, at } satisfies LocatedEntity, at)
   }
 
   private getName(id: string): string | undefined {
@@ -119,14 +119,14 @@ class Graph {
 
   *batches(): Generator<Batch, void, undefined> {
     for (const [id, { held }] of this.parties) {
-      const { entity, at } = this.held.get<Placed>(held)
+      const { entity, at } = this.held.get<LocatedEntity>(held)
       const draft = createDraft(entity)
       for (const address of entity.properties['addressEntity'] ?? []) {
         const found = this.addresses.get(address)
-        if (found !== undefined) addAddress(this.held.get<Placed>(found).entity, draft)
+        if (found !== undefined) addAddress(this.held.get<LocatedEntity>(found).entity, draft)
         else count(this.orphans, 'Address', at)
       }
-      for (const one of this.attached.get(id) ?? []) this.addAttached(id, this.held.get<Placed>(one), draft)
+      for (const one of this.attached.get(id) ?? []) this.addAttached(id, this.held.get<LocatedEntity>(one), draft)
       addParty(this.out, draft, at)
       if (this.out.isFull) yield this.out.take()
     }
@@ -134,7 +134,7 @@ class Graph {
     yield* this.out.takeRest()
   }
 
-  private addAttached(id: string, { entity, at }: Placed, draft: PartyDraft): void {
+  private addAttached(id: string, { entity, at }: LocatedEntity, draft: PartyDraft): void {
     const { schema, properties } = entity
     if (schema === 'Sanction') addSanction(entity, draft)
     else if (schema === 'CryptoWallet') addWallet(entity, draft)
@@ -159,7 +159,7 @@ class Graph {
     for (const [owner, attached] of this.attached) {
       if (this.getName(owner) !== undefined) continue
       for (const one of attached) {
-        const { entity, at } = this.held.get<Placed>(one)
+        const { entity, at } = this.held.get<LocatedEntity>(one)
         const { schema, properties } = entity
         // The link is counted at its other end, which is a party.
         const ends = (links[schema] ?? []).flatMap((end) => properties[end] ?? [])

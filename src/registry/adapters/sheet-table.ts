@@ -28,7 +28,7 @@ export async function* readSheetTable(
     for (const { number, cells, broken } of found) {
       if (number <= skip_rows) continue
       if (table === undefined) {
-        const header = has_header ? headerOf(cells) : cells.map((_, index) => String(index + 1))
+        const header = has_header ? toHeader(cells) : cells.map((_, index) => String(index + 1))
         begin(header)
         // Workbooks omit blank cells at the end of a row, so a short row is complete.
         table = new Table(header, true)
@@ -51,7 +51,7 @@ export async function* readSheetTable(
 }
 
 /** Without the blank cells at its end. */
-function headerOf(cells: readonly string[]): string[] {
+function toHeader(cells: readonly string[]): string[] {
   const names = cells.map((name) => name.trim())
   return names.slice(0, names.findLastIndex((name) => name !== '') + 1)
 }

@@ -35,11 +35,11 @@ export const baseName = (name: string): string => name.slice(name.lastIndexOf('/
 const toFileLocation = (file: string): SourceLocation => ({ row: 0, file })
 
 export function findFiles(archive: Archive, set: FileSet): FileSetResult {
-  const nameOf = ({ stem }: ExpectedFile) => `${stem}.${set.extension}`
+  const getFileName = ({ stem }: ExpectedFile) => `${stem}.${set.extension}`
   const members = new Map<string, ArchiveMember>()
   const missing: ExpectedFile[] = []
   for (const file of set.files) {
-    const name = nameOf(file)
+    const name = getFileName(file)
     const [member, ...others] = archive.members.filter((one) => baseName(one.name).toLowerCase() === name)
     if (member && others.length > 0) {
       const names = quoteNames([member, ...others].map((one) => one.name))
@@ -66,7 +66,7 @@ export function findFiles(archive: Archive, set: FileSet): FileSetResult {
     others: [
       ...set.files
         .filter(({ stem }) => set.absent.includes(stem))
-        .map((file): SourceFile => ({ file: nameOf(file), state: 'absent' })),
+        .map((file): SourceFile => ({ file: getFileName(file), state: 'absent' })),
       ...unread.map((file): SourceFile => ({ file, state: 'unread' })),
     ],
   }

@@ -34,29 +34,32 @@ export function copyRow({ key, op = 'put', hash, base_hash, text, row, line }: S
     Buffer.from(hash, 'hex'),
     base_hash ? Buffer.from(base_hash, 'hex') : null,
     text === null ? null : Buffer.from(text),
-    bytesOf(row),
-    line === undefined ? null : bytesOf(line),
+    encodeNumber(row),
+    line === undefined ? null : encodeNumber(line),
   ]
   const count = Buffer.alloc(COUNT_BYTES)
   count.writeInt16BE(FIELDS)
-  return Buffer.concat([count, ...fields.flatMap((field) => (field ? [lengthOf(field), field] : [lengthOf(null)]))])
+  return Buffer.concat([
+    count,
+    ...fields.flatMap((field) => (field ? [encodeLength(field), field] : [encodeLength(null)])),
+  ])
 }
 
 /** A block of the stored tree: block, pairs. */
 export function copyTreeRow({ block, pairs }: { readonly block: number; readonly pairs: Uint8Array }): Buffer {
   const count = Buffer.alloc(COUNT_BYTES)
   count.writeInt16BE(2)
-  const number = bytesOf(block)
-  return Buffer.concat([count, lengthOf(number), number, lengthOf(pairs), pairs])
+  const number = encodeNumber(block)
+  return Buffer.concat([count, encodeLength(number), number, encodeLength(pairs), pairs])
 }
 
-function lengthOf(field: Uint8Array | null): Buffer {
+function encodeLength(field: Uint8Array | null): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES)
   length.writeInt32BE(field?.length ?? NULL)
   return length
 }
 
-function bytesOf(value: number): Buffer {
+function encodeNumber(value: number): Buffer {
   const bytes = Buffer.alloc(NUMBER_BYTES)
   bytes.writeBigInt64BE(BigInt(value))
   return bytes

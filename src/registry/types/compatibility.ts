@@ -203,11 +203,11 @@ interface ComparedSchemas {
 function compareMembers(old: ComparedSchemas, next: ComparedSchemas, pointer: string, walk: ComparisonContext) {
   const { facets: oldFacets } = old
   const { facets: newFacets } = next
-  const namesOf = (facets: Schemas) =>
+  const listNames = (facets: Schemas) =>
     new Set(facets.flatMap(({ properties }) => (isObject(properties) ? Object.keys(properties) : [])))
   const isClosed = (facets: Schemas) => facets.some((facet) => facet['additionalProperties'] === false)
-  const oldNames = namesOf(oldFacets)
-  const newNames = namesOf(newFacets)
+  const oldNames = listNames(oldFacets)
+  const newNames = listNames(newFacets)
   if (isClosed(newFacets) && !isClosed(oldFacets)) {
     report(walk, pointer, 'members_closed', 'Members that are not declared are no longer allowed.')
   }

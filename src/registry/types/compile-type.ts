@@ -67,20 +67,20 @@ export function compileType(definition: TypeDefinition): CompiledType {
   const fits = compileSchema(schema)
   // Compiled on first use: most types never see an invalid entry.
   let explain: ((entry: unknown) => readonly ErrorObject[] | null) | undefined
-  const errorsOf = (entry: unknown): readonly ErrorObject[] => {
+  const getErrors = (entry: unknown): readonly ErrorObject[] => {
     const first = fits.errors ?? []
     explain ??= compileExplainer(schema)
     return explain(entry) ?? first
   }
   const normalise = compileNormalForm(definition)
   const canonical = compileCanonical(schema)
-  const keyOf = compileKey(definition)
+  const toKey = compileKey(definition)
 
   /** Key and text of a normalised entry, or its faults. */
   const readNormal = (entry: unknown): NormalisedEntry | EntryFault[] => {
-    if (!fits(entry)) return toEntryFaults(errorsOf(entry), entry, fields)
+    if (!fits(entry)) return toEntryFaults(getErrors(entry), entry, fields)
     try {
-      return { key: keyOf(entry as Entry), text: canonical(entry as Entry), entry: entry as Entry }
+      return { key: toKey(entry as Entry), text: canonical(entry as Entry), entry: entry as Entry }
     } catch (error) {
       if (error instanceof InvalidKeyError) return [error.fault]
       if (!(error instanceof TypeError)) throw error
@@ -99,7 +99,7 @@ export function compileType(definition: TypeDefinition): CompiledType {
 
   return {
     normalise,
-    getKey: keyOf,
+    getKey: toKey,
     canonical,
     validate(entry) {
       const result = readNormal(entry)
@@ -138,7 +138,7 @@ function compileKey(definition: TypeDefinition): (entry: Entry) => string {
     throw new InvalidKeyError({ code, pointer, message })
   }
   const titles = pointers.map((pointer) => getFieldTitle(pointer, definition.fields))
-  const textOf = (value: unknown, part: number): string => {
+  const toText = (value: unknown, part: number): string => {
     if (typeof value === 'string') return value
     if (typeof value === 'number' || typeof value === 'boolean') return String(value)
     const message = `${titles[part]} belongs to the key and must be text, a number, true or false.`
@@ -161,12 +161,12 @@ function compileKey(definition: TypeDefinition): (entry: Entry) => string {
   const [only] = parts
   if (parts.length === 1 && only) {
     return (entry) => {
-      const key = textOf(only(entry), 0)
+      const key = toText(only(entry), 0)
       return key === '' ? refuseEmpty() : bounded(key)
     }
   }
   return (entry) => {
-    const texts = parts.map((part, index) => textOf(part(entry), index))
+    const texts = parts.map((part, index) => toText(part(entry), index))
     // Publishers intentionally leave one of several parts empty; an entry without any part has no key.
     return texts.every((text) => text === '') ? refuseEmpty() : bounded(texts.map(escapePart).join('|'))
   }

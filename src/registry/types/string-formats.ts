@@ -81,11 +81,11 @@ const isAddress6: Format = (text) => isIPv6(text) && !text.includes('%')
 
 /** RFC 3986, appendix B: into scheme, authority, path, query and fragment. */
 const URI_PARTS = /^(?:([^:/?#]+):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#([\s\S]*))?$/
-const charsOf = (more: string): RegExp => new RegExp(`^(?:[A-Za-z0-9\\-._~!$&'()*+,;=${more}]|%[0-9A-Fa-f]{2})*$`)
-const USER_INFO = charsOf(':')
-const REGISTERED_NAME = charsOf('')
-const PATH = charsOf(':@/')
-const QUERY = charsOf(':@/?')
+const toPattern = (more: string): RegExp => new RegExp(`^(?:[A-Za-z0-9\\-._~!$&'()*+,;=${more}]|%[0-9A-Fa-f]{2})*$`)
+const USER_INFO = toPattern(':')
+const REGISTERED_NAME = toPattern('')
+const PATH = toPattern(':@/')
+const QUERY = toPattern(':@/?')
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]*$/
 const FUTURE_ADDRESS = /^v[0-9A-Fa-f]+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+$/i
 

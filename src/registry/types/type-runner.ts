@@ -67,7 +67,7 @@ export function createTypeRunner(options: TypeRunnerOptions): TypeRunner {
       throw error instanceof ThreadFailure ? toTypeUnusable(error) : error
     })
 
-  const hashOf = (definition: TypeDefinition): string => {
+  const getHash = (definition: TypeDefinition): string => {
     const known = hashes.get(definition) ?? hash('sha256', canonicalJson(definition), 'hex')
     hashes.set(definition, known)
     return known
@@ -85,7 +85,7 @@ export function createTypeRunner(options: TypeRunnerOptions): TypeRunner {
       }
     },
     async validate(definition, entries, call) {
-      const task: TypeWorkerTask = { op: 'validate', definition_hash: hashOf(definition), definition, entries }
+      const task: TypeWorkerTask = { op: 'validate', definition_hash: getHash(definition), definition, entries }
       const answer = await run(task, call)
       if (answer.op === 'validated') return answer.result
       if (answer.op !== 'unusable') throw unexpectedReplyError(answer)

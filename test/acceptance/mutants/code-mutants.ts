@@ -174,7 +174,7 @@ export const codeMutants: readonly CodeMutant[] = [
     killers: ['src/provider/render-request.test.ts'],
   },
   {
-    name: 'a name that stands twice in a JSON object is accepted',
+    name: 'a name that is repeated in a JSON object is accepted',
     file: 'src/kernel/strict-json.ts',
     text: "        this.refuse('The same name appears twice in this object. Keep one of them.')\n",
     replacement: '        void 0\n',

@@ -7,19 +7,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** The last landed state before the present one: its database is what installations have. */
-export const LANDED_COMMIT = 'ada28c0'
-
 const START_TIMEOUT_MS = 180_000
-
-export function hasCommit(root: string, commit: string): boolean {
-  try {
-    execFileSync('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root, stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
 
 /** The sources of a commit with its server bundle; packages are those installed here. */
 function checkOut(root: string, commit: string, folder: string): void {

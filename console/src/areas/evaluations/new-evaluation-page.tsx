@@ -52,7 +52,7 @@ export default function NewEvaluationPage() {
   const offered = useMatrixOfSubject(search.subject, matrices)
   const matrix = search.matrix ?? (search.rule ? undefined : offered)
   const chosen = search.rule ? `rule ${search.rule}` : matrix ? `matrix ${matrix}` : null
-  const choicesOf = (kind: DecisionKind, all: typeof matrices) =>
+  const listChoices = (kind: DecisionKind, all: typeof matrices) =>
     [...new Map(all.filter(({ active }) => active !== null).map((one) => [getDefinitionKey(one), one])).values()].map(
       (one) => ({
         value: `${kind.family} ${getDefinitionKey(one)}`,
@@ -88,8 +88,8 @@ export default function NewEvaluationPage() {
           searchable
           value={chosen}
           data={[
-            { group: 'Matrices', items: choicesOf(matrixKind, matrices) },
-            { group: 'Rules', items: choicesOf(ruleKind, rules) },
+            { group: 'Matrices', items: listChoices(matrixKind, matrices) },
+            { group: 'Rules', items: listChoices(ruleKind, rules) },
           ]}
           onChange={choose}
         />

@@ -128,7 +128,7 @@ interface SmallestChangesProps {
 }
 
 function SmallestChanges({ search, definition }: SmallestChangesProps) {
-  const titleOf = (name: string) => definition.inputs?.find((input) => input.name === name)?.title ?? name
+  const getTitle = (name: string) => definition.inputs?.find((input) => input.name === name)?.title ?? name
   const { changes, searched } = search
   return (
     <Section title="Smallest change that alters the result">
@@ -142,7 +142,7 @@ function SmallestChanges({ search, definition }: SmallestChangesProps) {
                 {changed.map(({ name, from, to }, place) => (
                   <span key={name}>
                     {place > 0 && ' and '}
-                    <b>{titleOf(name)}</b> {formatEntryValue(from)} → {formatEntryValue(to)}
+                    <b>{getTitle(name)}</b> {formatEntryValue(from)} → {formatEntryValue(to)}
                   </span>
                 ))}
                 : <b>{result}</b>
@@ -154,7 +154,7 @@ function SmallestChanges({ search, definition }: SmallestChangesProps) {
       <Text size="xs" c="dimmed" mt="xs">
         {searched.decisions.toLocaleString('en')} decisions were tested, changing up to {searched.together} inputs at
         once.
-        {searched.not_searched.length > 0 && ` Not varied: ${searched.not_searched.map(titleOf).join(', ')}.`}
+        {searched.not_searched.length > 0 && ` Not varied: ${searched.not_searched.map(getTitle).join(', ')}.`}
         {searched.truncated && ' The search was limited by the number of combinations or by time.'}
       </Text>
     </Section>

@@ -62,7 +62,7 @@ function ProposeDialog(props: DialogProps) {
   const [outcome, setOutcome] = useState<string | null>(null)
   const [note, setNote] = useState('')
   const { data } = useQuery(listContentQuery(REASON_CODES))
-  const entryOf = (code: string) => data?.entries.find(({ key }) => key === code)?.entry
+  const getEntry = (code: string) => data?.entries.find(({ key }) => key === code)?.entry
   const call = toCall(investigation, note)
   const propose = useAct(
     async () => {
@@ -96,10 +96,10 @@ function ProposeDialog(props: DialogProps) {
         label="Outcome"
         required
         data-autofocus
-        data={investigation.outcomes.map((code) => ({ value: code, label: String(entryOf(code)?.['title'] ?? code) }))}
+        data={investigation.outcomes.map((code) => ({ value: code, label: String(getEntry(code)?.['title'] ?? code) }))}
         value={outcome}
         onChange={setOutcome}
-        {...(outcome !== null && { description: String(entryOf(outcome)?.['text'] ?? '') })}
+        {...(outcome !== null && { description: String(getEntry(outcome)?.['text'] ?? '') })}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
       />
       <ReasonField label="Note for whoever closes it" isRequired={false} value={note} onChange={setNote} />

@@ -40,11 +40,11 @@ function getRank(query: string, name: string, { title }: Item): number {
 export const findCited = <Found extends Item>(
   query: string,
   items: readonly Found[],
-  nameOf: (item: Found) => string,
+  getEvidenceName: (item: Found) => string,
 ): readonly Found[] =>
   items
-    .filter((item) => matchesQuery(query, nameOf(item), item))
-    .toSorted((one, other) => getRank(query, nameOf(one), one) - getRank(query, nameOf(other), other))
+    .filter((item) => matchesQuery(query, getEvidenceName(item), item))
+    .toSorted((one, other) => getRank(query, getEvidenceName(one), one) - getRank(query, getEvidenceName(other), other))
 
 /** Whether every word of the search is in the name of the item: its number, title, source or kind. */
 export function matchesQuery(query: string, name: string, { title, source, kind }: Item): boolean {

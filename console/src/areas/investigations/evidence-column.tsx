@@ -90,7 +90,7 @@ export function EvidenceColumn({ investigation, isAttaching, onAttaching }: Evid
           <li key={item.evidence_id}>
             <EvidenceItem
               item={item}
-              name={evidence.nameOf(item.evidence_id)}
+              name={evidence.getEvidenceName(item.evidence_id)}
               check={checks.found[item.evidence_id]}
               hold={holds(item.object_id)}
               onVerify={() => checks.verify([item])}

@@ -66,7 +66,7 @@ export interface NumberedEvidence {
   readonly items: readonly Evidence[]
   readonly isWhole: boolean
   /** "E3", or the end of the id of an item that is not listed. */
-  readonly nameOf: (evidence_id: string) => string
+  readonly getEvidenceName: (evidence_id: string) => string
   readonly find: (evidence_id: string) => Evidence | undefined
 }
 
@@ -76,7 +76,7 @@ export function useEvidence(investigation_id: string): NumberedEvidence | undefi
   const places = new Map(data.items.map(({ evidence_id }, place) => [evidence_id, place]))
   return {
     ...data,
-    nameOf: (id) => (places.has(id) ? `E${(places.get(id) as number) + 1}` : id.slice(-8)),
+    getEvidenceName: (id) => (places.has(id) ? `E${(places.get(id) as number) + 1}` : id.slice(-8)),
     find: (id) => data.items[places.get(id) ?? -1],
   }
 }

@@ -34,7 +34,7 @@ export function NarrativeTab({ investigation, draft }: NarrativeTabProps) {
   const { stored } = draft
   if (stored === undefined || evidence === undefined) return <ListSkeleton />
   const canWrite = isOpen(investigation) && may('updateInvestigationNarrative')
-  const findingsOf = (place: number): readonly MissingGuard[] =>
+  const getFindings = (place: number): readonly MissingGuard[] =>
     draft.isChanged
       ? []
       : stored.findings.filter(({ pointer }) => `${pointer}/`.startsWith(`#/narrative/paragraphs/${place}/`))
@@ -42,10 +42,10 @@ export function NarrativeTab({ investigation, draft }: NarrativeTabProps) {
     <Stack gap="sm" id="narrative" tabIndex={-1}>
       <NarrativeVersion draft={draft} investigation={investigation} evidence={evidence} />
       {canWrite ? (
-        <NarrativeEditor {...{ investigation, draft, evidence, findingsOf }} />
+        <NarrativeEditor {...{ investigation, draft, evidence, getFindings }} />
       ) : (
         stored.paragraphs.map((paragraph, place) => (
-          <ParagraphView key={place} {...{ paragraph, place, evidence }} findings={findingsOf(place)} />
+          <ParagraphView key={place} {...{ paragraph, place, evidence }} findings={getFindings(place)} />
         ))
       )}
       {!canWrite && stored.paragraphs.length === 0 && (
@@ -102,10 +102,10 @@ function NarrativeVersion({ draft, investigation: { investigation_id }, evidence
 
 interface NarrativeEditorProps extends NarrativeTabProps {
   readonly evidence: NumberedEvidence
-  readonly findingsOf: (place: number) => readonly MissingGuard[]
+  readonly getFindings: (place: number) => readonly MissingGuard[]
 }
 
-function NarrativeEditor({ investigation, draft, evidence, findingsOf }: NarrativeEditorProps) {
+function NarrativeEditor({ investigation, draft, evidence, getFindings }: NarrativeEditorProps) {
   const { investigation_id } = investigation
   const { paragraphs, stored } = draft
   const queries = useQueryClient()
@@ -162,7 +162,7 @@ function NarrativeEditor({ investigation, draft, evidence, findingsOf }: Narrati
           <ParagraphEditor
             key={paragraph.key}
             {...{ paragraph, place, evidence }}
-            findings={findingsOf(place)}
+            findings={getFindings(place)}
             onChange={(next) => change(place, next)}
             onRemove={() => draft.set(paragraphs.filter((_, at) => at !== place))}
           />

@@ -72,7 +72,7 @@ export function Citations({ cites, evidence, onRemove }: CitationsProps) {
   return (
     <Group gap={4} component="ul" className="plain-list citations" aria-label="Cited evidence">
       {cites.map((evidence_id) => {
-        const name = evidence.nameOf(evidence_id)
+        const name = evidence.getEvidenceName(evidence_id)
         const title = evidence.find(evidence_id)?.title ?? 'Evidence that is not attached'
         return (
           <li key={evidence_id}>
@@ -170,7 +170,7 @@ function CitingTextarea({ place, text, offered, evidence, onText, onCite }: Citi
   const combobox = useCombobox({ onDropdownClose: () => setSearch(null) })
   const { openDropdown, closeDropdown, selectFirstOption, updateSelectedOptionIndex } = combobox
   const found =
-    search === null ? [] : findCited(search.query, offered, ({ evidence_id }) => evidence.nameOf(evidence_id))
+    search === null ? [] : findCited(search.query, offered, ({ evidence_id }) => evidence.getEvidenceName(evidence_id))
   const query = search?.query
   useEffect(() => {
     if (query === undefined) closeDropdown()
@@ -212,7 +212,7 @@ function CitingTextarea({ place, text, offered, evidence, onText, onCite }: Citi
           {found.map((one) => (
             <Combobox.Option key={one.evidence_id} value={one.evidence_id}>
               <Text size="sm" span>
-                <b>{evidence.nameOf(one.evidence_id)}</b> {one.title}
+                <b>{evidence.getEvidenceName(one.evidence_id)}</b> {one.title}
               </Text>
               <Text size="xs" className="citation-source">
                 {[evidenceKinds[one.kind], one.source].filter(Boolean).join(' · ')}

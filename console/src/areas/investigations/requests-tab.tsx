@@ -105,7 +105,7 @@ function RequestItem({ request, investigation, canAnswer }: RequestItemProps) {
               , by <Principal of={ended_by} isAlwaysNamed />
             </>
           )}
-          {evidence_id !== null && `, evidence ${evidence?.nameOf(evidence_id) ?? ''}`}
+          {evidence_id !== null && `, evidence ${evidence?.getEvidenceName(evidence_id) ?? ''}`}
         </Text>
       )}
       {canAnswer && state === 'open' && (

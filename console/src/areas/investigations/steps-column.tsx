@@ -27,7 +27,7 @@ export function StepsColumn({ investigation, isAdding, onAdding }: StepsColumnPr
   const may = usePermission()
   const { steps, playbook, gathering_problem } = investigation
   const canAdd = isOpen(investigation) && may('createInvestigationStep')
-  const conditionOf = useStepConditions(investigation)
+  const getCondition = useStepConditions(investigation)
   return (
     <Stack gap="md">
       <section aria-labelledby="steps">
@@ -55,7 +55,7 @@ export function StepsColumn({ investigation, isAdding, onAdding }: StepsColumnPr
             <StepItem
               key={step.step_key}
               step={step}
-              condition={conditionOf(step.step_key)}
+              condition={getCondition(step.step_key)}
               investigation={investigation}
             />
           ))}
@@ -117,10 +117,10 @@ interface StepItemProps {
 function StepItem({ step, condition, investigation }: StepItemProps) {
   const { steps } = investigation
   const { step_key, title, kind, is_required, problem, waiver, not_before, reused_from } = step
-  const titleOf = (key: string) => steps.find((one) => one.step_key === key)?.title ?? key
+  const getTitle = (key: string) => steps.find((one) => one.step_key === key)?.title ?? key
   const isOver = isNotNeeded({ state: step.state, of: investigation })
   const waitsFor = step.state === 'pending' && !isOver ? step.needs.filter((key) => !isSettled(steps, key)) : []
-  const reason = isOver ? null : describeReason({ ...step, condition, after: step.needs.map(titleOf) })
+  const reason = isOver ? null : describeReason({ ...step, condition, after: step.needs.map(getTitle) })
   return (
     <li id={toStepElement(step_key)} tabIndex={-1} className="case-step" data-state={isOver ? 'skipped' : step.state}>
       <div className="case-step-head">
@@ -135,7 +135,7 @@ function StepItem({ step, condition, investigation }: StepItemProps) {
       </Text>
       {waitsFor.length > 0 && (
         <Text size="xs" c="dimmed">
-          after {waitsFor.map(titleOf).join(', ')}
+          after {waitsFor.map(getTitle).join(', ')}
         </Text>
       )}
       {reason !== null && (

@@ -165,7 +165,7 @@ const pages: Readonly<Record<string, string>> = {
 const plain = ['state', 'origin', 'kind', 'waiting_for', 'code', 'part']
 
 const nameEvidence = (evidence: NumberedEvidence, evidence_id: string): string =>
-  [evidence.nameOf(evidence_id), evidence.find(evidence_id)?.title].filter(Boolean).join(' ')
+  [evidence.getEvidenceName(evidence_id), evidence.find(evidence_id)?.title].filter(Boolean).join(' ')
 
 /** What an event names, as people call it. Hashes and ids without a page are left out. */
 function describe(

@@ -68,7 +68,7 @@ export const raiseVersion = (version: unknown): unknown => {
   return parts ? `${parts[1]}${Number(parts[2]) + 1}` : version
 }
 
-const exampleOf = (name: string, directors: number, score_bps: number) => ({
+const createExample = (name: string, directors: number, score_bps: number) => ({
   name,
   input: { directors },
   output: { score_bps, reason_code: directors <= 1 ? 'FEW_DIRECTORS' : 'HAS_BOARD' },
@@ -93,7 +93,11 @@ export const template: Pick<PackageDraft, 'manifest' | 'source'> = {
       },
       score_min_bps: 0,
       score_max_bps: 6000,
-      examples: [exampleOf('no director', 0, 6000), exampleOf('one director', 1, 6000), exampleOf('a board', 5, 0)],
+      examples: [
+        createExample('no director', 0, 6000),
+        createExample('one director', 1, 6000),
+        createExample('a board', 5, 0),
+      ],
     },
     null,
     2,

@@ -148,7 +148,7 @@ function ResolveDialog({ items, isOpen, onClose, onDone }: ResolveDialogProps) {
       change={resolve}
     >
       <Radio.Group
-        label="What is to be done"
+        label="Resolution"
         value={form.action}
         onChange={(action) => setForm({ ...form, action: action as Action })}
       >

@@ -38,7 +38,7 @@ interface DefinitionFormProps {
 
 export function DefinitionForm({ draft, onChange, change, submit, back, first, last }: DefinitionFormProps) {
   const errors = change.problem?.errors ?? []
-  const faultOf = (part: string) => groupFaults(errors, part)[0]?.detail
+  const getFault = (part: string) => groupFaults(errors, part)[0]?.detail
   function send(event: FormEvent) {
     event.preventDefault()
     if (findInvalidJson(draft).length === 0) change.run(undefined)
@@ -55,7 +55,7 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
               maxLength={200}
               autoComplete="off"
               value={draft.title}
-              error={faultOf('title')}
+              error={getFault('title')}
               onChange={(event) => onChange({ ...draft, title: event.currentTarget.value })}
             />
             <Textarea
@@ -65,7 +65,7 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
               minRows={2}
               maxLength={4000}
               value={draft.description}
-              error={faultOf('description')}
+              error={getFault('description')}
               onChange={(event) => onChange({ ...draft, description: event.currentTarget.value })}
             />
             <TextInput
@@ -74,7 +74,7 @@ export function DefinitionForm({ draft, onChange, change, submit, back, first, l
               required
               classNames={{ input: 'mono' }}
               value={draft.key}
-              error={faultOf('key_pointers')}
+              error={getFault('key_pointers')}
               onChange={(event) => onChange({ ...draft, key: event.currentTarget.value })}
             />
           </Stack>

@@ -32,7 +32,7 @@ export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, c
   const froms = sorted.filter((result) => moves.some(({ from }) => from === result))
   const tos = sorted.filter((result) => moves.some(({ to }) => to === result))
   const most = Math.max(1, ...moves.map(({ count }) => count))
-  const countOf = (from: string | null, to: string | null) =>
+  const getCount = (from: string | null, to: string | null) =>
     moves.filter((move) => move.from === from && move.to === to).reduce((sum, { count }) => sum + count, 0)
   return (
     <ScrollRegion label={label}>
@@ -54,7 +54,7 @@ export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, c
               {tos.map((to) => (
                 <Cell
                   key={String(to)}
-                  count={countOf(from, to)}
+                  count={getCount(from, to)}
                   most={most}
                   direction={from === null ? 0 : to === null ? 1 : Math.sign(rank(to) - rank(from))}
                   name={`${from ?? nothing.from} to ${to ?? nothing.to}`}

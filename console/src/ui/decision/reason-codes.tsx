@@ -8,11 +8,11 @@ export const REASON_CODES = 'reason-codes'
 export function ReasonCodes({ of }: { readonly of: readonly string[] }) {
   const { data, isLoading } = useQuery(listContentQuery(REASON_CODES))
   if (isLoading) return <LoadingText />
-  const entryOf = (code: string) => data?.entries.find(({ key }) => key === code)?.entry
+  const getEntry = (code: string) => data?.entries.find(({ key }) => key === code)?.entry
   return of.map((code, place) => (
-    <span key={code} title={`${code}: ${String(entryOf(code)?.['text'] ?? 'no description')}`}>
+    <span key={code} title={`${code}: ${String(getEntry(code)?.['text'] ?? 'no description')}`}>
       {place > 0 && ', '}
-      {String(entryOf(code)?.['title'] ?? code)}
+      {String(getEntry(code)?.['title'] ?? code)}
     </span>
   ))
 }

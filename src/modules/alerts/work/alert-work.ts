@@ -42,7 +42,7 @@ export async function openAlertWork(kernel: Capabilities<'caches'>, tx: Tx, aler
 }
 
 const listFirstActionClocks = async (tx: Tx, alert_id: string) =>
-  (await workClocks.listClocksOf(tx, toWorkItem(alert_id))).filter(
+  (await workClocks.listClocksByObject(tx, toWorkItem(alert_id))).filter(
     ({ clock_key, ended_at }) => clock_key.startsWith('first-action') && ended_at === null,
   )
 

@@ -17,7 +17,7 @@ import {
   countUsersByState,
   listAwaiting,
   listDecisionsWithActions,
-  listDraftsOf,
+  listDraftsByAuthor,
   listDueDefinitions,
   listExpiringOverrides,
   listFailedBatches,
@@ -159,7 +159,7 @@ async function buildAnalystSection(tx: Tx, now_ms: number): Promise<NonNullable<
 
 async function buildEditorSection(tx: Tx, principal: string, now_ms: number) {
   return {
-    drafts: await listDraftsOf(tx, principal, MAX_ITEMS),
+    drafts: await listDraftsByAuthor(tx, principal, MAX_ITEMS),
     imports_failed: await listFailedImports(tx, addDays(now_ms, -14), FEW_ITEMS),
   }
 }

@@ -105,7 +105,7 @@ export interface DraftRow {
 }
 
 /** Drafts that this principal began or changed last. A definition has at most one draft. */
-export const listDraftsOf = (tx: Tx, principal: string, count: number) =>
+export const listDraftsByAuthor = (tx: Tx, principal: string, count: number) =>
   tx.query<DraftRow>(
     `select s.family, s.list_key as key, s.title, d.based_on, d.updated_at
        from app.definition_draft d join app.dataset s on s.tenant_id = $1 and s.dataset_id = d.dataset_id

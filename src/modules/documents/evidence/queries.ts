@@ -72,7 +72,7 @@ export const listEvidence = (tx: Tx, filter: EvidenceFilter, after: PagePosition
 }
 
 /** All of one owner, attached or not; oldest first. */
-export const listEvidenceOf = (tx: Tx, owner_kind: string, owner_id: string) =>
+export const listEvidenceByOwner = (tx: Tx, owner_kind: string, owner_id: string) =>
   tx.query<EvidenceRow>(
     `select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.owner_id = $3 and e.owner_kind = $2 and ${isShown('e')} order by e.added_at, e.evidence_id`,
     [tx.tenant_id, owner_kind, owner_id],

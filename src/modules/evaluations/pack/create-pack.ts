@@ -181,7 +181,7 @@ definition.json        the matrix or rule as it was written
 definition/            the same version part by part, each with its proof
 approvals.json         who put each of those versions in force, when, why, and who approved it
 lists/KEY/version.json where each list version came from, and its content hash
-lists/KEY/proof-N.json each entry that was read, with the proof that it stood in that version
+lists/KEY/proof-N.json each entry that was read, with the proof that it was in that version
 lists/KEY/overlay.json what the tenant's own overlay said of those entries, where there is one
 lists/KEY/overlay-proof-N.json
                        the same entry by entry, with the proof that the overlay says this of it, or nothing
@@ -196,6 +196,6 @@ How to verify it, on any machine, without the service
   npx probity verify proof definition/proof-1.json --hash CONTENT_HASH
   npx probity verify audit audit/event-N.ndjson --key PUBLIC_KEY
 
-PUBLIC_KEY is the one you hold from elsewhere; GET /api/audit/checkpoints shows it. CONTENT_HASH stands in the certificate:
-under document for the definition, under document and lists for a list; OVERLAY_HASH stands beside the latter.
+PUBLIC_KEY is the one you hold from elsewhere; GET /api/audit/checkpoints shows it. CONTENT_HASH is in the certificate:
+under document for the definition, under document and lists for a list; OVERLAY_HASH is next to the latter.
 `

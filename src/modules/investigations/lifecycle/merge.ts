@@ -92,8 +92,8 @@ async function narrowAccess(
 async function copyReferences(tx: Tx, source: InvestigationRow, target: InvestigationRow): Promise<void> {
   const { investigation_id, restriction_id } = target
   const [from, present] = [
-    await evidenceStore.listEvidenceOf(tx, INVESTIGATION, source.investigation_id),
-    await evidenceStore.listEvidenceOf(tx, INVESTIGATION, investigation_id),
+    await evidenceStore.listEvidenceByOwner(tx, INVESTIGATION, source.investigation_id),
+    await evidenceStore.listEvidenceByOwner(tx, INVESTIGATION, investigation_id),
   ]
   const attached = present.filter(({ detached_at }) => detached_at === null)
   for (const item of from.filter(({ detached_at, erased_at }) => detached_at === null && erased_at === null)) {

@@ -68,7 +68,7 @@ export const resumeWaiting = (tx: Tx, count: number) =>
   )
 
 /** In a replayed erasure of the subject, and in no other. */
-export const endCasesOf = (tx: Tx, subject_id: string) =>
+export const endCasesBySubject = (tx: Tx, subject_id: string) =>
   tx.query<{ investigation_id: string }>(
     `update app.investigation
         set state = 'ended', gathering = case when gathering = 'running' then 'partial' else gathering end, waiting_for = null, waiting_since = null,

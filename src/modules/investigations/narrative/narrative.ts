@@ -66,7 +66,7 @@ export async function readParagraphs(
 
 /** Attached or detached; oldest first. */
 export const listCaseEvidence = (tx: Tx, investigation_id: string) =>
-  evidenceStore.listEvidenceOf(tx, INVESTIGATION, investigation_id)
+  evidenceStore.listEvidenceByOwner(tx, INVESTIGATION, investigation_id)
 
 export interface ShownParagraph extends Paragraph {
   /** Cites evidence that is not shown; how much is not said. */

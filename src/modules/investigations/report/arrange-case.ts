@@ -38,9 +38,9 @@ function describeState({ investigation, outcome, names }: CollectedCase, format:
 /** A reader must not take what a recorded answer says for what a provider found. */
 function describeTest(data: CollectedCase): ReportBlock[] {
   if (!data.investigation.is_test) return []
-  const nameOf = numberEvidence(data)
+  const getEvidenceName = numberEvidence(data)
   const items = data.evidence.filter((item) => item.is_test && item.detached_at === null)
-  const cited = items.map(({ evidence_id }) => nameOf(evidence_id)).join(', ')
+  const cited = items.map(({ evidence_id }) => getEvidenceName(evidence_id)).join(', ')
   return [
     {
       kind: 'callout',
@@ -134,7 +134,7 @@ function describeAlert(alert: CollectedCase['alerts'][number], data: CollectedCa
 
 function arrangeNarrative(data: CollectedCase, format: ReportFormat): ReportSection {
   const { narrative, names } = data
-  const nameOf = numberEvidence(data)
+  const getEvidenceName = numberEvidence(data)
   if (!narrative) return { title: 'Narrative', blocks: [{ kind: 'text', text: 'Nobody has written a narrative yet.' }] }
   const { version, written_at, written_by, is_sealed } = narrative
   const by = `Version ${version}, written by ${toName(names, written_by)}, ${format.instant(written_at)}`
@@ -146,7 +146,7 @@ function arrangeNarrative(data: CollectedCase, format: ReportFormat): ReportSect
         text: `${by}${is_sealed ? '; it is the sealed one' : ''}. E1, E2 … name items of the evidence below.`,
       },
       ...narrative.paragraphs.map(({ kind, text, cites, cites_more }): ReportBlock => {
-        const names = [...cites.map(nameOf), ...(cites_more ? ['evidence that is not shown'] : [])]
+        const names = [...cites.map(getEvidenceName), ...(cites_more ? ['evidence that is not shown'] : [])]
         const cited = names.length === 0 ? '' : ` [${names.join(', ')}]`
         return { kind: 'text', text: `${writeParagraph({ kind, text })}${cited}` }
       }),
@@ -155,7 +155,7 @@ function arrangeNarrative(data: CollectedCase, format: ReportFormat): ReportSect
 }
 
 function arrangeEvidence(data: CollectedCase, format: ReportFormat): ReportSection {
-  const nameOf = numberEvidence(data)
+  const getEvidenceName = numberEvidence(data)
   return {
     title: 'Evidence',
     blocks: [
@@ -171,7 +171,7 @@ function arrangeEvidence(data: CollectedCase, format: ReportFormat): ReportSecti
           { title: 'Hash', width: 0, style: 'code' },
         ],
         rows: data.evidence.map((item) => [
-          nameOf(item.evidence_id),
+          getEvidenceName(item.evidence_id),
           `${item.title ?? 'Erased'}${item.is_test ? ' (test)' : ''}${item.detached_at === null ? '' : ` (detached: ${item.detach_reason ?? ''})`}`,
           toWords(item.kind),
           [item.source, item.reference].filter((part) => part !== null).join(', ') || '–',

@@ -51,7 +51,7 @@ export interface StepStatistics {
   readonly reused: number
 }
 
-export const countStepsOf = (tx: Tx, playbook_key: string, since: string | null) =>
+export const countStepsByPlaybook = (tx: Tx, playbook_key: string, since: string | null) =>
   tx.query<StepStatistics>(
     `select s.step_key, min(s.kind) as kind, count(*) as runs, count(*) filter (where s.state = 'succeeded') as succeeded,
             count(*) filter (where s.state = 'failed') as failed, count(*) filter (where s.state = 'indeterminate') as indeterminate,

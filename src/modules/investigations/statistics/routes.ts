@@ -2,7 +2,7 @@
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { Count, closed, nullable, Slug, Timestamp, Type, text } from '#kernel/schema.ts'
 import { loadPlaybook } from '#modules/playbooks/index.ts'
-import { countCases, countOutcomes, countStepsOf } from './queries.ts'
+import { countCases, countOutcomes, countStepsByPlaybook } from './queries.ts'
 
 const Duration = nullable(Type.Number({ minimum: 0, description: 'Null where nothing has ended.' }))
 
@@ -63,7 +63,7 @@ export const statisticsRoutes = [
       since,
       cases: await countCases(tx, playbook_key, since),
       outcomes: await countOutcomes(tx, playbook_key, since),
-      steps: await countStepsOf(tx, playbook_key, since),
+      steps: await countStepsByPlaybook(tx, playbook_key, since),
     }
   }),
 ]

@@ -70,7 +70,7 @@ async function isDeclinedState(call: ToolCall, tool: Tool, state: string): Promi
 /** Uses the state up: it takes the place of the answer that an accepted one would have. */
 async function decline(call: ToolCall, tool: Tool, state: string) {
   const scope = toStateScope(call, tool, state)
-  const problem = new Problem('tool_declined', 'The person declined. Nothing was proposed; call again to ask anew.')
+  const problem = new Problem('tool_declined', 'The person declined. Nothing was proposed; call again to ask again.')
   chargeRefusal(call.session)
   await call.session.kernel.transactions.write(toScope(call.session), async (tx) => {
     if (!(await tryLockIdempotencyKey(tx, scope))) fail('idempotency_in_progress', { retry_after_s: 1 })

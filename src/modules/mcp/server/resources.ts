@@ -145,7 +145,7 @@ const getTools = (name: string): readonly string[] => resourceKinds.find((kind) 
 
 const toResource = (uri: string, name: string, title: string) => ({ uri, name, title, mimeType: 'application/json' })
 
-interface Asked {
+interface ResourceRequest {
   readonly session: Session
   readonly ctx: ServerContext
   readonly method: string
@@ -153,7 +153,7 @@ interface Asked {
 
 /** One page, recorded like a call of the tool. */
 export async function readPage<T>(
-  { session, ctx, method }: Asked,
+  { session, ctx, method }: ResourceRequest,
   { operation, tool }: Listing,
   query: Readonly<Record<string, unknown>>,
 ): Promise<{ items: readonly T[]; next_cursor: string | null }> {

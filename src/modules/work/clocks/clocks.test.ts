@@ -22,7 +22,7 @@ type Clock = Omit<workClocks.NewClock, keyof Ref | 'restriction_id'>
 
 const start = (object: Ref, clock: Clock, restriction_id: string | null = null, on = t) =>
   on.write((tx) => workClocks.startClock(w.kernel, tx, { ...object, ...clock, restriction_id }))
-const list = (object: Ref, on = t) => on.write((tx) => workClocks.listClocksOf(tx, object))
+const list = (object: Ref, on = t) => on.write((tx) => workClocks.listClocksByObject(tx, object))
 const change = (object: Ref, set: string, on = t) =>
   on.write((tx) =>
     tx.run(`update app.work_clock set ${set} where tenant_id = $1 and object_id = $2`, [

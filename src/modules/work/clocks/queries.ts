@@ -58,7 +58,7 @@ export const insertClock = (
     ],
   )
 
-export const listClocksOf = (tx: Tx, { object_kind, object_id }: ObjectRef) =>
+export const listClocksByObject = (tx: Tx, { object_kind, object_id }: ObjectRef) =>
   tx.query<ClockRow>(
     `select ${columns} from app.work_clock where tenant_id = $1 and object_kind = $2 and object_id = $3 order by due_at, clock_key`,
     [tx.tenant_id, object_kind, object_id],

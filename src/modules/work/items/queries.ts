@@ -281,7 +281,7 @@ export interface OwnWorkRow extends WorkItemRow {
 }
 
 /** Most urgent first, then oldest. */
-export const listWorkOf = (tx: Tx, assignee: string, after: PagePosition, count: number) =>
+export const listWorkByAssignee = (tx: Tx, assignee: string, after: PagePosition, count: number) =>
   tx.query<OwnWorkRow>(
     `select ${itemColumns}, c.due_at as next_due_at, c.state as clock_state
        from app.work_item w

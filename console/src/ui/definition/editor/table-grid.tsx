@@ -24,8 +24,8 @@ interface TableGridProps {
 }
 
 export function TableGrid({ label, table, pointer, findings, names, onEdit }: TableGridProps) {
-  const titleOf = (name: string) => names.find(({ value }) => value === name)?.label ?? name
-  const columns = table.columns.map((name) => ({ name, title: titleOf(name) }))
+  const getTitle = (name: string) => names.find(({ value }) => value === name)?.label ?? name
+  const columns = table.columns.map((name) => ({ name, title: getTitle(name) }))
   const { outputs, otherwise } = table
   return (
     <div id={toAnchorId(pointer)} tabIndex={-1}>

@@ -43,7 +43,7 @@ type Names = Readonly<Record<string, string>>
 
 const toWords = (code: string): string => code.replaceAll('_', ' ')
 
-export function describeOutcomeOf({ state, outcome, proposed_outcome, findings }: CollectedCase): string {
+export function describeCaseOutcome({ state, outcome, proposed_outcome, findings }: CollectedCase): string {
   const named = findings?.outcome
   const code = outcome ?? proposed_outcome
   const said = named?.title ?? code ?? ''
@@ -77,7 +77,7 @@ export const listCases = (cases: readonly CollectedCase[], names: Names, format:
   rows: cases.map((one) => [
     format.day(one.created_at),
     `${one.reference}, ${one.title} (${one.playbook_key} version ${one.playbook_version}${one.part === 'primary' ? '' : `; the subject is ${toWords(one.part)}`})`,
-    describeOutcomeOf(one),
+    describeCaseOutcome(one),
     describeDecision(one, names, format),
   ]),
   empty: 'No investigation of the subject is known to the people who may read this report.',
@@ -102,7 +102,7 @@ function listFacts(one: CollectedCase, findings: CaseFindings, names: Names, for
   const { outcome, seal, proposal_note, closing_note } = findings
   const isClosed = one.state === 'closed'
   const code = outcome && outcome.code !== outcome.title ? ` (${outcome.code})` : ''
-  const said = `${describeOutcomeOf(one)}${code}`
+  const said = `${describeCaseOutcome(one)}${code}`
   return [
     { label: 'Outcome', value: outcome?.text ? `${said}. ${outcome.text}` : said, style: 'strong' },
     { label: 'Decided', value: describeDecision(one, names, format) },
@@ -131,14 +131,15 @@ const NOT_SHOWN = 'evidence that is not shown'
 function listFindings({ state, narrative, evidence }: CaseFindings): ReportBlock[] {
   if (!narrative)
     return state === 'closed' ? [{ kind: 'text', text: 'The narrative of the case can no longer be read.' }] : []
-  const nameOf = (evidence_id: string) => evidence.find((item) => item.evidence_id === evidence_id)?.no ?? NOT_SHOWN
+  const getEvidenceName = (evidence_id: string) =>
+    evidence.find((item) => item.evidence_id === evidence_id)?.no ?? NOT_SHOWN
   return [
     {
       kind: 'note',
       text: 'What it found; E1, E2 … name the evidence of the case that a sentence cites, and an assessment is what the writer concludes:',
     },
     ...narrative.paragraphs.map(({ kind, text, cites, cites_more }): ReportBlock => {
-      const names = [...cites.map(nameOf), ...(cites_more ? [NOT_SHOWN] : [])]
+      const names = [...cites.map(getEvidenceName), ...(cites_more ? [NOT_SHOWN] : [])]
       const cited = names.length === 0 ? '' : ` [${names.join(', ')}]`
       return { kind: 'text', text: `${writeParagraph({ kind, text })}${cited}` }
     }),

@@ -4,7 +4,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import type { ListVersion, ReportBlock, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { datasetStore, versionStore } from '#modules/definitions/index.ts'
 import type { CodeTitle } from '../value-texts.ts'
-import { arrangeCases, type CollectedCase, describeOutcomeOf, listCases } from './cases.ts'
+import { arrangeCases, type CollectedCase, describeCaseOutcome, listCases } from './cases.ts'
 import type { DossierAlertRow, DossierDocumentRow, DossierEvidenceRow } from './queries.ts'
 
 /** Of each kind; the dossier says where there are more. */
@@ -75,7 +75,7 @@ function describeEnd(alert: DossierAlertRow, { names, reason_titles, cases }: Fi
   }
   if (alert.escalated_at !== null) {
     const opened = cases.find(({ reference }) => reference === alert.case_reference)
-    const led = opened ? ` It led to ${opened.reference}: ${describeOutcomeOf(opened)}.` : ''
+    const led = opened ? ` It led to ${opened.reference}: ${describeCaseOutcome(opened)}.` : ''
     return `Escalated by ${toName(names, alert.escalated_by)}, ${format.instant(alert.escalated_at)}.${led}${written}`
   }
   if (alert.proposed_by !== null)

@@ -42,7 +42,7 @@ export interface MatchReference {
 }
 
 /** Newest first; as far as the transaction sees them. */
-export const listAlertsOf = (tx: Tx, subject_id: string, count: number) =>
+export const listAlertsBySubject = (tx: Tx, subject_id: string, count: number) =>
   tx.query<DossierAlertRow>(
     `select a.alert_id, a.source, a.title, a.explanation ->> 'sentence' as sentence, a.priority, a.state, a.occurrences, a.first_seen_at,
             a.reason_code, a.proposed_by, a.dismissed_by, a.dismissed_at, a.escalated_by, a.escalated_at, l.reference as case_reference, a.facts,
@@ -73,7 +73,7 @@ export interface DossierDocumentRow {
   readonly restriction_id: string | null
 }
 
-export const listDocumentsOf = (tx: Tx, subject_id: string, count: number) =>
+export const listDocumentsBySubject = (tx: Tx, subject_id: string, count: number) =>
   tx.query<DossierDocumentRow>(
     `select document_id, title, category, media_type, state, sha256, created_at, created_by, restriction_id from app.document
       where tenant_id = $1 and subject_id = $2 order by created_at desc, document_id desc limit $3`,
@@ -92,7 +92,7 @@ export interface DossierEvidenceRow {
 }
 
 /** Of the subject itself, and not detached. */
-export const listEvidenceOf = (tx: Tx, subject_id: string, count: number) =>
+export const listEvidenceBySubject = (tx: Tx, subject_id: string, count: number) =>
   tx.query<DossierEvidenceRow>(
     `select evidence_id, kind, title, source, content_hash, obtained_at, added_by, restriction_id from app.evidence_item
       where tenant_id = $1 and owner_kind = 'subject' and owner_id = $2 and detached_at is null
@@ -119,7 +119,7 @@ export interface DossierCaseRow {
 }
 
 /** Those that are about the subject, whatever its part in them; newest first, as far as the transaction sees them. */
-export const listCasesOf = (tx: Tx, subject_id: string, count: number) =>
+export const listCasesBySubject = (tx: Tx, subject_id: string, count: number) =>
   tx.query<DossierCaseRow>(
     `select i.investigation_id, i.reference, i.title, i.playbook_key, i.playbook_version, p.part, i.state, i.outcome, i.proposed_outcome,
             i.proposed_by, i.closed_by, i.closed_at, i.seal_no, i.created_at, i.restriction_id

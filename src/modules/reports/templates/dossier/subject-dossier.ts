@@ -25,15 +25,15 @@ import {
   toListVersions,
 } from '../decision-parts.ts'
 import { loadTitles, showInput } from '../value-texts.ts'
-import { collectCases, describeOutcomeOf, listCaseActors, listCaseRestrictions } from './cases.ts'
+import { collectCases, describeCaseOutcome, listCaseActors, listCaseRestrictions } from './cases.ts'
 import { arrangeFindings, findMatchedLists, MOST_ROWS } from './findings.ts'
 import {
-  listAlertsOf,
+  listAlertsBySubject,
   listCaseReports,
-  listCasesOf,
-  listDocumentsOf,
+  listCasesBySubject,
+  listDocumentsBySubject,
   listEvaluationIds,
-  listEvidenceOf,
+  listEvidenceBySubject,
   listOverrideApprovals,
 } from './queries.ts'
 import { arrangeHistory, collectRatings, describeOverride } from './ratings.ts'
@@ -74,10 +74,10 @@ async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: s
   const ratings = await collectRatings(kernel, tx, listed, decisions)
   const approvals = await listOverrideApprovals(tx, subject_id)
   const reports = await listCaseReports(tx, subject_id)
-  const cases = await collectCases(kernel, tx, await listCasesOf(tx, subject_id, MOST_ROWS), reports)
-  const alerts = await listAlertsOf(tx, subject_id, MOST_ROWS)
-  const documents = await listDocumentsOf(tx, subject_id, MOST_ROWS)
-  const evidence = await listEvidenceOf(tx, subject_id, MOST_ROWS)
+  const cases = await collectCases(kernel, tx, await listCasesBySubject(tx, subject_id, MOST_ROWS), reports)
+  const alerts = await listAlertsBySubject(tx, subject_id, MOST_ROWS)
+  const documents = await listDocumentsBySubject(tx, subject_id, MOST_ROWS)
+  const evidence = await listEvidenceBySubject(tx, subject_id, MOST_ROWS)
   const { bands } = await loadBands(kernel, tx)
   const dismissals = alerts.map(({ reason_code }) => reason_code)
   const reason_titles = await loadTitles(kernel, tx, 'reason-codes', dismissals)
@@ -151,7 +151,7 @@ const describeOpen = (what: string, count: number): string =>
 /** Below the rating on the first page: what is open, and how the cases ended. */
 function describeOpenAndClosed({ alerts, cases }: Data): string {
   const closed = cases.filter(({ state }) => state === 'closed')
-  const ended = closed.slice(0, 3).map((one) => `${one.reference} ${describeOutcomeOf(one)}`)
+  const ended = closed.slice(0, 3).map((one) => `${one.reference} ${describeCaseOutcome(one)}`)
   const more = closed.length > ended.length ? ` and ${closed.length - ended.length} more` : ''
   return [
     describeOpen('alert', alerts.filter(({ state }) => state === 'new' || state === 'snoozed').length),
@@ -167,7 +167,7 @@ function arrangeActions(decision: CollectedDecision, { cases }: Data): ReportBlo
   if (required_actions.length === 0) return []
   const known = cases
     .filter(({ state }) => state !== 'merged')
-    .map((one) => `${one.reference} ${describeOutcomeOf(one)}`)
+    .map((one) => `${one.reference} ${describeCaseOutcome(one)}`)
     .join('; ')
   return [
     {
