@@ -18,7 +18,7 @@ interface FileDropProps {
   readonly extensions: readonly string[]
   /** The purpose of the file. */
   readonly label?: string
-  readonly onFile: (file: File) => void
+  readonly onFile?: (file: File) => void
   readonly onUploaded: (upload: Upload | null) => void
 }
 
@@ -43,7 +43,7 @@ export function FileDrop({ upload, extensions, label = 'File to import', onFile,
     if (!chosen) return
     setFile(chosen)
     onUploaded(null)
-    onFile(chosen)
+    onFile?.(chosen)
     send.run(chosen)
   }
   return (
