@@ -160,7 +160,7 @@ describe('an import', () => {
     await chooseFile(page, { name: 'Country scores_2026.csv', mimeType: 'text/csv', buffer })
     await page.getByText(/3 of 4 columns match the type Country score, 2 of 2 entries read/).waitFor()
     await page.getByText('2 rows read: 2 accepted, 0 rejected').waitFor()
-    expect(await page.getByLabel('Key').inputValue()).toBe('country-scores-2026')
+    expect(await page.getByLabel('Key').inputValue()).toBe('country-scores')
     await takeScreenshot(page, 'registry-file-first')
     await page.setViewportSize(PHONE)
     await expect.poll(() => getOverflow(page)).toBe(0)
