@@ -250,10 +250,7 @@ test('alerts are found by words of their titles', async () => {
 
 test('alerts are found by the number that is shown for them', async () => {
   const { alert_id } = await t.make('POST /alerts', {
-    body: {
-      ...{ source: 'search', dedup_key: 'numbered', title: 'Numbered', priority: 'low', facts: {} },
-      explanation: { sentence: 'Numbered.', fields: [], references: [] },
-    },
+    body: { source: 'desk', dedup_key: 'desk:numbered', priority: 'high', title: 'Numbered' },
   })
   const number = alert_id.slice(-8)
   for (const q of [number, number.toUpperCase(), `Alert ${number}`])
