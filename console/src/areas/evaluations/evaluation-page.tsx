@@ -12,7 +12,7 @@ import { DateTime } from '#console/ui/date-time.tsx'
 import { getKind, textQuery } from '#console/ui/decision/definition-kind.ts'
 import { parseDefinition } from '#console/ui/decision/definition-model.ts'
 import { DefinitionName, useDefinitionName } from '#console/ui/decision/definition-name.tsx'
-import { DecisionInputs, ExplanationView, ListLink } from '#console/ui/decision/explanation.tsx'
+import { DecisionInputs, ExplanationView, ListLink, useEntryNames } from '#console/ui/decision/explanation.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { Replay } from '#console/ui/decision/replay.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
@@ -157,9 +157,10 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
   const { definition, receipt } = one
   const kind = getKind(definition.family)
   const { data } = useSuspenseQuery(explanationQuery(one.evaluation_id))
+  const names = useEntryNames(data.explanation.factors, one.lists)
   return (
     <Stack gap="md">
-      <DecisionInputs inputs={data.explanation.inputs} />
+      <DecisionInputs inputs={data.explanation.inputs} names={names} />
       <Section title="Versions used">
         <PlainTable
           label="Versions"

@@ -1,5 +1,6 @@
 /** A matrix or rule by its title, with its key as a hint. */
 import { useTargetName } from '../change-request/use-target-name.ts'
+import { TargetName } from '../target-name.tsx'
 import type { DefinitionKind } from './definition-kind.ts'
 
 interface DefinitionNameProps {
@@ -11,8 +12,8 @@ interface DefinitionNameProps {
 export const useDefinitionName = ({ family, definition_key }: DefinitionNameProps): string =>
   useTargetName({ kind: family, key: definition_key })
 
-export function DefinitionName(props: DefinitionNameProps) {
-  return <span title={props.definition_key}>{useDefinitionName(props)}</span>
+export function DefinitionName({ family, definition_key }: DefinitionNameProps) {
+  return <TargetName kind={family} target_key={definition_key} />
 }
 
 interface NamedTextProps {
