@@ -31,17 +31,6 @@ export const apiGroups: readonly TagGroup[] = [
     ],
   },
   {
-    name: 'Sources',
-    tags: [
-      {
-        module: 'source-contracts',
-        title: 'Source contracts',
-        description:
-          'What payloads of providers must look like, versioned and put in force like matrices; the quarantine of payloads that do not; and how payloads drift.',
-      },
-    ],
-  },
-  {
     name: 'Decisions',
     tags: [
       {
@@ -64,6 +53,12 @@ export const apiGroups: readonly TagGroup[] = [
   {
     name: 'Sources',
     tags: [
+      {
+        module: 'source-contracts',
+        title: 'Source contracts',
+        description:
+          'What payloads of providers must look like, versioned and put in force like matrices; the quarantine of payloads that do not; and how payloads drift.',
+      },
       {
         module: 'providers',
         title: 'Providers and calls',

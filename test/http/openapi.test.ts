@@ -288,6 +288,8 @@ describe('the order', () => {
     const grouped = document['x-tagGroups'].flatMap(({ tags }) => tags)
     expect(grouped).toEqual(document.tags.map(({ name }) => name))
     expect(new Set(grouped).size).toBe(grouped.length)
+    const groups = document['x-tagGroups'].map(({ name }) => name)
+    expect(new Set(groups).size, groups.join()).toBe(groups.length)
     expect(
       document['x-tagGroups'].map(({ name }) => name),
       'add the module to src/app/api-groups.ts',

@@ -1,5 +1,6 @@
-/** Changed fields before and after, marked by sign and style as well as colour. */
+/** Changed fields before and after, marked by words and style as well as colour. */
 
+import { formatPercent } from './decision/definition-model.ts'
 import { EntryValue, getPartTitles } from './entry-value.tsx'
 import { findField, getFieldTitle, type TypeText } from './type-texts.ts'
 import { diffLists, diffTexts, type FieldChange, type ItemChange } from './value-diff.ts'
@@ -41,12 +42,15 @@ export function ChangeTable({ type, changes, label, sides = ['Before', 'After'] 
 }
 
 function Unit({ of }: { readonly of: string | undefined }) {
-  return of === undefined ? null : <span className="quiet"> in {of}</span>
+  return of === undefined || of === BASIS_POINTS ? null : <span className="quiet"> in {of}</span>
 }
 
 type SideName = 'before' | 'after'
 const missingTexts = { before: 'removed', after: 'added' } as const
-const sign = { before: '−', after: '+' } as const
+const sideWords = { before: 'was', after: 'becomes' } as const
+
+/** Basis points are shown as percent, as everywhere else. */
+const BASIS_POINTS = 'basis points'
 
 function Side({
   type,
@@ -73,10 +77,12 @@ function Side({
   }
   return (
     <td className={side}>
-      <span className="sign" aria-hidden="true">
-        {sign[side]}
-      </span>
-      <SideText change={change} side={side} titleFor={getPartTitles(type, change.pointer)} />
+      <span className="side-word">{sideWords[side]}</span>
+      {typeof value === 'number' && findField(type, change.pointer)?.unit === BASIS_POINTS ? (
+        formatPercent(value)
+      ) : (
+        <SideText change={change} side={side} titleFor={getPartTitles(type, change.pointer)} />
+      )}
     </td>
   )
 }

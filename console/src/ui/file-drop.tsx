@@ -20,7 +20,7 @@ interface FileDropProps {
   readonly label?: string
   /** Of what the file becomes part of. */
   readonly restriction_id?: string | null
-  readonly onFile: (file: File) => void
+  readonly onFile?: (file: File) => void
   readonly onUploaded: (upload: Upload | null) => void
 }
 
@@ -53,7 +53,7 @@ export function FileDrop({
     if (!chosen) return
     setFile(chosen)
     onUploaded(null)
-    onFile(chosen)
+    onFile?.(chosen)
     send.run(chosen)
   }
   return (

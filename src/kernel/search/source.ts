@@ -17,6 +17,12 @@ export interface IdRange {
   readonly to: string
 }
 
+/** References between both bounds begin with what was typed. */
+export interface ReferenceRange {
+  readonly from: string
+  readonly to: string
+}
+
 export interface SearchTerms {
   /** In Unicode form NFC, without control and format characters, spaces collapsed. */
   readonly text: string
@@ -24,6 +30,8 @@ export interface SearchTerms {
   readonly has_words: boolean
   /** Set when the text is a UUID or at least its first eight digits. */
   readonly id: IdRange | null
+  /** Set when the text may be a reference such as INV-90ZW-NE8K or its beginning. */
+  readonly reference: ReferenceRange | null
 }
 
 export interface SearchHit {
@@ -103,4 +111,20 @@ export function toIdRange(text: string): IdRange | null {
   const digits = text.replaceAll('-', '').toLowerCase()
   if (digits.length < MIN_DIGITS || digits.length > DIGITS) return null
   return { from: toUuid(digits.padEnd(DIGITS, '0')), to: toUuid(digits.padEnd(DIGITS, 'f')) }
+}
+
+const REFERENCE = /^([A-Z]{3})(-?)([0-9A-HJKMNP-TV-Z]{1,8})$/
+const REFERENCE_LETTERS = 8
+
+/**
+ * A whole reference or the beginning of one, with or without hyphens and in any case. Without a hyphen the beginning has a digit, or any
+ * longer word would be one.
+ */
+export function toReferenceRange(text: string): ReferenceRange | null {
+  const [, kind, hyphen, letters = ''] = REFERENCE.exec(text.toUpperCase().replace(/(?<=.{4})-|\s/g, '')) ?? []
+  const isWhole = letters.length === REFERENCE_LETTERS
+  if (letters === '' || (hyphen === '' && !isWhole && !/\d/.test(letters))) return null
+  // Both bounds have the shape of a reference, so that their order is the same in every collation.
+  const pad = (last: string): string => letters.padEnd(REFERENCE_LETTERS, last).replace(/^(.{4})/, `${kind}-$1-`)
+  return { from: pad('0'), to: pad('Z') }
 }

@@ -1,6 +1,9 @@
-/** Finds alerts by their id, by the key of their reports and by words of their title. */
+/** Finds alerts by their id, the number shown for them, by the key of their reports and by words of their title. */
 import { rankHits, type SearchSource } from '#kernel/search/source.ts'
 import { hasMoreTitles, listFoundAlerts } from './queries.ts'
+
+/** The last eight digits of the id, as people see them: "Alert cc4a1df6". */
+const getNumber = (text: string): string | null => /^(?:alert )?([0-9a-f]{8})$/.exec(text.toLowerCase())?.[1] ?? null
 
 export const alertSource: SearchSource = {
   kind: 'alert',
@@ -9,7 +12,7 @@ export const alertSource: SearchSource = {
   find: async ({ tx, terms, count }) => {
     const words = terms.has_words ? terms.text.split(' ') : []
     const [rows, hasMore] = await Promise.all([
-      listFoundAlerts(tx, { ...terms, words }, count + 1),
+      listFoundAlerts(tx, { ...terms, words, number: getNumber(terms.text) }, count + 1),
       words.length > 0 && hasMoreTitles(tx),
     ])
     const hits = rows.map((row) => ({

@@ -147,39 +147,49 @@ export const lockAlert = (tx: Tx, alert_id: string) =>
     [tx.tenant_id, alert_id],
   )
 
-/** Titles have no index: they are personal and change. The newest are compared. */
-const SEARCHED_TITLES = 2000
+/** Titles and the ends of ids have no index: titles are personal and change. The newest are compared. */
+const SEARCHED_ALERTS = 2000
 
 type FoundAlert = Pick<AlertRow, 'alert_id' | 'title' | 'priority' | 'state' | 'subject_name'> & {
   readonly matched: 'id' | 'key' | 'words'
 }
 
-/** For search: ids that begin with what was typed, the exact key of reports, and every one of the words in the title. */
+/** For search: ids that begin with what was typed or end with the number, the exact key of reports, and every one of the words in the title. */
 export const listFoundAlerts = (
   tx: Tx,
-  terms: { readonly id: IdRange | null; readonly text: string; readonly words: readonly string[] },
+  terms: {
+    readonly id: IdRange | null
+    readonly text: string
+    readonly words: readonly string[]
+    readonly number: string | null
+  },
   count: number,
 ) =>
   tx.query<FoundAlert>(
     `select a.alert_id, a.title, a.priority, a.state, s.name as subject_name, f.matched
        from (select alert_id, 'id' as matched, 1 as place from app.alert where tenant_id = $1 and alert_id between $2::uuid and $3::uuid
              union all
+             select n.alert_id, 'id', 1
+               from (select alert_id from app.alert
+                      where tenant_id = $1 and $7::text is not null order by alert_id desc limit ${SEARCHED_ALERTS}) n
+              where right(n.alert_id::text, 8) = $7
+             union all
              select alert_id, 'key', 2 from app.alert where tenant_id = $1 and dedup_key = $4
              union all
              select t.alert_id, 'words', 3
                from (select alert_id, title from app.alert
-                      where tenant_id = $1 and cardinality($6::text[]) > 0 order by alert_id desc limit ${SEARCHED_TITLES}) t
+                      where tenant_id = $1 and cardinality($6::text[]) > 0 order by alert_id desc limit ${SEARCHED_ALERTS}) t
               where not exists (select 1 from unnest($6::text[]) as w (word) where strpos(lower(t.title), lower(w.word)) = 0)) f
        join app.alert a on a.tenant_id = $1 and a.alert_id = f.alert_id
        left join app.subject s on s.tenant_id = a.tenant_id and s.subject_id = a.subject_id
       order by f.place, a.alert_id desc limit $5`,
-    [tx.tenant_id, terms.id?.from ?? null, terms.id?.to ?? null, terms.text, count, terms.words],
+    [tx.tenant_id, terms.id?.from ?? null, terms.id?.to ?? null, terms.text, count, terms.words, terms.number],
   )
 
 /** Whether there are older alerts, whose titles are not compared. */
 export const hasMoreTitles = async (tx: Tx): Promise<boolean> =>
   (await tx.find(
-    `select 1 as found from app.alert where tenant_id = $1 order by alert_id desc offset ${SEARCHED_TITLES} limit 1`,
+    `select 1 as found from app.alert where tenant_id = $1 order by alert_id desc offset ${SEARCHED_ALERTS} limit 1`,
     [tx.tenant_id],
   )) !== undefined
 

@@ -2,7 +2,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
-import type { IdRange } from '#kernel/search/source.ts'
+import type { SearchTerms } from '#kernel/search/source.ts'
 import { evidenceStore } from '#modules/documents/index.ts'
 import type { Priority } from '#modules/work/index.ts'
 import type { EventCategory, GatheringState, InvestigationState, Origin, StepState, WaitingReason } from './model.ts'
@@ -117,10 +117,10 @@ export const lockInvestigation = (tx: Tx, investigation_id: string) =>
     [tx.tenant_id, investigation_id],
   )
 
-/** For search: ids that begin with what was typed, and the exact reference. */
+/** For search: ids that begin with what was typed, and references that do. */
 export const listFoundInvestigations = (
   tx: Tx,
-  terms: { readonly id: IdRange | null; readonly text: string },
+  { id, reference }: Pick<SearchTerms, 'id' | 'reference'>,
   count: number,
 ) =>
   tx.query<
@@ -130,11 +130,11 @@ export const listFoundInvestigations = (
        from (select investigation_id, true as by_id from app.investigation
               where tenant_id = $1 and investigation_id between $2::uuid and $3::uuid
              union all
-             select investigation_id, false from app.investigation where tenant_id = $1 and reference = upper($4)) f
+             select investigation_id, false from app.investigation where tenant_id = $1 and reference between $4 and $5) f
        join app.investigation i on i.tenant_id = $1 and i.investigation_id = f.investigation_id
        join app.subject s on s.tenant_id = i.tenant_id and s.subject_id = i.subject_id
-      order by f.by_id desc, i.investigation_id desc limit $5`,
-    [tx.tenant_id, terms.id?.from ?? null, terms.id?.to ?? null, terms.text, count],
+      order by f.by_id desc, i.investigation_id desc limit $6`,
+    [tx.tenant_id, id?.from ?? null, id?.to ?? null, reference?.from ?? null, reference?.to ?? null, count],
   )
 
 export const listTitles = (tx: Tx, ids: readonly string[]) =>

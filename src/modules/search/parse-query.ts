@@ -1,5 +1,5 @@
 /** Turns what a person typed into search terms. */
-import { type SearchTerms, toIdRange } from '#kernel/search/source.ts'
+import { type SearchTerms, toIdRange, toReferenceRange } from '#kernel/search/source.ts'
 import { splitWords } from '#registry/search/search-words.ts'
 
 /** Shorter names would match too much. */
@@ -18,5 +18,5 @@ export function parseSearch(q: string): SearchTerms {
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
-  return { text, has_words: hasEnough(text), id: toIdRange(text) }
+  return { text, has_words: hasEnough(text), id: toIdRange(text), reference: toReferenceRange(text) }
 }

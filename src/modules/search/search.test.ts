@@ -248,6 +248,41 @@ test('alerts are found by words of their titles', async () => {
   expect(itemsOf(await search('lugano structured', '', other), 'alert')).toEqual([])
 })
 
+test('alerts are found by the number that is shown for them', async () => {
+  const { alert_id } = await t.make('POST /alerts', {
+    body: { source: 'desk', dedup_key: 'desk:numbered', priority: 'high', title: 'Numbered' },
+  })
+  const number = alert_id.slice(-8)
+  for (const q of [number, number.toUpperCase(), `Alert ${number}`])
+    expect(await find(q, 'alert'), q).toMatchObject([{ id: alert_id, matched: 'id' }])
+  expect(itemsOf(await search(number, '', other), 'alert')).toEqual([])
+})
+
+test('investigations are found by their reference without hyphens and by its beginning', async () => {
+  const { subject_id } = await newSubject('Referenced Person')
+  const body = { subject_id, playbook_key: 'edd-person', title: 'Referenced' }
+  const { investigation_id, reference } = await t.make('POST /investigations', { body })
+  const [beginning] = /^INV-.{4}/.exec(reference) ?? ['']
+  for (const q of [reference.replaceAll('-', ''), reference.toLowerCase(), beginning, `${beginning}-`])
+    expect(await find(q, 'investigation'), q).toMatchObject([{ id: investigation_id, matched: 'key' }])
+})
+
+test.each([
+  ['INV90ZWNE8K', 'INV-90ZW-NE8K', 'INV-90ZW-NE8K'],
+  ['inv-90zw', 'INV-90ZW-0000', 'INV-90ZW-ZZZZ'],
+  ['inv90zw', 'INV-90ZW-0000', 'INV-90ZW-ZZZZ'],
+  ['INV-90ZW-N', 'INV-90ZW-N000', 'INV-90ZW-NZZZ'],
+])('reads %s as the beginning of a reference', (q, from, to) => {
+  expect(parseSearch(q).reference).toEqual({ from, to })
+})
+
+test.each(['Invest', 'INV', 'INV-', 'C-102', 'INV-90ZW-NE8K9', 'Anna Schmidt'])(
+  'does not read %s as a reference',
+  (q) => {
+    expect(parseSearch(q).reference).toBeNull()
+  },
+)
+
 describe('odd queries', () => {
   const status = async (q: string) =>
     (await w.call(`GET /search?q=${encodeURIComponent(q)}`, { token: await t.token() })).status

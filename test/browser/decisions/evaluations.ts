@@ -36,7 +36,7 @@ describe('evaluations', () => {
     await page.getByLabel('Sum of the deposits, in EUR').fill('12000.00')
     await page.getByLabel('Largest single deposit, in EUR').fill('4500.00')
     await page.getByRole('button', { name: 'Evaluate', exact: true }).click()
-    await pageHeading(page, 'Decision of cash-structuring').waitFor()
+    await pageHeading(page, 'Decision of Cash structuring').waitFor()
     await page.getByRole('region', { name: 'Matching rows' }).getByText('retail', { exact: true }).waitFor()
     expect(seen).toEqual({ ...noProblems, failed: ['409 /api/evaluations'] })
     await close()

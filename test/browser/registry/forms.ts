@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest'
 import { getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
 import {
   at,
+  base,
   browserTest,
   buildNdjsonFile,
   buildRating,
@@ -159,7 +160,7 @@ describe('an import', () => {
     await chooseFile(page, { name: 'Country scores_2026.csv', mimeType: 'text/csv', buffer })
     await page.getByText(/3 of 4 columns match the type Country score, 2 of 2 entries read/).waitFor()
     await page.getByText('2 rows read: 2 accepted, 0 rejected').waitFor()
-    expect(await page.getByLabel('Key').inputValue()).toBe('country-scores-2026')
+    expect(await page.getByLabel('Key').inputValue()).toBe('country-scores')
     await takeScreenshot(page, 'registry-file-first')
     await page.setViewportSize(PHONE)
     await expect.poll(() => getOverflow(page)).toBe(0)
@@ -181,6 +182,33 @@ describe('an import', () => {
     await officer.page.getByText('It is in force.').waitFor()
     expect(officer.seen).toEqual(noProblems)
     await officer.close()
+  })
+
+  browserTest('reads the next file of a list as detected, unless a person chooses', async () => {
+    await register('eu-list', { type_key: 'sanctioned-party' })
+    const header = 'fileGenerationDate;Entity_LogicalId;Entity_EU_ReferenceNumber;Entity_Remark;Entity_SubjectType;'
+    const names = 'Entity_Regulation_NumberTitle;Entity_Regulation_Programme;NameAlias_LastName;NameAlias_FirstName;'
+    const row = '22/09/2026;13;EU.27.28;;P;1210/2003 (OJ L169);IRQ;Al-Tikriti;Saddam;Saddam Al-Tikriti;;\n'
+    const text = `${header}${names}NameAlias_WholeName;BirthDate_BirthDate;Citizenship_CountryIso2Code\n${row}`
+    const file = { name: '20260922-FULL-1_0.csv', mimeType: 'text/csv', buffer: Buffer.from(text) }
+    const { page, seen, close } = await at(petra, '/imports/new?list=eu-list')
+    await chooseFile(page, file)
+    await page.getByRole('button', { name: 'Start import' }).click()
+    await page.getByText('Version 1 published').waitFor()
+
+    await page.goto(`${base}/imports/new?list=eu-list`)
+    const adapter = page.getByRole('combobox', { name: 'Adapter' })
+    await adapter.click()
+    await adapter.fill('open')
+    await chooseFile(page, { ...file, buffer: Buffer.from(text + row.replaceAll('13', '14').replaceAll('28', '29')) })
+    await page.getByText(/as in the last import of this list, 2 of 2 entries read/).waitFor()
+    expect(await adapter.inputValue()).toBe('open')
+    await page.keyboard.press('Escape')
+    await expect.poll(() => adapter.inputValue()).toMatch(/^EU consolidated/)
+    await page.getByRole('button', { name: 'Start import' }).click()
+    await page.getByText('Version 2 published').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
   })
 
   browserTest('applies a delta file to the newest version', async () => {

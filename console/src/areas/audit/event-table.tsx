@@ -126,6 +126,7 @@ export function OutcomeMark({ event }: { readonly event: Event }) {
 function ObjectName({ event: { object_type, object_id } }: { readonly event: Event }) {
   const { tenant } = useMe()
   if (object_id === tenant.tenant_id) return toSentence(object_type)
+  if (object_type === 'auth') return 'Session'
   return (
     <>
       {toSentence(object_type)}{' '}

@@ -13,6 +13,7 @@ import { type Batch, describeSource, formatCounts, isOngoing, noItemFilters } fr
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, formatDuration } from '#console/ui/date-time.tsx'
 import { getKind } from '#console/ui/decision/definition-kind.ts'
+import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
 import { HeatMap } from '#console/ui/decision/heat-map.tsx'
 import { Figure } from '#console/ui/decision/impact-view.tsx'
 import { useSetFilters } from '#console/ui/filters.tsx'
@@ -255,7 +256,7 @@ function BatchRecord({ batch }: { readonly batch: Batch }) {
               search={{ version: batch.definition_version, origin: batch.definition_origin }}
               size="sm"
             >
-              {batch.definition_key}, version {batch.definition_version}
+              <DefinitionName {...batch} />, version {batch.definition_version}
             </SearchLink>,
           ],
           ['Receipt', <CopyValue key="receipt" value={batch.receipt_id} name="the receipt id" />],

@@ -6,6 +6,7 @@ import { StateBadge } from '#console/ui/badges.tsx'
 import { type Batch, describeSource, formatCounts } from '#console/ui/batch/batch-state.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { getKind } from '#console/ui/decision/definition-kind.ts'
+import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -65,7 +66,7 @@ export default function BatchesPage() {
                 {one.note && `, “${one.note}”`}
               </Text>
               <Text size="xs" c="dimmed" hiddenFrom="md">
-                {one.definition_key}, version {one.definition_version}
+                <DefinitionName {...one} />, version {one.definition_version}
               </Text>
             </Table.Td>
             <Table.Td>
@@ -84,7 +85,7 @@ export default function BatchesPage() {
             </Table.Td>
             <Table.Td visibleFrom="md">
               <PageLink to={`${getKind(one.family).basePath}/${one.definition_key}`} size="sm">
-                {one.definition_key}
+                <DefinitionName {...one} />
               </PageLink>
               , version {one.definition_version}
             </Table.Td>

@@ -9,6 +9,7 @@ import { ApprovalNote } from '#console/ui/approval-note.tsx'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { getKind } from '#console/ui/decision/definition-kind.ts'
+import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
 import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import { Icon } from '#console/ui/icons.tsx'
 import { PageLink } from '#console/ui/link.tsx'
@@ -124,7 +125,7 @@ function ScheduleRow({ of, onPause, onStart, onRemove }: ScheduleRowProps) {
       </Table.Td>
       <Table.Td visibleFrom="md">
         <PageLink to={`${getKind(of.family).basePath}/${of.definition_key}`} size="sm">
-          {of.definition_key}
+          <DefinitionName {...of} />
         </PageLink>
       </Table.Td>
       <Table.Td ta="right">

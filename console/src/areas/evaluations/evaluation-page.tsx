@@ -11,7 +11,8 @@ import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { getKind, textQuery } from '#console/ui/decision/definition-kind.ts'
 import { parseDefinition } from '#console/ui/decision/definition-model.ts'
-import { DecisionInputs, ExplanationView, ListLink } from '#console/ui/decision/explanation.tsx'
+import { DefinitionName, useDefinitionName } from '#console/ui/decision/definition-name.tsx'
+import { DecisionInputs, ExplanationView, ListLink, useEntryNames } from '#console/ui/decision/explanation.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { Replay } from '#console/ui/decision/replay.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
@@ -78,6 +79,7 @@ function DecisionPage({ one }: { readonly one: Evaluation }) {
   const may = usePermission()
   const tab = useFilter('tab', tabs) ?? 'why'
   const kind = getKind(one.family)
+  const name = useDefinitionName({ family: one.definition.family, definition_key: one.definition.key })
   const { data: subject } = useQuery({
     ...subjectQuery(one.subject_id ?? ''),
     enabled: one.subject_id !== null && may('getSubject'),
@@ -99,11 +101,11 @@ function DecisionPage({ one }: { readonly one: Evaluation }) {
   )
   return (
     <Page
-      title={subject ? subject.name : `Decision of ${one.definition.key}`}
+      title={subject ? subject.name : `Decision of ${name}`}
       mark={<ResultMark of={one} />}
       about={
         <>
-          {subject && `Decision of ${one.definition.key}, `}
+          {subject && <span title={one.definition.key}>{`Decision of ${name}, `}</span>}
           <DateTime at={one.decided_at} />, by <Principal of={one.created_by} />
         </>
       }
@@ -158,9 +160,10 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
   const { definition, receipt } = one
   const kind = getKind(definition.family)
   const { data } = useSuspenseQuery(explanationQuery(one.evaluation_id))
+  const names = useEntryNames(data.explanation.factors, one.lists)
   return (
     <Stack gap="md">
-      <DecisionInputs inputs={data.explanation.inputs} />
+      <DecisionInputs inputs={data.explanation.inputs} names={names} />
       <Section title="Versions used">
         <PlainTable
           label="Versions"
@@ -178,7 +181,8 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
                 search={{ tab: 'reading', version: definition.version, origin: definition.origin }}
                 size="sm"
               >
-                {kind.word} {definition.key}, version {definition.version}
+                {kind.word} <DefinitionName family={definition.family} definition_key={definition.key} />, version{' '}
+                {definition.version}
               </SearchLink>
             </Table.Td>
             <Table.Td visibleFrom="sm">in force at that time</Table.Td>

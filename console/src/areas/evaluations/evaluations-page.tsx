@@ -1,4 +1,6 @@
 /** All decisions, newest first, with their subject, filtered by matrix or rule, result, subject and time. */
+
+import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
 import { toSearch } from '#console/ui/search-link.tsx'
 import '../../ui/decision/decision.css'
 import { Autocomplete, Badge, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core'
@@ -181,7 +183,9 @@ function Row({ one }: { readonly one: Item }) {
       <Table.Td>
         <PageLink to={`/evaluations/${one.evaluation_id}`} size="sm" fw={500}>
           {name}
-          <span className="sr-only">, open the decision on {one.definition_key}</span>
+          <span className="sr-only">
+            , open the decision of <DefinitionName {...one} />
+          </span>
         </PageLink>
       </Table.Td>
       <Table.Td>
@@ -198,7 +202,7 @@ function Row({ one }: { readonly one: Item }) {
       </Table.Td>
       <Table.Td visibleFrom="sm">
         <PageLink to={`${getKind(one.family).basePath}/${one.definition_key}`} size="sm">
-          {one.definition_key}
+          <DefinitionName {...one} />
         </PageLink>
         <Text size="xs" c="dimmed">
           version {one.definition_version}

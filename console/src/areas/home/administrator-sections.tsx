@@ -1,16 +1,18 @@
 /** What an administrator looks after: credentials, API keys, people and failed jobs. */
+
 import { Badge } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { useFirstAnswer } from '#console/ui/first-answers.tsx'
-import { formatCount, toSentence } from '#console/ui/format.ts'
+import { formatCount, formatOperation } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { BlockedDefinitions } from '#console/ui/provider/blocked-definitions.tsx'
 import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
 import { gapNames, gapTexts, toGapTarget } from '#console/ui/provider/provider-texts.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { TargetName } from '#console/ui/target-name.tsx'
 import { RowList } from './row-list.tsx'
 
 type Administrator = Schemas['AdministratorOverview']
@@ -46,7 +48,7 @@ export function MissingCredentials({ hidesEmpty }: { readonly hidesEmpty: boolea
             key: `${gap.provider_key} ${gap.environment}`,
             link: (
               <SearchLink to={to} search={search} size="sm" fw={500}>
-                {gap.provider_key}
+                <TargetName kind="provider" target_key={gap.provider_key} />
               </SearchLink>
             ),
             detail: (
@@ -163,7 +165,7 @@ function Health({ of }: { readonly of: Administrator['failed_jobs'] }) {
           key: job.job_id,
           link: (
             <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
-              {toSentence(job.kind)}
+              {formatOperation(job.kind)}
             </PageLink>
           ),
           detail: (

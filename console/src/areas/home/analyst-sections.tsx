@@ -1,9 +1,11 @@
 /** What an analyst has to follow up: overrides that expire, failed batch items, refused rows, and required actions. */
+
 import { Badge, Group, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
 import { BandMark, HitMark } from '#console/ui/decision/outcome.tsx'
-import { formatCount, toSentence, toWords } from '#console/ui/format.ts'
+import { formatCount, toWords } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
@@ -27,7 +29,8 @@ function FollowUps({ of }: { readonly of: Analyst }) {
       key: batch.batch_id,
       link: (
         <SearchLink to={`/batches/${batch.batch_id}`} search={{ state: 'failed' }} size="sm" fw={500}>
-          {`${toSentence(batch.definition_key)}: ${formatCount(batch.failed, 'item')} of ${batch.items.toLocaleString('en')} could not be decided`}
+          <DefinitionName {...batch} />
+          {`: ${formatCount(batch.failed, 'item')} of ${batch.items.toLocaleString('en')} could not be decided`}
         </SearchLink>
       ),
       detail: (
@@ -101,7 +104,7 @@ function RequiredActions({ of }: { readonly of: Analyst['decisions_with_actions'
           key: decision.evaluation_id,
           link: (
             <PageLink to={`/evaluations/${decision.evaluation_id}`} size="sm" fw={500}>
-              {decision.subject_name ?? toSentence(decision.definition_key)}
+              {decision.subject_name ?? <DefinitionName {...decision} />}
             </PageLink>
           ),
           detail: (

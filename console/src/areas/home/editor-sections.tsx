@@ -1,4 +1,5 @@
 /** What a policy editor works on: drafts, lists that are due, and imports that gave no version. */
+
 import { Badge, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { StateBadge } from '#console/ui/badges.tsx'
@@ -6,6 +7,7 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { TargetName } from '#console/ui/target-name.tsx'
 import { getDefinitionPath } from './definition-path.ts'
 import { RowList } from './row-list.tsx'
 
@@ -129,12 +131,12 @@ function FailedImports({ of }: { readonly of: Editor['imports_failed'] }) {
           key: one.import_id,
           link: (
             <PageLink to={`/imports/${one.import_id}`} size="sm" fw={500}>
-              {one.file_name ?? one.list_key}
+              {one.file_name ?? <TargetName kind="list" target_key={one.list_key} />}
             </PageLink>
           ),
           detail: (
             <>
-              {one.list_key}, <RelativeTime at={one.created_at} />
+              <TargetName kind="list" target_key={one.list_key} />, <RelativeTime at={one.created_at} />
             </>
           ),
           mark: <StateBadge state={one.state} />,

@@ -99,7 +99,14 @@ function Counts({ of, latest }: CountsProps) {
               {subjects.toLocaleString('en')}
             </SearchLink>
             <Text size="xs" c="dimmed">
-              {formatChange(change)}
+              {change === 0 ? (
+                'unchanged'
+              ) : (
+                <SearchLink to="/evaluations" search={{ band, from: `${first}T00:00` }} size="xs">
+                  {formatChange(change)}
+                  <span className="sr-only">{` since ${formatUtcDay(first)}, decisions with the result ${title}`}</span>
+                </SearchLink>
+              )}
             </Text>
           </li>
         ))}
@@ -121,5 +128,4 @@ function Counts({ of, latest }: CountsProps) {
   )
 }
 
-const formatChange = (change: number): string =>
-  change === 0 ? 'unchanged' : `${change > 0 ? '+' : '−'}${Math.abs(change).toLocaleString('en')}`
+const formatChange = (change: number): string => `${change > 0 ? '+' : '−'}${Math.abs(change).toLocaleString('en')}`

@@ -1,4 +1,5 @@
 /** Payloads of providers that wait in quarantine, by contract. Shown only where some wait. */
+
 import { Badge } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
@@ -6,6 +7,7 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
+import { TargetName } from '#console/ui/target-name.tsx'
 import { WaitingRows } from './row-list.tsx'
 
 export function QuarantinedPayloads() {
@@ -31,7 +33,7 @@ export function QuarantinedPayloads() {
         key: one.contract_key,
         link: (
           <SearchLink to="/source-contracts/quarantine" search={{ contract: one.contract_key }} size="sm" fw={500}>
-            {one.contract_key}
+            <TargetName kind="contract" target_key={one.contract_key} />
           </SearchLink>
         ),
         detail: (

@@ -1,11 +1,14 @@
 /** Calls of providers whose outcome is unknown: each waits until a person settles it. Shown only where some wait. */
+
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { useFirstAnswer } from '#console/ui/first-answers.tsx'
+import { formatOperation } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
+import { TargetName } from '#console/ui/target-name.tsx'
 import { MAX_WAITING, WaitingRows } from './row-list.tsx'
 
 export function UnknownOutcomes() {
@@ -33,7 +36,7 @@ export function UnknownOutcomes() {
         link: (
           <>
             <PageLink to={`/providers/calls/${call.call_id}`} size="sm" fw={500}>
-              {call.capability} at {call.provider_key}
+              {formatOperation(call.capability)} at <TargetName kind="provider" target_key={call.provider_key} />
             </PageLink>
             <RestrictionMark restriction_id={call.restriction_id} />
           </>

@@ -151,3 +151,14 @@ export function mergeOptions(plain: Options, rich: string): Options | null {
     return null
   }
 }
+
+/** The two parts that the form shows of an object of options. */
+export function splitOptions(schema: Readonly<Record<string, unknown>>, options: Options) {
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, OptionSchema>> }
+  const entries = Object.entries(options)
+  const others = entries.filter(([name]) => !isSimple(properties[name]))
+  return {
+    plain: Object.fromEntries(entries.filter(([name]) => isSimple(properties[name]))),
+    rich: others.length === 0 ? '' : JSON.stringify(Object.fromEntries(others), null, 2),
+  }
+}

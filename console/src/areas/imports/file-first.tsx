@@ -209,21 +209,14 @@ const toListKey = (title: string): string =>
     .replace(/^[^a-z]+|-+$/g, '')
     .slice(0, 60)
 
-const toTitle = (file_name: string | null): string =>
-  (file_name ?? '')
-    .replace(/(?:\.[A-Za-z0-9]{1,6}){1,2}$/, '')
-    .replace(/[_-]+/g, ' ')
-    .trim()
-    .replace(/^./, (first) => first.toUpperCase())
-
 /** Names the list, creates it and starts the import. */
 function NewListStep({ upload, detection, candidate, type_key }: CandidateProps & { readonly detection: Detection }) {
   const may = usePermission()
   const navigate = useNavigate()
-  const [title, setTitle] = useState(toTitle(detection.file_name))
+  const [title, setTitle] = useState(detection.list_title)
   const [own_key, setKey] = useState<string | null>(null)
   const [leavesOut, setLeavesOut] = useState(false)
-  const list_key = own_key ?? toListKey(title)
+  const list_key = own_key ?? (title === detection.list_title ? detection.list_key : toListKey(title))
   const start = useApiMutation(
     async () => {
       const body = { list_key, type_key, title }

@@ -12,7 +12,7 @@ import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, formatDuration } from '#console/ui/date-time.tsx'
 import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import { isUnfinished, jobQuery, useJobUpdates } from '#console/ui/follow-job.ts'
-import { toSentence } from '#console/ui/format.ts'
+import { formatOperation } from '#console/ui/format.ts'
 import { JobProgress } from '#console/ui/job-progress.tsx'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { PageLink } from '#console/ui/link.tsx'
@@ -29,7 +29,7 @@ export default function JobPage() {
   useJobUpdates(job)
   return (
     <Page
-      title={toSentence(job.kind)}
+      title={formatOperation(job.kind)}
       mark={<StateBadge state={job.state} />}
       trail={
         <PageLink to="/jobs" inherit>

@@ -4,7 +4,7 @@ import { probity } from '#console/session/client.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { formatDuration, RelativeTime } from '#console/ui/date-time.tsx'
 import { Filter, useFilter } from '#console/ui/filters.tsx'
-import { omitUndefined, toSentence } from '#console/ui/format.ts'
+import { formatOperation, omitUndefined } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -47,7 +47,7 @@ export default function JobsPage() {
           <Table.Tr key={job.job_id}>
             <Table.Td>
               <PageLink to={`/jobs/${job.job_id}`} fw={500} size="sm">
-                {toSentence(job.kind)}
+                {formatOperation(job.kind)}
               </PageLink>
               <RestrictionMark restriction_id={job.restriction_id} />
             </Table.Td>

@@ -3,7 +3,7 @@ import { Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
-import { toSentence } from '#console/ui/format.ts'
+import { formatOperation } from '#console/ui/format.ts'
 import { JobProgress } from '#console/ui/job-progress.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
@@ -47,7 +47,7 @@ export function RunningJobs() {
         {data?.map((job) => (
           <div key={job.job_id}>
             <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
-              {toSentence(job.kind)}
+              {formatOperation(job.kind)}
             </PageLink>
             <RestrictionMark restriction_id={job.restriction_id} />
             <JobProgress job={job} />

@@ -130,11 +130,12 @@ function ReportRow({ report, templates }: ReportRowProps) {
   return (
     <Table.Tr>
       <Table.Td>
-        <PageLink to={`/reports/${report.report_id}`} fw={500} size="sm">
+        {/* Two links, one above the other: each line is as high as a target has to be. */}
+        <PageLink to={`/reports/${report.report_id}`} fw={500} size="sm" lh="24px" display="inline-block">
           {name}
         </PageLink>
         <RestrictionMark restriction_id={report.restriction_id} />
-        <Text size="xs" component="div">
+        <Text size="xs" component="div" lh="24px">
           <ReportAbout report={report} />
         </Text>
         {/* The columns that a phone leaves out. */}

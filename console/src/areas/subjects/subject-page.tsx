@@ -10,6 +10,7 @@ import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { CalendarDay, DateTime, RelativeTime } from '#console/ui/date-time.tsx'
+import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
 import { DeclaredValue } from '#console/ui/decision/inputs-form.tsx'
 import { getTestDecisionIds, TEST_DECISION_TEXT } from '#console/ui/decision/is-test.ts'
 import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
@@ -167,7 +168,7 @@ function Risk({ subject }: { readonly subject: Subject }) {
               rating.matrix_key !== null && [
                 'Matrix',
                 <PageLink key="by" to={`/matrices/${rating.matrix_key}`} size="sm">
-                  {rating.matrix_key}, version {rating.matrix_version}
+                  <DefinitionName family="matrix" definition_key={rating.matrix_key} />, version {rating.matrix_version}
                 </PageLink>,
               ],
               ['Holds from', <DateTime key="from" at={rating.valid_at} />],

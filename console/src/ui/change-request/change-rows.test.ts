@@ -61,7 +61,7 @@ test('settings that are objects are compared member by member', () => {
       after: { name: 'Switzerland', score_bps: 2500 },
     },
   ])
-  expect(rows).toEqual([{ label: 'Entry CH, score bps', before: '1,000', after: '2,500' }])
+  expect(rows).toEqual([{ label: 'Entry CH, score', before: '10 %', after: '25 %' }])
 })
 
 test('a request is described by what it does, with the name of what it concerns', () => {
@@ -96,6 +96,19 @@ test('a version without a start is in force from its approval, whatever the dry 
   const approved = { ...activation, state: 'approved' as const, decided_at: '2026-11-17T04:17:18.000000Z' }
   expect(findStart(approved)).toMatch(/:17$/)
   expect(findStart({ ...activation, state: 'rejected', decided_at: approved.decided_at })).toBeUndefined()
+})
+
+test('the start says what is in force until then', () => {
+  const findBefore = (version: number | null) =>
+    toRequestRows({
+      ...activation,
+      changes: [
+        { member: 'effective_from', before: null, after: null },
+        { member: 'version', before: version, after: 2 },
+      ],
+    }).find(({ label }) => label === 'In force from')?.before
+  expect(findBefore(1)).toBe('in force already')
+  expect(findBefore(null)).toBe('nothing in force')
 })
 
 test('a start that the request names is kept', () => {

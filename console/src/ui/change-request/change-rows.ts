@@ -1,6 +1,7 @@
 /** Turns the changed members of a change request into rows of words: what, before, after. */
 import type { Schemas } from '@probity/client'
 import { formatDateTime } from '../date-format.ts'
+import { formatPercent } from '../decision/definition-model.ts'
 import { formatCount, toSentence, toWords } from '../format.ts'
 import { describeOverlap } from '../provider/credential-texts.ts'
 import { escapeText } from '../tool/escape-text.ts'
@@ -74,13 +75,19 @@ function formatSettings(value: Settings): string {
   }
   return Object.entries(value)
     .filter(([, part]) => part !== null)
-    .map(([name, part]) => `${toWords(name)}: ${isSettings(part) ? formatSettings(part) : formatMember(name, part)}`)
+    .map(
+      ([name, part]) =>
+        `${toWords(toMemberName(name))}: ${isSettings(part) ? formatSettings(part) : formatMember(name, part)}`,
+    )
     .join('; ')
 }
 
+/** Shares are shown as percent, so their unit is not part of the name. */
+const toMemberName = (name: string): string => name.replace(/_bps$/, '')
+
 function formatMember(member: string, value: unknown): string {
   if (versionMembers.includes(member) && typeof value === 'number') return `Version ${value}`
-  if (member.endsWith('_bps') && typeof value === 'number') return value.toLocaleString('en')
+  if (member.endsWith('_bps') && typeof value === 'number') return formatPercent(value)
   if (member === 'origin') return value === 'own' ? 'this tenant' : 'shared'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'string' && ISO_INSTANT.test(value)) return formatDateTime(value)
@@ -101,7 +108,7 @@ function compareSettings(label: string, before: Settings, after: Settings): Chan
   return [...new Set([...Object.keys(before), ...Object.keys(after)])]
     .filter((name) => !isHidden(name) && JSON.stringify(before[name] ?? null) !== JSON.stringify(after[name] ?? null))
     .map((name) => ({
-      label: label === '' ? toSentence(name) : `${label}, ${toWords(name)}`,
+      label: label === '' ? toSentence(toMemberName(name)) : `${label}, ${toWords(toMemberName(name))}`,
       before: formatSide(name, before[name]),
       after: formatSide(name, after[name]),
     }))
@@ -135,7 +142,7 @@ function compareToolRules(before: readonly ToolRule[], after: readonly ToolRule[
 }
 
 function toRows({ member, before, after }: MemberChange): ChangeRow[] {
-  const label = labels[member] ?? toSentence(member)
+  const label = labels[member] ?? toSentence(toMemberName(member))
   if (member === OVERLAP) return [{ label, before: 'in use', after: describeOverlap(Number(after ?? 0)) }]
   if (member === 'rules' && isToolRules(before) && isToolRules(after)) return compareToolRules(before, after)
   const identity = identities[member]
@@ -158,13 +165,17 @@ const START = 'effective_from'
  */
 function correctStart(request: StoredRequest, changes: readonly MemberChange[]): MemberChange[] {
   const { effective_from } = (request.body ?? {}) as { readonly effective_from?: string }
-  if (!isActivation(request.operation) || effective_from !== undefined) return [...changes]
   const others = changes.filter(({ member }) => member !== START)
-  if (request.state === 'open') return [...others, { member: START, before: null, after: 'when it is approved' }]
+  const isReplacing = typeof changes.find(({ member }) => member === 'version')?.before === 'number'
+  const before = isReplacing ? 'in force already' : 'nothing in force'
+  if (!isActivation(request.operation)) return [...changes]
+  if (effective_from !== undefined)
+    return changes.map((one) => (one.member === START ? { ...one, before: one.before ?? before } : one))
+  if (request.state === 'open') return [...others, { member: START, before, after: 'when it is approved' }]
   if (request.state !== 'approved' || request.decided_at === null) return others
   const executed = changes.find(({ member }) => member === START)?.after
   const isDryRun = typeof executed !== 'string' || Date.parse(executed) < Date.parse(request.decided_at)
-  return [...others, { member: START, before: null, after: isDryRun ? request.decided_at : executed }]
+  return [...others, { member: START, before, after: isDryRun ? request.decided_at : executed }]
 }
 
 /** Requests that were stored before changes were recorded show what they ask for. */

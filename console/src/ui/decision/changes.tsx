@@ -40,15 +40,13 @@ export function Changes({ changes, label, sides = ['Before', 'After'] }: Changes
   )
 }
 
-const signs = { before: '−', after: '+' } as const
+const sideWords = { before: 'was', after: 'becomes' } as const
 
 function Side({ change, side }: { readonly change: Change; readonly side: 'before' | 'after' }) {
   if (!(side in change)) return <td className="nothing">{side === 'before' ? 'not present' : 'removed'}</td>
   return (
     <td className={side}>
-      <span className="sign" aria-hidden="true">
-        {signs[side]}
-      </span>
+      <span className="side-word">{sideWords[side]}</span>
       <span className="lines">{formatSide(change[side])}</span>
     </td>
   )

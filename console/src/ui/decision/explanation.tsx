@@ -91,7 +91,7 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
           <Sentences of={summary.map((text) => formatReason(text, names))} />
         )}
       </Section>
-      <DecisionInputs inputs={explanation.inputs} />
+      <DecisionInputs inputs={explanation.inputs} names={names} />
     </Stack>
   )
 }
@@ -109,7 +109,7 @@ function Sentences({ of }: { readonly of: readonly string[] }) {
 }
 
 /** Names of the entries that gave a score, from the versions that the decision used. */
-function useEntryNames(factors: readonly Factor[], lists: readonly ListVersion[]): EntryNames {
+export function useEntryNames(factors: readonly Factor[], lists: readonly ListVersion[]): EntryNames {
   const found = factors.flatMap((factor) => (factor.found ?? []).filter(({ field }) => field !== null))
   const list_keys = [...new Set(found.map(({ list_key }) => list_key))]
   const contents = useQueries({
@@ -135,8 +135,17 @@ function useEntryNames(factors: readonly Factor[], lists: readonly ListVersion[]
   return names
 }
 
+/** A code that the decision looked up in a list is shown with the name of its entry. */
+const formatInput = (value: unknown, names: EntryNames): string =>
+  (Array.isArray(value) ? value : [value])
+    .map((one) => {
+      const name = typeof one === 'string' ? names.get(one) : undefined
+      return name === undefined ? formatEntryValue(one) : `${name} (${one})`
+    })
+    .join(', ') || formatEntryValue(value)
+
 /** The inputs a decision used, with the defaults it filled in. */
-export function DecisionInputs({ inputs }: { readonly inputs: Explanation['inputs'] }) {
+export function DecisionInputs({ inputs, names }: Pick<Explanation, 'inputs'> & { readonly names: EntryNames }) {
   return (
     <Section title="Inputs">
       <PlainTable
@@ -148,7 +157,7 @@ export function DecisionInputs({ inputs }: { readonly inputs: Explanation['input
           <Table.Tr key={name}>
             <Table.Td title={name}>{toSentence(name)}</Table.Td>
             <Table.Td>
-              {formatEntryValue(value)} {defaulted && <span className="quiet">default, not provided</span>}
+              {formatInput(value, names)} {defaulted && <span className="quiet">default, not provided</span>}
             </Table.Td>
           </Table.Tr>
         ))}

@@ -7,6 +7,7 @@ import { formatCount, toWords } from '../format.ts'
 import { Icon } from '../icons.tsx'
 import { PageLink } from '../link.tsx'
 import { PlainTable } from '../plain-table.tsx'
+import { NamedText } from './definition-name.tsx'
 import { HeatMap } from './heat-map.tsx'
 import { KnownOutcomes } from './known-outcomes.tsx'
 import { BandMark } from './outcome.tsx'
@@ -82,7 +83,9 @@ function ImpactResult({ result, run }: { readonly result: Result; readonly run: 
     <Stack gap="md">
       {run.no_impact && (
         <Alert color="gray" title="Nothing would change" role="status">
-          <Text size="sm">{run.no_impact.detail}</Text>
+          <Text size="sm">
+            <NamedText text={run.no_impact.detail} definitions={result.definitions} />
+          </Text>
         </Alert>
       )}
       <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm">

@@ -6,11 +6,12 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { datasetStore, typeStore } from '#modules/definitions/index.ts'
 import { findUpload, readUpload } from '#modules/system/index.ts'
 import { type Source, SourceFault } from '#registry/adapter.ts'
+import { adapters } from '#registry/adapters/index.ts'
 import type { Detection, DetectionRequest as DetectionTask } from '#registry/detection/detection.ts'
-import { toSlug } from '#registry/detection/infer-type.ts'
 import { defaultLimits, importInThread } from '#registry/import/import-runner.ts'
 
 import { failSource, type ReadContext } from './import-source.ts'
+import { suggestListName } from './list-name.ts'
 import { PREVIEW, PREVIEW_GRACE_MS } from './preview.ts'
 import { listImports } from './queries.ts'
 import { DetectionReply, DetectionRequest } from './schema.ts'
@@ -51,8 +52,8 @@ export const detectionRoutes = [
       { ...task, file_name },
       { tenant_id: actor.tenant_id, signal: request.signal },
     )
-    const stem = (file_name ?? '').replace(/(?:\.[A-Za-z0-9]{1,6}){1,2}$/, '')
-    return { file_name, list_key: body.list_key ?? toSlug(stem, 'new-list'), ...toReply(detection) }
+    const { title, list_key } = suggestListName(adapters.get(detection.candidates[0]?.adapter_key ?? ''), file_name)
+    return { file_name, list_key: body.list_key ?? list_key, list_title: title, ...toReply(detection) }
   }),
 ]
 

@@ -17,7 +17,8 @@ export function withDefaultColumns(
   marker: RemovalMarkerOptions | null = null,
 ): Record<string, unknown> {
   const isMapped = options['columns'] !== undefined || options['header'] === false
-  if (!TABLES.has(adapter_key) || type === null || isMapped) return options
+  if (!TABLES.has(adapter_key) || type === null || isMapped)
+    return marker ? addMarker(options, marker.pointer) : options
   const { constants = {}, elements = [] } = options as {
     constants?: Record<string, unknown>
     elements?: readonly { readonly pointer: string }[]
@@ -40,4 +41,17 @@ function withMarker(
   const steps = parsePointer(pointer)
   if (steps.length > 1 || columns.some((column) => column.pointer === pointer)) return columns
   return [...columns, { column: steps[0] as string, pointer, optional: true, required: false, kind: 'text' }]
+}
+
+/** A stated mapping that does not read the marker, such as a detected one, would read removed rows as changed ones. */
+function addMarker(options: Record<string, unknown>, pointer: string): Record<string, unknown> {
+  const { members, columns } = options as Partial<
+    Record<'members' | 'columns', readonly { readonly pointer: string }[]>
+  >
+  const reads = (mapping: readonly { readonly pointer: string }[]) =>
+    mapping.some((one) => pointer === one.pointer || pointer.startsWith(`${one.pointer}/`))
+  if (members && !reads(members)) return { ...options, members: [...members, { from: pointer, pointer }] }
+  const steps = parsePointer(pointer)
+  if (!columns || reads(columns) || steps.length > 1 || options['header'] === false) return options
+  return { ...options, columns: [...columns, { column: steps[0] as string, pointer, optional: true }] }
 }

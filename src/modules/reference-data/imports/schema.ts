@@ -109,7 +109,12 @@ export const DetectionReply = closed(
     looks_like: text(2000, { description: 'With its article, such as "XML with the root element sdnList".' }),
     advice: nullable(text(4000)),
     is_whole: Type.Boolean({ description: 'false: only the first part of the file was read.' }),
-    list_key: Slug({ description: 'A key for a new list, made of the name of the file; or the list of the request.' }),
+    list_key: Slug({
+      description:
+        'A key for a new list: the name of the list where its publisher is recognised, else the name of the file without dates and ' +
+        'versions. With a list in the request, its key.',
+    }),
+    list_title: text(200, { description: 'A title for a new list.' }),
     candidates: listOf(Candidate, 20, { description: 'Best first.' }),
   },
   { title: 'Detection' },
