@@ -1,5 +1,5 @@
 /** Mantine theme. Styles that need selectors are in app.css. */
-import { Badge, Button, createTheme, Modal, Table } from '@mantine/core'
+import { Anchor, Badge, Button, createTheme, Modal, Table } from '@mantine/core'
 
 export const theme = createTheme({
   primaryColor: 'cyan',
@@ -8,6 +8,8 @@ export const theme = createTheme({
   respectReducedMotion: true,
   headings: { fontWeight: '650' },
   components: {
+    // Colour alone does not distinguish a link in running text.
+    Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
     Badge: Badge.extend({ defaultProps: { radius: 'sm' } }),
     Button: Button.extend({
       defaultProps: { size: 'sm' },

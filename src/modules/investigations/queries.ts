@@ -2,7 +2,6 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
-import type { SearchTerms } from '#kernel/search/source.ts'
 import { evidenceStore } from '#modules/documents/index.ts'
 import type { Priority } from '#modules/work/index.ts'
 import type { EventCategory, GatheringState, InvestigationState, Origin, StepState, WaitingReason } from './model.ts'
@@ -115,26 +114,6 @@ export const lockInvestigation = (tx: Tx, investigation_id: string) =>
   tx.find<InvestigationRow>(
     `select ${columns} from app.investigation i ${joins} where i.tenant_id = $1 and i.investigation_id = $2 for update of i`,
     [tx.tenant_id, investigation_id],
-  )
-
-/** For search: ids that begin with what was typed, and references that do. */
-export const listFoundInvestigations = (
-  tx: Tx,
-  { id, reference }: Pick<SearchTerms, 'id' | 'reference'>,
-  count: number,
-) =>
-  tx.query<
-    Pick<InvestigationRow, 'investigation_id' | 'reference' | 'title' | 'state' | 'subject_name'> & { by_id: boolean }
-  >(
-    `select i.investigation_id, i.reference, i.title, i.state, s.name as subject_name, f.by_id
-       from (select investigation_id, true as by_id from app.investigation
-              where tenant_id = $1 and investigation_id between $2::uuid and $3::uuid
-             union all
-             select investigation_id, false from app.investigation where tenant_id = $1 and reference between $4 and $5) f
-       join app.investigation i on i.tenant_id = $1 and i.investigation_id = f.investigation_id
-       join app.subject s on s.tenant_id = i.tenant_id and s.subject_id = i.subject_id
-      order by f.by_id desc, i.investigation_id desc limit $6`,
-    [tx.tenant_id, id?.from ?? null, id?.to ?? null, reference?.from ?? null, reference?.to ?? null, count],
   )
 
 export const listTitles = (tx: Tx, ids: readonly string[]) =>

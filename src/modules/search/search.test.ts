@@ -283,6 +283,44 @@ test.each(['Invest', 'INV', 'INV-', 'C-102', 'INV-90ZW-NE8K9', 'Anna Schmidt'])(
   },
 )
 
+describe('investigations', () => {
+  test('are found by words of their titles, and by the name, external id and id of their subjects', async () => {
+    const { subject_id } = await newSubject('Kronwald Holzhandel', 'KW-90002')
+    const body = { subject_id, playbook_key: 'edd-person', title: 'Loans repaid early in Bregenz' }
+    const { investigation_id, reference } = await t.make('POST /investigations', { body })
+    const found = { id: investigation_id, title: `${reference} Loans repaid early in Bregenz` }
+    for (const [q, matched] of [
+      ['bregenz loans', 'words'],
+      ['Kronwald', 'prefix'],
+      ['holzhandel kronwald', 'words'],
+      ['kw-90002', 'key'],
+      [subject_id, 'id'],
+      [reference, 'key'],
+    ] as const)
+      expect(await find(q, 'investigation'), q).toMatchObject([{ ...found, matched }])
+    expect(await find('bregenz transfers', 'investigation')).toEqual([])
+    for (const q of ['bregenz loans', 'kronwald', 'kw-90002'])
+      expect(itemsOf(await search(q, '', other), 'investigation'), q).toEqual([])
+  })
+
+  test('that are restricted are found by no word for a person without access', async () => {
+    const [officer, analyst] = await Promise.all([
+      w.person(t.tenant_id, ['compliance_officer']),
+      w.person(t.tenant_id, ['analyst']),
+    ])
+    const { subject_id } = await newSubject('Wendelin Verborgen', 'VB-1')
+    const body = { subject_id, playbook_key: 'edd-person', title: 'Suspected smuggling', is_restricted: true }
+    const opened = await w.call('POST /investigations', { token: officer.token, body })
+    const { investigation_id, reference } = opened.json
+    const findAs = async ({ token }: { readonly token: string }, q: string) =>
+      itemsOf((await w.call(`GET /search?q=${encodeURIComponent(q)}`, { token })).json, 'investigation')
+    for (const q of ['suspected smuggling', 'wendelin', 'verborgen wendelin', 'VB-1', subject_id, reference]) {
+      expect(await findAs(officer, q), q).toMatchObject([{ id: investigation_id }])
+      expect(await findAs(analyst, q), q).toEqual([])
+    }
+  })
+})
+
 describe('odd queries', () => {
   const status = async (q: string) =>
     (await w.call(`GET /search?q=${encodeURIComponent(q)}`, { token: await t.token() })).status

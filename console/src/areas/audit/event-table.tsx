@@ -104,7 +104,7 @@ export function OutcomeMark({ event }: { readonly event: Event }) {
   return (
     <Text size="xs" c="dimmed" component="div" mt={6}>
       {outcomes[event.outcome].text}{' '}
-      <PageLink to={`/change-requests/${event.cr_id}`} inherit underline="always">
+      <PageLink to={`/change-requests/${event.cr_id}`} inherit>
         change request
       </PageLink>
       {event.approved_by.length > 0 && (

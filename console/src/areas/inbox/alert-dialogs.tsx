@@ -136,7 +136,7 @@ export function EscalateDialog({ alert, onClose }: DialogProps) {
         ) : (
           <>
             Escalated to case{' '}
-            <PageLink to={`/investigations/${found.investigation_id}`} inherit underline="always">
+            <PageLink to={`/investigations/${found.investigation_id}`} inherit>
               {found.reference}
             </PageLink>
             {found.isTaken && ', assigned to you'}

@@ -104,7 +104,7 @@ export function InboxCases({ of: { cases, hasMore, second_looks } }: { readonly 
       {second_looks > 0 && (
         <Text size="sm" c="dimmed" mb="xs">
           The queues also count{' '}
-          <PageLink to="/inbox/second-looks" inherit underline="always">
+          <PageLink to="/inbox/second-looks" inherit>
             second looks
           </PageLink>
           .

@@ -147,7 +147,6 @@ function Unassigned({ investigation }: { readonly investigation: Investigation }
             component="button"
             type="button"
             inherit
-            underline="always"
             disabled={take.isRunning}
             onClick={() => take.run(undefined)}
           >

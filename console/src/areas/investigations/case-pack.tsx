@@ -87,7 +87,7 @@ function HowToVerify({ investigation: { investigation_id, reference }, onClose }
           <>
             {' '}
             It is shown under{' '}
-            <PageLink to="/audit/checkpoints" inherit underline="always">
+            <PageLink to="/audit/checkpoints" inherit>
               Checkpoints
             </PageLink>
             .

@@ -78,7 +78,7 @@ function NarrativeVersion({ draft, investigation: { investigation_id }, evidence
         {stored.version > 1 && (
           <>
             {' · '}
-            <Anchor component="button" type="button" inherit underline="always" onClick={() => setReading(true)}>
+            <Anchor component="button" type="button" inherit onClick={() => setReading(true)}>
               Earlier versions
             </Anchor>
           </>

@@ -71,7 +71,7 @@ function PlaybookLink({ of: { key } }: { readonly of: Investigation['playbook'] 
   const may = usePermission()
   const { data } = useQuery({ ...definitionsQuery(playbookKind), enabled: may('listPlaybooks'), throwOnError: false })
   return (
-    <PageLink to={`/playbooks/${key}`} inherit underline="always">
+    <PageLink to={`/playbooks/${key}`} inherit>
       {data?.find((one) => getDefinitionKey(one) === key)?.title ?? key}
     </PageLink>
   )
@@ -193,7 +193,7 @@ function StepResult({ step: { result, call_id } }: { readonly step: Step }) {
   return (
     <>
       {' · '}
-      <PageLink to={to} inherit underline="always">
+      <PageLink to={to} inherit>
         open
       </PageLink>
     </>

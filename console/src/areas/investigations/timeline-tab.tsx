@@ -182,7 +182,7 @@ function describe(
       return [
         [
           name,
-          <PageLink key={name} to={`${page}/${text}`} inherit underline="always">
+          <PageLink key={name} to={`${page}/${text}`} inherit>
             {name === 'merged_into'
               ? 'the other case'
               : (alerts.find(({ alert_id }) => alert_id === text)?.title ?? toWords(name.replace(/_id$/, '')))}

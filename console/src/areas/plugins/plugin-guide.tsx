@@ -16,7 +16,7 @@ export function PluginGuide() {
           <Code>probity plugin init</Code> writes a plugin that works, <Code>probity plugin check</Code> validates it as
           this service does, and <Code>probity plugin pack</Code> makes the zip file. The guide is{' '}
           <Code>docs/plugins.md</Code> of the installation; the operations are in the{' '}
-          <PageLink to="/api-docs" inherit underline="always">
+          <PageLink to="/api-docs" inherit>
             API documentation
           </PageLink>
           .

@@ -58,7 +58,7 @@ export default function CredentialPage() {
       about={
         <>
           For calls of{' '}
-          <PageLink to={toProviderPath(credential.provider_key)} inherit underline="always">
+          <PageLink to={toProviderPath(credential.provider_key)} inherit>
             {credential.provider_key}
           </PageLink>
           . Created <RelativeTime at={credential.created_at} /> by <Principal of={credential.created_by} />.

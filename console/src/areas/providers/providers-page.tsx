@@ -70,7 +70,7 @@ const emptyText = (
   <>
     A provider answers questions about customers that this service cannot answer itself. It is described by a manifest:
     what can be asked, how, and what it costs. A policy editor creates one from a template; see the{' '}
-    <PageLink to="/api-docs" inherit underline="always">
+    <PageLink to="/api-docs" inherit>
       documentation
     </PageLink>
     .

@@ -70,7 +70,7 @@ export function HeatMap({ label, moves, order = knownResults, nothing, onOpen, c
   )
 }
 
-const tints = { '-1': 'var(--severity-0)', '0': 'var(--mantine-color-dimmed)', '1': 'var(--severity-3)' } as const
+const tints = { '-1': 'var(--severity-0)', '0': 'var(--heat-neutral)', '1': 'var(--severity-3)' } as const
 
 interface CellProps {
   readonly count: number
@@ -86,7 +86,7 @@ function Cell({ count, most, direction, name, isOpened, onOpen }: CellProps) {
   const share = Math.round(12 + (38 * count) / most)
   const tint = tints[String(direction) as keyof typeof tints]
   return (
-    <td style={{ background: `color-mix(in srgb, ${tint} ${share}%, transparent)` }}>
+    <td className="heat-tinted" style={{ background: `color-mix(in srgb, ${tint} ${share}%, transparent)` }}>
       {onOpen ? (
         <button
           type="button"

@@ -32,7 +32,7 @@ export function RestrictionNote({ restriction_id }: PadlockProps) {
       <Text size="sm" component="div">
         <b>Restricted.</b> {describeReaders(restriction)} <b>Do not discuss with the customer.</b>{' '}
         {restriction !== undefined && may('getRestriction') && (
-          <PageLink to={`/restrictions/${restriction.restriction_id}`} inherit underline="always">
+          <PageLink to={`/restrictions/${restriction.restriction_id}`} inherit>
             Who has access
           </PageLink>
         )}

@@ -35,7 +35,7 @@ export function CaseName(of: CaseRef) {
   if (!may('getInvestigation')) return found?.reference ?? 'A case'
   return (
     <>
-      <PageLink to={`/investigations/${of.investigation_id}`} inherit underline="always">
+      <PageLink to={`/investigations/${of.investigation_id}`} inherit>
         {found?.reference ?? 'Open the case'}
       </PageLink>
       <RestrictionMark restriction_id={found?.is_restricted ? found.restriction_id : null} />
