@@ -1,7 +1,14 @@
 /** Test fixtures of the providers router: one valid call per operation. */
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import {
+  createOncePerTenant,
+  type Fixture,
+  type Fixtures,
+  listReasonedOperations,
+  noInput,
+  type TextsInEvents,
+} from '#test/support/operation-fixture.ts'
 
 const oncePerTenant = createOncePerTenant()
 
@@ -184,6 +191,12 @@ export async function newUnknownCall(t: ExampleTenant): Promise<string> {
   })
   return call_id
 }
+
+export const textsInEvents: TextsInEvents = [
+  ...listReasonedOperations('Provider'),
+  'publishProviderDraft',
+  'updateProviderMode',
+]
 
 export const fixtures: Fixtures = {
   ...definitionFixtures,
