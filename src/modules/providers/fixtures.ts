@@ -1,5 +1,4 @@
 /** Test fixtures of the providers router: one valid call per operation. */
-import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import {
   createOncePerTenant,
@@ -48,7 +47,9 @@ export const registryManifest = (title = 'Company registry') => ({
   fixtures: [{ when: { number: NUMBER }, status: 200, body: registryAnswer }],
 })
 
-const newKey = () => `company-registry-${uuidv7().slice(-12)}`
+let keyCount = 0
+/** Keys sort in the order in which they were made, so that recorded lists do not depend on chance. */
+const newKey = () => `company-registry-${(++keyCount).toString(16).padStart(12, '0')}`
 
 async function createDraft(t: ExampleTenant): Promise<string> {
   const provider_key = newKey()
