@@ -7,10 +7,11 @@ import { modules } from '#app/modules.ts'
 import { readMigrations } from '#kernel/database/migrations.ts'
 import type { Module } from '#kernel/module.ts'
 import type { Route } from '#kernel/route.ts'
+import { addCanary, expectRecorded } from './isolation/recorded-events.ts'
 import { getRequestLine } from './isolation/support.ts'
 import { projectRoot } from './support/database.ts'
 import { ExampleTenant } from './support/example-tenant.ts'
-import type { Fixtures } from './support/operation-fixture.ts'
+import type { Fixtures, TextsInEvents } from './support/operation-fixture.ts'
 import { startTestApp, type TestApp } from './support/test-app.ts'
 
 interface Generator {
@@ -96,13 +97,14 @@ describe('the module that was written', () => {
   let w: TestApp
   let module: Module
   let fixtures: Fixtures
+  let textsInEvents: TextsInEvents
   let own: ExampleTenant
   let other: ExampleTenant
 
   beforeAll(async () => {
     const load = (file: string) => import(/* @vite-ignore */ path.join(root, 'src/modules/escrow-entries', file))
     module = (await load('index.ts')).escrowEntries
-    fixtures = (await load('fixtures.ts')).fixtures
+    ;({ fixtures, textsInEvents } = await load('fixtures.ts'))
     w = await startTestApp({ modules: [...modules, module] })
     const client = new pg.Client(w.clone.migrator)
     await client.connect()
@@ -113,14 +115,15 @@ describe('the module that was written', () => {
   })
   afterAll(() => w.close())
 
-  const call = async (route: Route, of: ExampleTenant, by: ExampleTenant) => {
+  const prepare = async (route: Route, of: ExampleTenant, by: ExampleTenant) => {
     const example = await fixtures[route.id]?.(of, 'compliance_officer')
     const options = {
       token: await by.token(['compliance_officer']),
-      ...(example?.body !== undefined && { body: example.body }),
+      ...(example?.body !== undefined && { body: addCanary(route, example.body) }),
     }
-    return w.call(getRequestLine(route, example ?? {}), options)
+    return () => w.call(getRequestLine(route, example ?? {}), options)
   }
+  const call = async (...request: Parameters<typeof prepare>) => (await prepare(...request))()
 
   test('answers all its operations', async () => {
     expect(module.routes.map(({ id }) => id)).toEqual([
@@ -133,6 +136,12 @@ describe('the module that was written', () => {
     for (const route of module.routes) {
       const reply = await call(route, own, own)
       expect([route.id, reply.status, reply.text]).toEqual([route.id, route.reply[0], expect.anything()])
+    }
+  })
+
+  test('records one event per change, and texts only where its fixtures say so', async () => {
+    for (const route of module.routes) {
+      await expectRecorded(own, route, textsInEvents.includes(route.id), await prepare(route, own, own))
     }
   })
 

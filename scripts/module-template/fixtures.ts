@@ -1,7 +1,12 @@
 /** Test fixtures of the sample-widgets router: one valid call per operation. */
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixture, type Fixtures } from '#test/support/operation-fixture.ts'
+import {
+  createOncePerTenant,
+  type Fixture,
+  type Fixtures,
+  type TextsInEvents,
+} from '#test/support/operation-fixture.ts'
 
 const oncePerTenant = createOncePerTenant()
 
@@ -15,6 +20,9 @@ const ensureSampleWidget = (t: ExampleTenant): Promise<string> =>
   oncePerTenant(t, 'sample widget', () => newSampleWidget(t))
 
 const existing: Fixture = async (t) => ({ params: { sample_widget_id: await ensureSampleWidget(t) } })
+
+/** Its event records a text that the caller wrote: keep it so only while a row is configuration and about no person. */
+export const textsInEvents: TextsInEvents = ['createSampleWidget']
 
 export const fixtures: Fixtures = {
   listSampleWidgets: async (t) => {

@@ -20,6 +20,15 @@ import type { TenantScan } from './tenant-scan.ts'
 import type { WorkKind } from './work-kind.ts'
 import type { WorkerThreads } from './worker-threads.ts'
 
+/** What other modules say of a kind of versioned definition; its row in app.definition_family has the same `family`. */
+export interface VersionedKind {
+  readonly family: string
+  /** Name of the path parameter that holds the key. */
+  readonly param: string
+  /** Singular noun for texts. */
+  readonly word: string
+}
+
 /** Something that cannot work without a plugin. */
 export interface PluginDependent {
   readonly kind: PluginUser
@@ -34,7 +43,8 @@ export interface PluginDependent {
 /** Something in force that asks a provider. */
 export interface ProviderDependent {
   readonly provider_key: string
-  readonly kind: 'matrix' | 'rule' | 'playbook'
+  /** Family of the definition. */
+  readonly kind: string
   readonly key: string
   readonly version: number
   readonly title: string
@@ -110,6 +120,8 @@ export interface Module {
   readonly scans?: readonly TenantScan[]
   readonly constraints?: ConstraintProblems
   readonly metrics?: readonly MetricDeclaration[]
+  /** Kinds of versioned definitions that it serves. */
+  readonly definition_kinds?: readonly VersionedKind[]
   /** Types of events that it writes into the outbox. */
   readonly events?: readonly EventType[]
   /** Kinds of objects that people work on. */

@@ -9,7 +9,7 @@ import { orderOperations, orderTags, type TagGroup } from './openapi-order.ts'
 import { createProblemResponses, isRevisionedChange, type ProblemExamples, problemSchema } from './openapi-problems.ts'
 import { ChangeRequestView } from './request/approval.ts'
 import { isStreamReply, type Route, type StreamReply } from './route.ts'
-import type { TSchema } from './schema.ts'
+import { DefinitionFamily, type TSchema } from './schema.ts'
 
 type Json = Record<string, unknown>
 
@@ -253,6 +253,13 @@ function buildOperation(module: Module, route: Route, context: DocumentContext):
   }
 }
 
+/** States which families there are: the schema cannot list what modules declare. */
+function documentFamilies(schemas: Json, modules: readonly Module[]): Json {
+  const title = getTitle(DefinitionFamily) as string
+  const families = modules.flatMap(({ definition_kinds = [] }) => definition_kinds.map(({ family }) => family))
+  return title in schemas ? { ...schemas, [title]: { ...(schemas[title] as Json), examples: families } } : schemas
+}
+
 const INTRODUCTION =
   'Every authenticated route is scoped to the tenant in the bearer token; a row of another tenant is answered like a missing one. ' +
   'Errors are `application/problem+json`; the catalogue is at `/api/errors`. Lists are keyset pages: follow `next_cursor`. ' +
@@ -280,7 +287,7 @@ export function buildOpenapiDocument({ modules, version, server_url, groups = []
     paths,
     components: {
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-      schemas: { ...schemas, Problem: problemSchema },
+      schemas: { ...documentFamilies(schemas, modules), Problem: problemSchema },
       responses: problems.responses,
       ...(examples && { examples: { ...problems.examples, ...buildExampleComponents(routes, examples) } }),
     },

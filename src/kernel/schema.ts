@@ -52,6 +52,13 @@ export const slugPattern = '^[a-z0-9][a-z0-9_-]{0,99}$'
 export const Slug = (options: Record<string, unknown> = {}) =>
   Type.String({ pattern: slugPattern, maxLength: 100, ...options })
 
+const familyPattern = '^[a-z][a-z0-9-]{0,39}$'
+/** A row of app.definition_family: modules declare kinds of definitions, so a contract never lists them. */
+export const Family = (options: Record<string, unknown> = {}) =>
+  Type.String({ pattern: familyPattern, maxLength: 40, ...options })
+/** The API documentation adds the declared families. */
+export const DefinitionFamily = Family({ title: 'DefinitionFamily', description: 'Kind of versioned definition.' })
+
 const timestampPattern = '^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{1,6})?Z$'
 /**
  * RFC 3339 in UTC, from the year 1000: PostgreSQL has no year 0. Input must end in Z: an offset would be normalised, and the

@@ -18,7 +18,11 @@ const KEPT_MEMBERS = 3
 const uuidText = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
 const uuids = new RegExp(uuidText, 'g')
 const emails = new RegExp(`${uuidText}@example\\.com`, 'g')
-const trailingUuid = new RegExp(` ${uuidText}$`)
+const trailingUuid = new RegExp(` (?:${uuidText}|[0-9a-f]{12})$`)
+/** References of investigations are drawn by chance. */
+const references = /\bINV-[0-9A-Z]{4}-[0-9A-Z]{4}\b/g
+/** Of a secret, shortened for people. */
+const fingerprints = /^[0-9a-f]{8}$/
 /** Fixtures end the keys of what they create in part of an identifier. */
 const createdKeys = /\b([a-z][a-z0-9-]*)-[0-9a-f]{12}\b/g
 const instants = /\b(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})\.(\d+)Z/g
@@ -37,10 +41,17 @@ const measured: Readonly<Record<string, unknown>> = {
   node: 'v22.13.0',
   port: 8000,
   next_cursor: 'MDE5MGQ3YTAtNWIxYw',
+  median_hours_to_close: 30.5,
+  slow_hours_to_close: 72.25,
+  // Events that no worker had sealed yet.
+  unsealed: 52,
   salt: 'MDE5MGQ3YTAtNWIxYy03ZQ',
   // Rounded to a minute, so that it looks like a given instant.
   override_expires_before: '2026-03-16T09:30:00Z',
 }
+
+/** A fixture of a second look takes the sample that chance made, if it made one. */
+const SAMPLE = { code: 'all', version: 1, seed: 'quality-1', rate_bps: 10_000, bucket: 17 }
 
 /** An export holds its own times, whose fractions differ in length. */
 const EXPORT_BYTES = 600
@@ -58,6 +69,7 @@ export class ExampleNormaliser {
     if (typeof value === 'string') return this.#normaliseText(value, member)
     if (typeof value !== 'object' || value === null) return value
     if (Array.isArray(value)) return value.map((item) => this.normalise(item, member))
+    if ('bucket' in value && 'rate_bps' in value) return SAMPLE
     const members = Object.entries(value)
     // Tokens hold whole seconds, although their times are measured.
     const isToken = 'issued_at' in value
@@ -78,6 +90,7 @@ export class ExampleNormaliser {
   }
 
   #normaliseText(text: string, member: string): string {
+    if (member === 'fingerprint' && fingerprints.test(text)) return digest(member).slice(0, 8)
     const changed = text
       .replace('Test Person', 'Ada Lovelace')
       .replace(tenantNames, 'Example Bank')
@@ -93,6 +106,7 @@ export class ExampleNormaliser {
       )
       .replace(hashes, (hash) => this.#replace(hash, `hash ${member}`, (seed) => digest(seed).slice(0, hash.length)))
       .replace(uuids, (id) => (id === SYSTEM_TENANT ? id : this.#replace(id, member, toUuid)))
+      .replace(references, (reference) => this.#replace(reference, 'reference', toReference))
       .replace(createdKeys, (key, base: string) => this.#replace(key, base, (_, count) => nameCopy(base, count)))
     return opaqueText.test(changed) ? digest(member).slice(0, 43) : changed
   }
@@ -139,4 +153,9 @@ const nameCopy = (base: string, count: number): string => (count === 1 ? base : 
 function toUuid(seed: string): string {
   const hex = digest(seed)
   return `0190d7a0-5b1c-7${hex.slice(0, 3)}-9${hex.slice(3, 6)}-${hex.slice(6, 18)}`
+}
+
+function toReference(seed: string): string {
+  const hex = digest(seed).toUpperCase()
+  return `INV-${hex.slice(0, 4)}-${hex.slice(4, 8)}`
 }

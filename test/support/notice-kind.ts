@@ -88,6 +88,7 @@ export const notices: Module = {
   tier: 'domain',
   summary: 'Notices to customers; only in tests.',
   routes: createDefinitionRoutes(noticeKind),
+  definition_kinds: [noticeKind],
   jobs: [],
   canary: async () => {},
 }

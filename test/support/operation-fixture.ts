@@ -22,6 +22,19 @@ export type Fixture = (t: ExampleTenant, role: Role) => Example | Promise<Exampl
 /** One entry per operationId. */
 export type Fixtures = Readonly<Record<string, Fixture>>
 
+/**
+ * What a fixtures.ts exports beside `fixtures` where events of its operations hold a text that a caller wrote: their operationIds, as
+ * `textsInEvents`. Only changes of configuration, which is about no subject, record such texts; docs/security.md tells people not to name
+ * customers there.
+ */
+export type TextsInEvents = readonly string[]
+
+/** The operations of a kind of versioned definition that record the reason they are given; `noun` is the kind's. */
+export const listReasonedOperations = (noun: string): TextsInEvents => [
+  ...['create', 'pin', 'unpin', 'rollBack'].map((verb) => `${verb}${noun}`),
+  ...['activate', 'submit'].map((verb) => `${verb}${noun}Version`),
+]
+
 /** For operations without parameters, query or body. */
 export const noInput: Fixture = () => ({})
 

@@ -1,11 +1,13 @@
 /** Test fixtures of the access router: one valid call per operation. */
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import { type Fixtures, noInput, type TextsInEvents } from '#test/support/operation-fixture.ts'
 
 const getUserParams = async (t: ExampleTenant) => ({ user_id: await t.user() })
 const createUserParams = async (t: ExampleTenant) => ({ user_id: await t.newUser() })
 const createKeyParams = async (t: ExampleTenant) => ({ key_id: (await t.newKey()).key_id })
+
+export const textsInEvents: TextsInEvents = ['createApiKey']
 
 export const fixtures: Fixtures = {
   listUsers: async (t) => {

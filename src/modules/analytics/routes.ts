@@ -16,7 +16,7 @@ export const analyticsRoutes = [
       'administrator keys, users and failed jobs. Editors, officers and auditors get the lists that are out of date or due for review. Every figure names the request that lists its rows.',
     roles: ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'tenant_admin'],
     tx: 'read',
-    uses: ['caches', 'routes'],
+    uses: ['caches', 'modules', 'routes'],
     reply: [200, Overview],
     redact: async (overview, reader) => {
       if (!overview.analyst) return overview

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { fullScope } from '#kernel/database/scope.ts'
+import { buildOpenapiDocument } from '#kernel/openapi.ts'
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
@@ -49,6 +50,8 @@ test('every kind has a row in app.definition_family', async () => {
   const { rows } = await owner.query('select family from app.definition_family')
   const families = rows.map(({ family }) => family)
   expect(families).toEqual(expect.arrayContaining(['list', matrixKind.family, ruleKind.family, noticeKind.family]))
+  const declared = w.kernel.modules.flatMap(({ definition_kinds = [] }) => definition_kinds)
+  expect(declared.map(({ family }) => family).toSorted()).toEqual(families.toSorted())
 })
 
 test('the database refuses a definition whose family has no row', async () => {
@@ -136,6 +139,43 @@ test('stores the lists that a version reads, and refuses a list that is not in f
     documentStore.listReferencingDefinitions(tx, 'jurisdiction-risk'),
   )
   expect(readers).toContainEqual({ family: 'notice', key: 'lists' })
+  await call('POST /notices/lists/activations', { version: 1, reason: 'first' })
+  const dependents = await call('GET /reference-data/datasets/jurisdiction-risk/dependents')
+  expect(dependents.status).toBe(200)
+  expect(dependents.json.items).toContainEqual(expect.objectContaining({ kind: 'notice', key: 'lists', version: 1 }))
+})
+
+test('is in every section of the overview, and its change requests are described', async () => {
+  await createNotice('overdue', [opening])
+  expect((await call('GET /analytics/overview')).json.policy_editor.drafts).toContainEqual(
+    expect.objectContaining({ family: 'notice', key: 'overdue' }),
+  )
+  expect((await call('POST /notices/overdue/versions/draft/publish', {})).status).toBe(201)
+  await publishNotice('overdue', [opening, closing])
+  expect((await call('POST /notices/overdue/activations', { version: 1, reason: 'first' })).status).toBe(201)
+  const { revision: expected_revision } = (await call('GET /notices/overdue')).json
+  const changed = await call('PATCH /notices/overdue', { review_every_days: 1, expected_revision })
+  expect(changed.status).toBe(200)
+  await w.setApprovalRules(tenant_id, [{ action: 'activation', approvers: 1, role: 'compliance_officer' }])
+  const proposed = await call('POST /notices/overdue/activations', { version: 2, reason: 'second' })
+  await w.setApprovalRules(tenant_id, [])
+  expect(proposed.status).toBe(202)
+
+  const { status, json } = await call('GET /analytics/overview')
+  expect(status).toBe(200)
+  expect(json.definitions_due).toContainEqual(expect.objectContaining({ family: 'notice', key: 'overdue' }))
+  expect(json.auditor.policy_changes).toContainEqual(
+    expect.objectContaining({ family: 'notice', key: 'overdue', summary: 'Account closed: version 1 put in force' }),
+  )
+  expect(json.proposals).toContainEqual(
+    expect.objectContaining({ summary: expect.stringMatching(/^Account closed: version 1 → 2, parts: 1 added/) }),
+  )
+})
+
+test('its family is among those that the API documentation names', () => {
+  const document = buildOpenapiDocument({ modules: w.kernel.modules, version: '1', server_url: null })
+  const { schemas } = document['components'] as { schemas: Readonly<Record<string, { examples?: unknown }>> }
+  expect(schemas['DefinitionFamily']?.examples).toEqual(expect.arrayContaining(['list', 'matrix', 'notice']))
 })
 
 test('returns 404 for the definition of another tenant', async () => {

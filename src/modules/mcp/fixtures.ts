@@ -3,7 +3,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import type { Actor } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import { createOncePerTenant, type Fixtures, noInput, type TextsInEvents } from '#test/support/operation-fixture.ts'
 import { type ApprovalRow, deferCall, insertApproval } from './queries.ts'
 import { hashArguments } from './server/tool-call.ts'
 
@@ -50,6 +50,8 @@ const ensureCall = (t: ExampleTenant): Promise<string> =>
     )
     return call_id
   })
+
+export const textsInEvents: TextsInEvents = ['updateToolPolicy']
 
 export const fixtures: Fixtures = {
   listTools: noInput,

@@ -1,7 +1,14 @@
 /** Test fixtures of the playbooks router: one valid call per operation. */
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import {
+  createOncePerTenant,
+  type Fixture,
+  type Fixtures,
+  listReasonedOperations,
+  noInput,
+  type TextsInEvents,
+} from '#test/support/operation-fixture.ts'
 
 const at = '/playbooks'
 const title = 'Enhanced due diligence, person'
@@ -89,6 +96,8 @@ const draft: Fixture = async (t) => ({ params: { playbook_key: await createDraft
 const withBody =
   (fixture: Fixture, body: unknown): Fixture =>
   async (t, role) => ({ ...(await fixture(t, role)), body })
+
+export const textsInEvents: TextsInEvents = [...listReasonedOperations('Playbook'), 'publishPlaybookDraft']
 
 export const fixtures: Fixtures = {
   listPlaybooks: noInput,

@@ -23,6 +23,7 @@ export const playbooks: Module = {
   summary:
     'Playbooks: what an investigation gathers, by when, and how it may end, versioned and put in force like matrices.',
   routes: [...playbookRoutes, ...createDefinitionRoutes(playbookKind)],
+  definition_kinds: [playbookKind],
   jobs: [],
   provider_dependents: listProviderDependents,
   step_kinds: [providerStep, evaluationStep, taskStep],

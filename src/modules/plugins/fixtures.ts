@@ -4,7 +4,14 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { projectRoot } from '#test/support/database.ts'
 import { createExamplePlugin } from '#test/support/example-plugin.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import {
+  createOncePerTenant,
+  type Fixture,
+  type Fixtures,
+  listReasonedOperations,
+  noInput,
+  type TextsInEvents,
+} from '#test/support/operation-fixture.ts'
 import { seedPlugins } from './folder-seeds.ts'
 
 const at = '/plugins'
@@ -56,6 +63,15 @@ const disabled: Fixture = async (t) => {
   await t.make(`POST ${at}/${plugin_key}/disable`, { body: { reason: 'Scores look wrong' } })
   return { params: { plugin_key } }
 }
+
+export const textsInEvents: TextsInEvents = [
+  ...listReasonedOperations('Plugin'),
+  'createPluginVersion',
+  'disablePlugin',
+  'enablePlugin',
+  'updatePluginConfiguration',
+  'updatePluginGrants',
+]
 
 export const fixtures: Fixtures = {
   listPluginExtensionPoints: noInput,

@@ -8,7 +8,7 @@ import { activationStore, definitionSearch } from '#modules/definitions/index.ts
 import { insertCanaryRows } from './canary.ts'
 import { listAdapterPlugins, listRunnablePlugins } from './capability.ts'
 import { pluginCheckJob } from './check-job.ts'
-import { activationRoutes } from './plugin-kind.ts'
+import { activationRoutes, pluginKind } from './plugin-kind.ts'
 import { pluginMetrics } from './plugin-metrics.ts'
 import { pluginRoutes } from './routes.ts'
 import { settingRoutes } from './setting-routes.ts'
@@ -30,6 +30,7 @@ export const plugins: Module = {
   tier: 'domain',
   summary: 'Plugins: factors, adapters and providers written as code that runs in a sandbox and fails closed.',
   routes: [...pluginRoutes, ...versionRoutes, ...settingRoutes, ...activationRoutes],
+  definition_kinds: [pluginKind],
   jobs: [pluginCheckJob],
   metrics: pluginMetrics,
   search: {

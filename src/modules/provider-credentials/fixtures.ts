@@ -2,7 +2,7 @@
 import { uuidv7 } from '#kernel/uuid.ts'
 import { createProvider, ensureProvider } from '#modules/providers/fixtures.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import { type Fixtures, noInput, type TextsInEvents } from '#test/support/operation-fixture.ts'
 
 const MEMBERS = { members: { api_key: 'as the provider issued it' } }
 
@@ -27,6 +27,12 @@ async function newEnabledCredential(t: ExampleTenant): Promise<{ credential_id: 
   }
   return newCredential(t)
 }
+
+export const textsInEvents: TextsInEvents = [
+  'activateCredentialVersion',
+  'disableProviderCredential',
+  'enableProviderCredential',
+]
 
 export const fixtures: Fixtures = {
   listProviderCredentials: async (t) => {

@@ -1,6 +1,7 @@
 /** Wire contract of provider credentials. Secret values only ever come in. */
 import {
   closed,
+  DefinitionFamily,
   ExpectedRevision,
   Id,
   integer,
@@ -175,7 +176,7 @@ export const CredentialGap = closed(
 )
 const BlockedDefinition = closed(
   {
-    kind: oneOf(['matrix', 'rule', 'playbook']),
+    kind: DefinitionFamily,
     key: Slug(),
     version: Type.Integer({ minimum: 1 }),
     title: text(200),

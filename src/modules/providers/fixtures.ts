@@ -1,7 +1,13 @@
 /** Test fixtures of the providers router: one valid call per operation. */
-import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import {
+  createOncePerTenant,
+  type Fixture,
+  type Fixtures,
+  listReasonedOperations,
+  noInput,
+  type TextsInEvents,
+} from '#test/support/operation-fixture.ts'
 
 const oncePerTenant = createOncePerTenant()
 
@@ -41,7 +47,9 @@ export const registryManifest = (title = 'Company registry') => ({
   fixtures: [{ when: { number: NUMBER }, status: 200, body: registryAnswer }],
 })
 
-const newKey = () => `company-registry-${uuidv7().slice(-12)}`
+let keyCount = 0
+/** Keys sort in the order in which they were made, so that recorded lists do not depend on chance. */
+const newKey = () => `company-registry-${(++keyCount).toString(16).padStart(12, '0')}`
 
 async function createDraft(t: ExampleTenant): Promise<string> {
   const provider_key = newKey()
@@ -184,6 +192,12 @@ export async function newUnknownCall(t: ExampleTenant): Promise<string> {
   })
   return call_id
 }
+
+export const textsInEvents: TextsInEvents = [
+  ...listReasonedOperations('Provider'),
+  'publishProviderDraft',
+  'updateProviderMode',
+]
 
 export const fixtures: Fixtures = {
   ...definitionFixtures,

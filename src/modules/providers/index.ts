@@ -28,6 +28,7 @@ export const providers: Module = {
   tier: 'domain',
   summary: 'Providers of facts outside the service: manifests, calls and their answers.',
   routes: [...callRoutes, ...statusRoutes, ...usageRoutes, ...verifyRoutes, ...createDefinitionRoutes(providerKind)],
+  definition_kinds: [providerKind],
   jobs: [providerCallJob],
   metrics: providerMetrics,
   plugin_dependents: listPluginDependents,

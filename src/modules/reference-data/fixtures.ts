@@ -1,7 +1,14 @@
 /** Test fixtures of the reference-data router: one valid call per operation, on a list with two versions, the second in force. */
 import { uuidv7 } from '#kernel/uuid.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import {
+  createOncePerTenant,
+  type Fixture,
+  type Fixtures,
+  listReasonedOperations,
+  noInput,
+  type TextsInEvents,
+} from '#test/support/operation-fixture.ts'
 
 export const SHARED_LIST = 'jurisdiction-risk'
 /** A shared list with a change that its policy allows. No matrix reads it, so that nothing has to be proved again for each call. */
@@ -95,6 +102,12 @@ const putOverlay = (t: ExampleTenant) =>
 
 const onShared = { params: { list_key: SHARED_LIST }, shared: true } as const
 const onOverlay = { params: { list_key: OVERLAY_LIST }, shared: true } as const
+
+export const textsInEvents: TextsInEvents = [
+  ...listReasonedOperations('Dataset'),
+  'updateDatasetVersion',
+  'updateOverlay',
+]
 
 export const fixtures: Fixtures = {
   listDatasets: noInput,

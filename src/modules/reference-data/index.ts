@@ -67,6 +67,7 @@ export const referenceData: Module = {
     aliasRoute(routeAt('GET /reference-data/types'), 'GET /types', 'listDatasetTypesAtRoot'),
     aliasRoute(routeAt('GET /reference-data/adapters'), 'GET /adapters', 'listAdaptersAtRoot'),
   ],
+  definition_kinds: [{ family: 'list', param: 'list_key', word: 'list' }],
   jobs: [datasetImportJob, datasetIndexJob, datasetExportJob],
   constraints: {
     dataset_list_key_key: ['duplicate', 'A list with this key exists already.'],

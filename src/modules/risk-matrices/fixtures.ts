@@ -1,7 +1,9 @@
 /** Test fixtures of the risk-matrices router: one valid call per operation. */
-import type { Fixtures } from '#test/support/operation-fixture.ts'
+import { type Fixtures, listReasonedOperations, type TextsInEvents } from '#test/support/operation-fixture.ts'
 import { smallMatrix } from '#test/support/small-definitions.ts'
 import { buildDefinitionFixtures } from './definition-fixtures.ts'
+
+export const textsInEvents: TextsInEvents = [...listReasonedOperations('RiskMatrix'), 'publishRiskMatrixDraft']
 
 export const fixtures: Fixtures = buildDefinitionFixtures({
   path: '/risk-matrices',

@@ -30,6 +30,7 @@ export const riskMatrices: Module = {
   tier: 'domain',
   summary: 'Risk matrices: factors, bands and triggers, proved complete before they are published and put in force.',
   routes: createDecisionRoutes(matrixKind),
+  definition_kinds: [matrixKind],
   jobs: [],
   constraints: {
     definition_case_name_key: ['duplicate', 'A golden case with this name exists already.'],

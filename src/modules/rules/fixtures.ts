@@ -1,7 +1,7 @@
 /** Test fixtures of the rules router: one valid call per operation. */
 import { uuidv7 } from '#kernel/uuid.ts'
 import { buildDefinitionFixtures } from '#modules/risk-matrices/definition-fixtures.ts'
-import { type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import { type Fixtures, listReasonedOperations, noInput, type TextsInEvents } from '#test/support/operation-fixture.ts'
 import { smallRule } from '#test/support/small-definitions.ts'
 
 const goRulesDocument = {
@@ -20,6 +20,8 @@ const goRulesDocument = {
   ],
   edges: [],
 }
+
+export const textsInEvents: TextsInEvents = [...listReasonedOperations('Rule'), 'publishRuleDraft']
 
 export const fixtures: Fixtures = {
   ...buildDefinitionFixtures({

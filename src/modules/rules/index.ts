@@ -14,6 +14,7 @@ export const rules: Module = {
   tier: 'domain',
   summary: 'Rules: decision tables that say hit or no hit, versioned, proved and put in force like matrices.',
   routes: [...ruleRoutes, ...createDecisionRoutes(ruleKind), ...performanceRoutes],
+  definition_kinds: [ruleKind],
   jobs: [],
   search: {
     sources: [

@@ -3,7 +3,14 @@ import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { companyContract, companyPayload, companyRecord } from '#test/support/company-registry.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixture, type Fixtures, noInput } from '#test/support/operation-fixture.ts'
+import {
+  createOncePerTenant,
+  type Fixture,
+  type Fixtures,
+  listReasonedOperations,
+  noInput,
+  type TextsInEvents,
+} from '#test/support/operation-fixture.ts'
 import { admitPayload } from './admissions.ts'
 import { closeWindow, insertDriftFindings, insertWindow, listDriftFindings } from './drift/queries.ts'
 import { storePayload } from './payloads.ts'
@@ -86,6 +93,8 @@ const quarantined: Fixture = async (t) => ({ params: { payload_id: await createQ
 const withBody =
   (fixture: Fixture, body: unknown): Fixture =>
   async (t, role) => ({ ...(await fixture(t, role)), body })
+
+export const textsInEvents: TextsInEvents = [...listReasonedOperations('SourceContract'), 'publishSourceContractDraft']
 
 export const fixtures: Fixtures = {
   listSourceContracts: noInput,

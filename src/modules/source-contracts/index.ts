@@ -33,6 +33,7 @@ export const sourceContracts: Module = {
   summary:
     'Source contracts: what providers’ payloads must look like, the quarantine of those that do not, and how they drift.',
   routes: [...payloadRoutes, ...inferenceRoutes, ...driftRoutes, ...createDefinitionRoutes(contractKind)],
+  definition_kinds: [{ ...contractKind, word: 'source contract' }],
   jobs: [reprocessJob, driftJob],
   metrics: [payloadAdmissions],
   search: {

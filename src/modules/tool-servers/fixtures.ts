@@ -2,7 +2,12 @@
 import { uuidv7 } from '#kernel/uuid.ts'
 import { hashDefinition } from '#provider/tools/tool-definition.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
-import { createOncePerTenant, type Fixture, type Fixtures } from '#test/support/operation-fixture.ts'
+import {
+  createOncePerTenant,
+  type Fixture,
+  type Fixtures,
+  type TextsInEvents,
+} from '#test/support/operation-fixture.ts'
 import { upsertOffered } from './queries.ts'
 
 const oncePerTenant = createOncePerTenant()
@@ -43,6 +48,8 @@ async function newOffer(t: ExampleTenant): Promise<{ server_key: string; tool_na
 const one: Fixture = async (t) => ({
   params: { server_key: (await oncePerTenant(t, 'tool server', () => newOffer(t))).server_key },
 })
+
+export const textsInEvents: TextsInEvents = ['createToolServer', 'updateToolServer', 'pinServerTool']
 
 export const fixtures: Fixtures = {
   listToolServers: async (t, role) => {

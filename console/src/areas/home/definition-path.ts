@@ -1,5 +1,5 @@
 /** Where the page of a list or definition is. */
-const folders = {
+const folders: Readonly<Record<string, string>> = {
   list: '/datasets',
   matrix: '/matrices',
   rule: '/rules',
@@ -7,7 +7,8 @@ const folders = {
   provider: '/providers',
   plugin: '/plugins',
   playbook: '/playbooks',
-} as const
+}
 
-export const getDefinitionPath = ({ family, key }: { readonly family: keyof typeof folders; readonly key: string }) =>
-  `${folders[family]}/${key}`
+/** The server may know kinds that this console has no page for; their links lead to "not found". */
+export const getDefinitionPath = ({ family, key }: { readonly family: string; readonly key: string }) =>
+  `${folders[family] ?? `/${family}s`}/${key}`

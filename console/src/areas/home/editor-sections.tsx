@@ -11,14 +11,14 @@ import { TargetName } from '#console/ui/target-name.tsx'
 import { getDefinitionPath } from './definition-path.ts'
 import { RowList } from './row-list.tsx'
 
-const familyWords = {
+const familyWords: Readonly<Record<string, string>> = {
   matrix: 'Matrix',
   rule: 'Rule',
   contract: 'Source contract',
   provider: 'Provider',
   plugin: 'Plugin',
   playbook: 'Playbook',
-} as const
+}
 
 type Editor = Schemas['PolicyEditorOverview']
 
@@ -45,7 +45,7 @@ function Drafts({ of }: { readonly of: Editor['drafts'] }) {
           ),
           detail: (
             <>
-              {familyWords[draft.family]}
+              {familyWords[draft.family] ?? draft.family}
               {draft.based_on === null ? ', not published yet' : `, based on version ${draft.based_on}`}, changed{' '}
               <RelativeTime at={draft.updated_at} />
             </>

@@ -3,7 +3,7 @@ import { Stack, Text } from '@mantine/core'
 import { PageLink } from '../link.tsx'
 import type { BlockingGap } from './provider-texts.ts'
 
-const paths = { matrix: '/matrices', rule: '/rules', playbook: '/playbooks' } as const
+const paths: Readonly<Record<string, string>> = { matrix: '/matrices', rule: '/rules', playbook: '/playbooks' }
 
 /** With what happens to each definition meanwhile. */
 export function BlockedDefinitions({ gap }: { readonly gap: BlockingGap }) {
@@ -17,7 +17,7 @@ export function BlockedDefinitions({ gap }: { readonly gap: BlockingGap }) {
           {gap.blocks.map(({ kind, key, title, is_required, alternatives }) => (
             <li key={`${kind} ${key}`}>
               <Text size="xs" component="div">
-                <PageLink to={`${paths[kind]}/${key}`} size="xs">
+                <PageLink to={`${paths[kind] ?? `/${kind}s`}/${key}`} size="xs">
                   {title}
                 </PageLink>{' '}
                 <span className="quiet">

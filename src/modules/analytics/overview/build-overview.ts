@@ -35,7 +35,7 @@ import type { Overview } from './schema.ts'
 
 type OverviewReply = Static<typeof Overview>
 type ChangeInWords = OverviewReply['proposals'][number]
-type Kernel = Capabilities<'caches' | 'routes'>
+type Kernel = Capabilities<'caches' | 'modules' | 'routes'>
 
 const DAY_MS = 86_400_000
 /** How many of the newest decisions are searched for required actions. */
@@ -82,7 +82,8 @@ async function describeReadable(
   requests: readonly ChangeRequestRow[],
 ): Promise<ChangeInWords[]> {
   if (requests.length === 0) return []
-  const targets = requests.map(getVersionedTarget)
+  const kinds = kernel.modules.flatMap(({ definition_kinds = [] }) => definition_kinds)
+  const targets = requests.map((request) => getVersionedTarget(kinds, request))
   const named = [...new Set(targets)].filter((target): target is VersionedTarget => target !== null)
   const versions = named.length === 0 ? [] : await listVersionFacts(tx, named)
   const run_ids = requests.flatMap(({ impact_run_id }) => (impact_run_id === null ? [] : [impact_run_id]))
@@ -90,7 +91,7 @@ async function describeReadable(
   const names = await listReadableNames(kernel, tx, held, requests)
   const bands = impacts.length === 0 ? [] : (await listBands(kernel, tx)).bands.map(({ band }) => band)
   return requests.map((request, place) => {
-    const target = targets[place]
+    const target = targets[place] ?? null
     const impact = impacts.find(({ run_id }) => run_id === request.impact_run_id)
     const facts = {
       version: target ? versions[named.indexOf(target)] : undefined,
@@ -103,7 +104,7 @@ async function describeReadable(
       cr_id: request.cr_id,
       action: request.action,
       operation: request.operation,
-      summary: describeChange(request, facts, route?.summary ?? request.operation),
+      summary: describeChange(request, target, facts, route?.summary ?? request.operation),
       approvals: request.approvals.length,
       approvers: request.approvers,
       impact: impact ? 'measured' : request.require_impact ? 'missing' : 'not_required',

@@ -1,6 +1,7 @@
 /** Change requests in words. */
 import { describe, expect, test } from 'vitest'
-import { type ChangeFacts, describeChange, type VersionFacts } from './describe-change.ts'
+import type { VersionedKind } from '#kernel/module.ts'
+import { type ChangeFacts, describeChange, getVersionedTarget, type VersionFacts } from './describe-change.ts'
 import { describePolicyChange } from './describe-policy-change.ts'
 
 const bands = ['low', 'medium', 'high', 'prohibited']
@@ -19,8 +20,16 @@ const activation = {
   params: { list_key: 'ofac-sdn' },
   body: { version: 2, reason: 'weekly' },
 }
-const describeWith = (facts: Partial<ChangeFacts>, request: object = {}) =>
-  describeChange({ ...activation, ...request }, { bands, ...facts }, 'The summary of the operation')
+const kinds: readonly VersionedKind[] = [
+  { family: 'list', param: 'list_key', word: 'list' },
+  { family: 'matrix', param: 'matrix_key', word: 'matrix' },
+  { family: 'rule', param: 'rule_key', word: 'rule' },
+]
+function describeWith(facts: Partial<ChangeFacts>, changes: object = {}): string {
+  const request = { ...activation, ...changes }
+  const target = getVersionedTarget(kinds, request)
+  return describeChange(request, target, { bands, ...facts }, 'The summary of the operation')
+}
 const toImpact = (...transitions: [from: string | null, to: string | null, decisions: number][]) => ({
   transitions: transitions.map(([from, to, decisions]) => ({ family: 'matrix', from, to, decisions })),
   decisions: 500,

@@ -2,6 +2,7 @@
  * Describes a change request in one sentence: what it is about, which version follows which, what differs, and how many customers
  * its impact run moves. Composed of facts that were read before; nothing here reads the database.
  */
+import type { VersionedKind } from '#kernel/module.ts'
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
 
 export interface VersionFacts {
@@ -40,20 +41,10 @@ export interface ChangeFacts {
 
 type Request = Pick<ChangeRequestRow, 'action' | 'operation' | 'params' | 'body'>
 
-/** What may be versioned, by the parameter that names it. */
-export const versionedParams = {
-  list_key: 'list',
-  matrix_key: 'matrix',
-  rule_key: 'rule',
-  contract_key: 'contract',
-  provider_key: 'provider',
-  plugin_key: 'plugin',
-  playbook_key: 'playbook',
-} as const
-type VersionedParam = keyof typeof versionedParams
-
 export interface VersionedTarget {
-  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
+  readonly family: string
+  /** Singular noun of its kind. */
+  readonly word: string
   readonly key: string
   readonly version: number | null
 }
@@ -61,12 +52,17 @@ export interface VersionedTarget {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** The list or definition that a request changes, and the version that would be in force; null for other requests. */
-export function getVersionedTarget({ params, body }: Request): VersionedTarget | null {
-  const param = (Object.keys(versionedParams) as VersionedParam[]).find((name) => params[name] !== undefined)
-  if (!param) return null
+export function getVersionedTarget(kinds: readonly VersionedKind[], { params, body }: Request): VersionedTarget | null {
+  const kind = kinds.find(({ param }) => params[param] !== undefined)
+  if (!kind) return null
   const { version, to_version } = (body ?? {}) as Record<string, unknown>
   const named = version ?? to_version ?? Number(params['version'])
-  return { family: versionedParams[param], key: params[param] as string, version: isCount(named) ? named : null }
+  return {
+    family: kind.family,
+    word: kind.word,
+    key: params[kind.param] as string,
+    version: isCount(named) ? named : null,
+  }
 }
 
 const formatCount = (count: number): string => count.toLocaleString('en-GB')
@@ -74,16 +70,6 @@ const formatRole = (role: string): string => role.replaceAll('_', ' ')
 const customers = (count: number): string => (count === 1 ? '1 customer' : `${formatCount(count)} customers`)
 const joinWords = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
-
-const familyWords = {
-  list: 'list',
-  matrix: 'matrix',
-  rule: 'rule',
-  contract: 'source contract',
-  provider: 'provider',
-  plugin: 'plugin',
-  playbook: 'playbook',
-} as const
 
 function describeDifference(family: VersionedTarget['family'], facts: VersionFacts): string | null {
   const { from_version, entry_count, added, removed, changed, at_most } = facts
@@ -156,23 +142,21 @@ const listRoles = (body: unknown): string => {
   return Array.isArray(roles) && roles.length > 0 ? joinWords(roles.map((role) => formatRole(String(role)))) : 'none'
 }
 
-/** Verbs of the operations on versions, by the beginning of the operationId. */
-const versionVerbs: readonly (readonly [prefix: string, verb: string])[] = [
-  ['activate', ''],
-  ['submit', ''],
-  ['rollBack', 'roll back'],
-  ['pin', 'pin'],
-  ['unpin', 'end the pin'],
-  ['deleteActivation', 'cancel the scheduled change'],
-  ['deleteRiskMatrixActivation', 'cancel the scheduled change'],
-  ['deleteRuleActivation', 'cancel the scheduled change'],
-  ['updateOverlay', 'change our own additions'],
-  ['rebaseOverlay', 'move our own additions to the new version'],
-  ['deleteOverlay', 'remove our own additions'],
-  ['archive', 'archive'],
-  ['update', 'change the settings'],
-  ['create', 'add a test case'],
-  ['delete', 'remove a test case'],
+/** Verbs of the operations on versions; the first pattern that the operationId matches. */
+const versionVerbs: readonly (readonly [operation: RegExp, verb: string])[] = [
+  [/^activate/, ''],
+  [/^submit/, ''],
+  [/^rollBack/, 'roll back'],
+  [/^pin/, 'pin'],
+  [/^unpin/, 'end the pin'],
+  [/^delete\w*Activation$/, 'cancel the scheduled change'],
+  [/^updateOverlay/, 'change our own additions'],
+  [/^rebaseOverlay/, 'move our own additions to the new version'],
+  [/^deleteOverlay/, 'remove our own additions'],
+  [/^archive/, 'archive'],
+  [/^update/, 'change the settings'],
+  [/^create/, 'add a test case'],
+  [/^delete/, 'remove a test case'],
 ]
 
 const describeOverride = (request: Request, facts: ChangeFacts): string => {
@@ -211,14 +195,15 @@ export const describeUnreadable = (action: string): string => {
 }
 
 /** `summary` is the summary of the operation, for changes that have no sentence of their own. */
-export function describeChange(request: Request, facts: ChangeFacts, summary: string): string {
+export function describeChange(
+  request: Request,
+  target: VersionedTarget | null,
+  facts: ChangeFacts,
+  summary: string,
+): string {
   const { action, operation } = request
-  const target = getVersionedTarget(request)
   if (target) {
-    const [, verb] = versionVerbs.find(([prefix]) => operation.startsWith(prefix)) ?? [
-      null,
-      `change the ${familyWords[target.family]}`,
-    ]
+    const [, verb] = versionVerbs.find(([pattern]) => pattern.test(operation)) ?? [null, `change the ${target.word}`]
     return describeVersions(target, facts, verb)
   }
   if (action === 'risk-override') return describeOverride(request, facts)

@@ -93,11 +93,8 @@ export const listDecisionsWithActions = (tx: Tx, most: number, count: number) =>
     [tx.tenant_id, most, count],
   )
 
-/** The kinds of definition that the overview shows. */
-const SHOWN_FAMILIES = `('list', 'matrix', 'rule', 'contract', 'provider', 'plugin', 'playbook')`
-
 export interface DraftRow {
-  readonly family: 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
+  readonly family: string
   readonly key: string
   readonly title: string
   readonly based_on: number | null
@@ -109,12 +106,13 @@ export const listDraftsByAuthor = (tx: Tx, principal: string, count: number) =>
   tx.query<DraftRow>(
     `select s.family, s.list_key as key, s.title, d.based_on, d.updated_at
        from app.definition_draft d join app.dataset s on s.tenant_id = $1 and s.dataset_id = d.dataset_id
-      where d.tenant_id = $1 and $2 in (d.created_by, d.updated_by) and s.family in ${SHOWN_FAMILIES} order by d.updated_at desc, s.list_key limit $3`,
+      where d.tenant_id = $1 and $2 in (d.created_by, d.updated_by)
+      order by d.updated_at desc, s.list_key limit $3`,
     [tx.tenant_id, principal, count],
   )
 
 export interface DueDefinitionRow {
-  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
+  readonly family: string
   readonly key: string
   readonly title: string
   readonly origin: 'own' | 'shared'
@@ -135,7 +133,7 @@ export const listDueDefinitions = (tx: Tx, due_by: string, count: number) =>
         cross join lateral app.resolve_lists(d.family, array[d.list_key], statement_timestamp(), null) r
          join app.dataset_version v on v.tenant_id = d.tenant_id and v.dataset_id = d.dataset_id and v.version = r.version
         where d.tenant_id in ($1, app.system_tenant()) and d.role = 'base' and d.state = 'live'
-          and d.family in ${SHOWN_FAMILIES} and (d.stale_after_days is not null or d.review_every_days is not null)
+          and (d.stale_after_days is not null or d.review_every_days is not null)
           and r.dataset_tenant_id = d.tenant_id and r.dataset_id = d.dataset_id) x
       where stale_since is not null or review_due_at < $2::timestamptz
       order by least(stale_since, review_due_at), key limit $3`,
@@ -254,7 +252,7 @@ export const listNames = (tx: Tx, user_ids: readonly string[], subject_ids: read
 
 export interface PolicyChangeRow {
   readonly activation_id: string
-  readonly family: 'list' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
+  readonly family: string
   readonly key: string
   readonly title: string
   readonly kind: string
@@ -273,7 +271,7 @@ export const listPolicyChanges = (tx: Tx, count: number) =>
   tx.query<PolicyChangeRow>(
     `select a.activation_id, a.family, a.list_key as key, coalesce(d.title, a.list_key) as title, a.kind, a.version,
             p.version as previous_version, a.effective_from, a.recorded_at, a.reason, a.actor, c.created_by as proposed_by, a.cr_id
-       from (select * from app.activation where tenant_id = $1 and family in ${SHOWN_FAMILIES} order by activation_id desc limit $2) a
+       from (select * from app.activation where tenant_id = $1 order by activation_id desc limit $2) a
        left join lateral (select b.title from app.dataset b
                            where b.tenant_id in ($1, app.system_tenant()) and b.family = a.family and b.list_key = a.list_key and b.role = 'base'
                            order by (b.tenant_id = $1) desc limit 1) d on true

@@ -4,6 +4,7 @@ import { jobStates } from '#kernel/job/queries.ts'
 import {
   Count,
   closed,
+  DefinitionFamily,
   Id,
   integer,
   listOf,
@@ -17,8 +18,6 @@ import {
 } from '#kernel/schema.ts'
 import { MAX_COUNTED, MAX_ITEMS } from './limits.ts'
 
-const documentFamilies = ['matrix', 'rule', 'contract', 'provider', 'plugin', 'playbook'] as const
-const families = ['list', ...documentFamilies] as const
 const Version = integer(1, Number.MAX_SAFE_INTEGER)
 const Principal = text(300)
 
@@ -112,7 +111,7 @@ const AnalystSection = closed(
 
 const DueDefinition = closed(
   {
-    family: oneOf(families),
+    family: DefinitionFamily,
     key: Slug(),
     title: text(200),
     origin: oneOf(['own', 'shared']),
@@ -127,7 +126,7 @@ const EditorSection = closed(
   {
     drafts: items(
       closed({
-        family: oneOf(documentFamilies),
+        family: DefinitionFamily,
         key: Slug(),
         title: text(200),
         based_on: nullable(Version),
@@ -173,7 +172,7 @@ const AuditorSection = closed(
     policy_changes: items(
       closed({
         activation_id: Id(),
-        family: oneOf(families),
+        family: DefinitionFamily,
         key: Slug(),
         summary: text(1000),
         effective_from: Timestamp(),
@@ -226,7 +225,7 @@ export const Overview = closed(
     definitions_due: nullable(
       items(
         DueDefinition,
-        'Lists, matrices and rules in force that are older than their limit or to be reviewed within 14 days; for policy editors, ' +
+        'Definitions in force that are older than their limit or to be reviewed within 14 days; for policy editors, ' +
           'compliance officers and auditors.',
       ),
     ),

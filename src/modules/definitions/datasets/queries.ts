@@ -257,7 +257,8 @@ export const findDatasetView = (
   )
 
 export interface DependentRow {
-  readonly kind: 'overlay' | 'pin' | 'matrix' | 'rule' | 'contract' | 'provider' | 'plugin' | 'playbook'
+  /** overlay, pin, or the family of a definition. */
+  readonly kind: string
   readonly key: string
   readonly version: number | null
   readonly detail: string

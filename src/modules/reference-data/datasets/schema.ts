@@ -2,6 +2,7 @@
 import {
   closed,
   ExpectedRevision,
+  Family,
   integer,
   listOf,
   nullable,
@@ -56,7 +57,11 @@ export const Dependents = closed(
   {
     items: listOf(
       closed({
-        kind: oneOf(['overlay', 'pin', 'matrix', 'rule', 'contract', 'provider', 'plugin', 'playbook']),
+        kind: Family({
+          description:
+            'overlay and pin: of this list. Otherwise the kind of definition whose version in force reads the list.',
+          examples: ['overlay', 'pin', 'matrix'],
+        }),
         key: text(200),
         version: nullable(registrySchemas.VersionNumber),
         detail: text(500),
