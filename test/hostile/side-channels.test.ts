@@ -94,24 +94,27 @@ describe('a stored answer of one tenant', () => {
   const posts = named.filter(({ method }) => method === 'POST')
   announceSampling('operations whose stored answers another tenant asks for')
 
-  test.for(sample(posts, 50, 'stored answers'))('$id is not replayed to another tenant with the same key', async (route) => {
-    const key = { 'idempotency-key': uuidv7() }
-    const theirs = await exampleOf(route, other)
-    // Only what tenants share can have the same path in both; the endpoint suite checks that the rest differs.
-    const mine = theirs.shared ? await exampleOf(route, own) : undefined
-    if (mine && Object.entries(theirs.params ?? {}).every(([name, id]) => mine.params?.[name] === id)) return
-    const token = await other.token(undefined, theirs.principal ?? other.caller)
-    const place = route.path.replace(/:([a-z_]+)/g, (_, name: string) => theirs.params?.[name] ?? '')
-    const answered = await w.call(`POST ${place}`, {
-      token,
-      headers: key,
-      ...(theirs.body !== undefined && { body: theirs.body }),
-    })
-    expect(answered.status).toBeLessThan(300)
-    const stolen = await send(route, { ...theirs, principal: other.caller }, theirs.params ?? {}, key)
-    expect(stolen.status).toBe(404)
-    expect(stolen.headers['idempotency-replayed']).toBeUndefined()
-  })
+  test.for(sample(posts, 50, 'stored answers'))(
+    '$id is not replayed to another tenant with the same key',
+    async (route) => {
+      const key = { 'idempotency-key': uuidv7() }
+      const theirs = await exampleOf(route, other)
+      // Only what tenants share can have the same path in both; the endpoint suite checks that the rest differs.
+      const mine = theirs.shared ? await exampleOf(route, own) : undefined
+      if (mine && Object.entries(theirs.params ?? {}).every(([name, id]) => mine.params?.[name] === id)) return
+      const token = await other.token(undefined, theirs.principal ?? other.caller)
+      const place = route.path.replace(/:([a-z_]+)/g, (_, name: string) => theirs.params?.[name] ?? '')
+      const answered = await w.call(`POST ${place}`, {
+        token,
+        headers: key,
+        ...(theirs.body !== undefined && { body: theirs.body }),
+      })
+      expect(answered.status).toBeLessThan(300)
+      const stolen = await send(route, { ...theirs, principal: other.caller }, theirs.params ?? {}, key)
+      expect(stolen.status).toBe(404)
+      expect(stolen.headers['idempotency-replayed']).toBeUndefined()
+    },
+  )
 })
 
 describe('uniqueness', () => {

@@ -1,6 +1,6 @@
 /** Probes, the contract of the running API, uploads, and what the caller can do. */
 
-import { findRestrictionOf } from '#kernel/audit/queries.ts'
+import { findObjectRestriction } from '#kernel/audit/queries.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import { listUsableTools } from '#kernel/auth/tool-policy.ts'
 import { publicRoute, tenantRoute } from '#kernel/declare-route.ts'
@@ -128,7 +128,7 @@ export const systemRoutes = [
   }).handle(async ({ request, query, kernel, read, write, settle, audit }) => {
     const { restriction_id = null } = query
     if (restriction_id !== null) {
-      const found = await read((tx) => findRestrictionOf(tx, 'restriction', restriction_id))
+      const found = await read((tx) => findObjectRestriction(tx, 'restriction', restriction_id))
       audit.belongsTo(assertReferenced(found, 'restriction with this id'))
     }
     const stream = request.stream ?? fail('malformed_request', 'Send the bytes as application/octet-stream.')
