@@ -320,13 +320,30 @@ describe('the interface of a module', () => {
 })
 
 describe('operationIds', () => {
-  test.for(modules)('$name: each is found as a string in the folder of its router', ({ name, routes }) => {
-    const text = sources
-      .filter(({ file }) => moduleOf(file) === name)
-      .map((source) => source.text)
-      .join('\n')
-    const missing = routes.filter(({ id }) => !text.includes(`'${id}'`)).map(({ id }) => id)
+  /** As `id: '…'`, in the arguments of a function that creates routes, or as an operation of a kind of definition. */
+  function declares({ file, text }: { readonly file: string; readonly text: string }, id: string): boolean {
+    const created = `\\b(?:create\\w+Routes?|aliasRoute)\\((?:[^()]|\\([^()]*\\))*'${id}'`
+    const ofKind = file.endsWith('-kind.ts') ? `|\\w+: '${id}'` : ''
+    return new RegExp(`\\bid: '${id}'|${created}${ofKind}`).test(text)
+  }
+
+  test.for(modules)('$name: each is declared as a string in the folder of its router', ({ name, routes }) => {
+    const own = sources.filter(({ file }) => moduleOf(file) === name)
+    const missing = routes.filter(({ id }) => !own.some((source) => declares(source, id))).map(({ id }) => id)
     expect(missing).toEqual([])
+  })
+
+  test.each([
+    ['routes.ts', "tenantRoute('GET /a', {\n  id: 'getA',", true],
+    ['routes.ts', "export const route = createCoverageRoute(kind, 'getA')", true],
+    ['routes.ts', "createBacktestRoutes(kind, {\n  start: 'startA',\n  get: 'getA',\n})", true],
+    ['routes.ts', "aliasRoute(routeAt('GET /b'), 'GET /a', 'getA')", true],
+    ['a-kind.ts', "  read: 'getA',", true],
+    ['routes.ts', "  read: 'getA',", false],
+    ['routes.ts', `  id: \`get$\{'A'}\`,\n  next: 'getA',`, false],
+    ['routes.ts', "  id: `getA`,\n  // 'getA'", false],
+  ])('%s: %j declares it: %j', (file, text, expected) => {
+    expect(declares({ file, text }, 'getA')).toBe(expected)
   })
 })
 

@@ -91,12 +91,20 @@ describe('subjects of commits', () => {
 
   test.each([
     ['jobs: add jitter to long-poll deadlines', []],
-    ['embed the font', []],
+    ['console, docs: embed the font', []],
+    ['new:module: focus on the first field', []],
+    ['modules: pass at most four parameters', []],
+    ["Merge branch 'widgets'", []],
     ['jobs: added jitter', ['begins with "added", which is no imperative']],
-    ['Fixes the pool', ['begins with "fixes", which is no imperative']],
+    ['jobs: kept the lock', ['begins with "kept", which is no imperative']],
+    ['database: fixes the pool', ['begins with "fixes", which is no imperative']],
+    ['database: renames the pool', ['begins with "renames", which is no imperative']],
+    ['rename the pool', ['does not begin with the part that changes']],
+    ['wip', ['does not begin with the part that changes', 'does not say what changes']],
+    ['jobs: wip', ['does not say what changes']],
     ['src/kernel: renaming the pool', ['begins with "renaming", which is no imperative']],
     ['jobs: close the door', ['uses "door"']],
-    [`jobs: ${'a'.repeat(67)}`, ['has more than 72 characters']],
+    [`jobs: add ${'a'.repeat(63)}`, ['has more than 72 characters']],
   ])('%s', (subject, faults) => {
     expect(checkSubject(subject)).toEqual(faults)
   })

@@ -27,18 +27,32 @@ export function readHistory(cwd: string = projectRoot, first = FIRST_COMMIT): Hi
 }
 
 /** Imperatives that end like another form of a verb. */
-const imperatives = /^(embed|exceed|feed|need|proceed|seed|shed|speed|bring|ping|string)$/
-const otherForms =
-  /(ed|ing)$|^(adds|allows|changes|checks|fixes|gives|keeps|lets|makes|moves|reads|removes|says|shows|uses|writes)$/
+const imperatives = /^(embed|exceed|feed|need|proceed|seed|shed|speed|bring|focus|ping|string)$/
+/** The third person, the past and the gerund. */
+const otherForms = /[^s]s$|(ed|ing)$|^(made|kept|built|wrote|gave|took|sent|held|was|were|are|does|did)$/
+const PART = /^[\w./-][\w ./:,-]*?: /
+/** Written before a part and a verb were required, or complete as they are. */
+const exemptSubjects = new Set([
+  'docs: regenerate',
+  'console: documents with upload, preview, custody, verification',
+  'console: restrictions, access lists, MLRO, and a padlock on every view',
+  'fixup! console: let the keys of the inbox act on the selection',
+  'Update the table of endpoints',
+  'Add sources, plugins and the tool protocol to the API and console',
+  'Fit the parts of the first hour together',
+  'Replace the remaining denied words outside of lists and matrices',
+])
 
 /** What is wrong with a subject; empty when nothing is. */
 export function checkSubject(subject: string): string[] {
+  if (/^Merge /.test(subject)) return []
   const faults = findDenied({ kind: 'document', text: subject }).map((word) => `uses "${word}"`)
   if (subject.length > MAX_SUBJECT_LENGTH) faults.push(`has more than ${MAX_SUBJECT_LENGTH} characters`)
-  const [verb = ''] = subject
-    .replace(/^[\w./-]+: /, '')
-    .toLowerCase()
-    .split(/\W/)
+  if (exemptSubjects.has(subject)) return faults
+  if (!PART.test(subject)) faults.push('does not begin with the part that changes')
+  const change = subject.replace(PART, '')
+  const [verb = ''] = change.toLowerCase().split(/[^\w-]/)
   if (otherForms.test(verb) && !imperatives.test(verb)) faults.push(`begins with "${verb}", which is no imperative`)
+  if (!/\S\s+\S/.test(change)) faults.push('does not say what changes')
   return faults
 }
