@@ -1,4 +1,5 @@
 /** Signing in without a credential, as a person of a demo tenant: who can, and on which servers. */
+import { isIPv4 } from 'node:net'
 import type { Role } from './roles.ts'
 
 export interface DemoPerson {
@@ -21,7 +22,8 @@ export interface DemoSignIn {
 }
 
 /** A host to listen on, or the host name of a URL, that only this machine reaches. */
-export const isLoopbackHost = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
+export const isLoopbackHost = (host: string): boolean =>
+  /^(localhost|::1|\[::1\])$/i.test(host) || (isIPv4(host) && host.startsWith('127.'))
 
 export interface DemoSettings {
   readonly demo: boolean

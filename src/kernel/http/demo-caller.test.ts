@@ -31,6 +31,7 @@ test.each<[string, IncomingHttpHeaders]>([
 test.each<[string, IncomingHttpHeaders]>([
   ['a name that an attacker lets resolve to this machine', { host: 'attacker.example:8000' }],
   ['a name that only begins like this machine', { host: 'localhost.attacker.example' }],
+  ['an address that is none', { host: '127.999.1.1:8000' }],
   ['no host at all', {}],
   ['a page of another site', { host: 'localhost:8000', origin: 'https://attacker.example' }],
   ['a page on another port of this machine', { host: 'localhost:8000', origin: 'http://localhost:3000' }],
@@ -65,6 +66,8 @@ test.each([
     'client-ip',
     'x-envoy-external-address',
   ],
+  ...['fly-client-ip', 'do-connecting-ip', 'incap-client-ip', 'x-sucuri-clientip', 'x-nginx-proxy', 'x-scheme'],
+  ...['ngrok-trace-id', 'x-via', 'x-request-start', 'tailscale-user-login', 'remote-addr', 'any-client-ip'],
   ...['x-amzn-trace-id', 'x-azure-clientip', 'x-rewrite-url', 'wl-proxy-client-ip', 'x-host'],
 ])('refuses a request with the proxy header %s', (name) => {
   expect(refusalOf({ host: 'localhost:8000', [name]: 'anything' })).toBe('not_found')

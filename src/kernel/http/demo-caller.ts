@@ -8,10 +8,14 @@ import { fail } from '../problem.ts'
 
 /**
  * Headers that proxies, load balancers and content delivery networks add: behind one, every client seems to be on this machine.
- * Matched by prefix, because one of a family is enough to know.
+ * Matched by prefix or ending, because one of a family is enough to know.
  */
-const PROXY_HEADER =
-  /^(forwarded|via|client-ip|cdn-loop|(wl-)?proxy-client-|true-client-|cf-|fastly-|ssl-client-|x-(forward|real-|client-|original-|originating-|remote-|proxy|cluster-client-|envoy-|rewrite-|host$|http-host|ssl-|arr-|azure-|amz|appengine-|cloud-trace|vercel-|nf-))/
+const PROXY_HEADERS = [
+  /[-_](client-?ip|connecting-ip)$/,
+  /^(forwarded|via|client-ip|cdn-loop|(wl-)?proxy-client-|true-client-|remote-addr|cf-|fastly-|fly-|ssl-client-|ngrok-|tailscale-)/,
+  /^x-(forward|real-|client-|original-|originating-|remote-|proxy|cluster-client-|envoy-|rewrite-|host$|http-host|ssl-|scheme$|via$)/,
+  /^x-(request-start|nginx-|sucuri-|arr-|azure-|amz|appengine-|cloud-trace|vercel-|nf-)/,
+]
 
 export function assertDemoCaller(
   headers: IncomingHttpHeaders,
@@ -36,7 +40,7 @@ function isOwnPage({ origin, host = '', ...headers }: IncomingHttpHeaders, publi
 }
 
 function isLocalRequest(headers: IncomingHttpHeaders): boolean {
-  if (Object.keys(headers).some((name) => PROXY_HEADER.test(name))) return false
+  if (Object.keys(headers).some((name) => PROXY_HEADERS.some((pattern) => pattern.test(name)))) return false
   const [, name] = /^(.+?)(?::\d{1,5})?$/.exec(headers.host ?? '') ?? []
   return name !== undefined && isLoopbackHost(name)
 }

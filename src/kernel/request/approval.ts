@@ -63,6 +63,12 @@ export const ChangeRequestView = closed(
     state: oneOf(changeRequestStates, {
       description: 'void: the subject it concerns was erased before it was decided; its content is gone.',
     }),
+    is_outdated: Type.Optional(
+      Type.Boolean({
+        description:
+          'Of an open request in a list: what it is based on has changed since, so that it can only be rejected or withdrawn.',
+      }),
+    ),
     required_role: text(50),
     approvers: integer(1, 5),
     require_impact: Type.Boolean({ description: 'Approving needs an impact run that still holds.' }),

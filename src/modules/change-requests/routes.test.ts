@@ -369,12 +369,17 @@ describe('the queue', () => {
       ({ cr_id }: { cr_id: string }) => cr_id,
     )
 
-  test('inbox leaves out a request that can no longer be approved', async () => {
+  test('inbox and list say that a request can no longer be approved, until it is rejected', async () => {
     const [one, two] = [await propose(), await propose()]
     expect((await inbox(checker)).sort()).toEqual([one, two].sort())
+    expect(await list('?state=open')).toMatchObject([{ is_outdated: false }, { is_outdated: false }])
     await decide(one, 'approve', checker)
+    expect((await w.call('GET /change-requests/inbox', { token: checker.token })).json.items).toMatchObject([
+      { cr_id: two, is_outdated: true },
+    ])
+    expect(await list('?state=open')).toMatchObject([{ cr_id: two, is_outdated: true }])
+    await decide(two, 'reject', checker, { reason: 'Another change came first' })
     expect(await inbox(checker)).toEqual([])
-    expect((await list('?state=open')).map(({ cr_id }) => cr_id)).toEqual([two])
   })
 
   test('inbox lists what the caller may approve', async () => {

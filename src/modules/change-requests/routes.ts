@@ -86,6 +86,15 @@ async function assertReviewed(tx: Tx, kernel: Capabilities<'reviews'>, request: 
   fail('gates_closed', { detail: gates.map(({ detail }) => detail).join(' '), members: { gates } })
 }
 
+/** Open requests say whether they can still be approved. */
+async function markOutdated(tx: Tx, kernel: Capabilities<'routes'>, requests: readonly ChangeRequestRow[]) {
+  const open = requests.filter(({ state }) => state === 'open')
+  const stale = await findStaleRequests(tx, kernel, open)
+  return requests.map((request) =>
+    request.state === 'open' ? { ...request, is_outdated: stale.has(request.cr_id) } : request,
+  )
+}
+
 /** `lockOpenRequest` has noted the restriction. */
 const emitDecided = (
   { tx, audit }: { readonly tx: Tx; readonly audit: AuditNotes },
@@ -104,7 +113,7 @@ export const changeRequestRoutes = [
     summary: 'Change requests by state and action, newest first',
     description: VISIBILITY_NOTE,
     roles: everyone,
-    tx: 'one',
+    tx: 'read',
     uses: ['cursors', 'routes'],
     query: ChangeRequestQuery,
     reply: [200, ChangeRequestPage],
@@ -114,15 +123,15 @@ export const changeRequestRoutes = [
     const requests = await paginate(input, 'listChangeRequests', ['created_at', 'cr_id'], (after, count) =>
       listChangeRequests(input.tx, { state, action, awaiting: null }, after, count),
     )
-    return requests
+    return { ...requests, items: await markOutdated(input.tx, input.kernel, requests.items) }
   }),
 
   tenantRoute('GET /change-requests/inbox', {
     id: 'listChangeRequestInbox',
-    summary: 'Change requests that the caller can approve',
+    summary: 'Change requests that the caller can approve or reject',
     description:
-      'Without requests that can no longer be approved, because what they are based on has changed since. A page may therefore ' +
-      'hold fewer items than `limit`.',
+      'With `is_outdated` for those that can no longer be approved, because what they are based on has changed since: somebody ' +
+      'has to reject them, or their author withdraws them.',
     roles: ['policy_editor', 'compliance_officer', 'tenant_admin'],
     tx: 'read',
     uses: ['cursors', 'routes'],
@@ -133,8 +142,7 @@ export const changeRequestRoutes = [
     const waiting = await paginate(input, 'listChangeRequestInbox', ['created_at', 'cr_id'], (after, count) =>
       listChangeRequests(input.tx, { state: 'open', action: null, awaiting: { principal, roles } }, after, count),
     )
-    const stale = await findStaleRequests(input.tx, input.kernel, waiting.items)
-    return { ...waiting, items: waiting.items.filter(({ cr_id }) => !stale.has(cr_id)) }
+    return { ...waiting, items: await markOutdated(input.tx, input.kernel, waiting.items) }
   }),
 
   tenantRoute('GET /change-requests/:cr_id', {

@@ -83,7 +83,7 @@ export default function ChangeRequestsPage() {
           view === 'mine'
             ? {
                 title: 'No change request is waiting for your approval',
-                about: 'Changes that others propose and that you may approve appear here.',
+                about: 'Changes that others propose and that you may approve or reject appear here.',
               }
             : {
                 title: 'No change requests for your roles yet',
@@ -132,7 +132,7 @@ function RequestRow({ request }: { readonly request: ChangeRequest }) {
         {request.approvals.length} of {request.approvers}, {toWords(request.required_role)}
       </Table.Td>
       <Table.Td>
-        <StateBadge state={request.state} />
+        <StateBadge state={request.is_outdated ? 'no longer applicable' : request.state} />
       </Table.Td>
     </Table.Tr>
   )

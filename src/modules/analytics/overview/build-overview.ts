@@ -41,7 +41,7 @@ const DAY_MS = 86_400_000
 /** How many of the newest decisions are searched for required actions. */
 const MAX_DECISIONS = 200
 const FEW_ITEMS = 8
-/** How many of the oldest waiting change requests are checked for whether they can still be approved. */
+/** How many of the oldest waiting change requests are read: those that can still be approved are shown first. */
 const MAX_CHECKED = 20
 
 /** Instants are rounded to a minute, so that a link to the rows stays the same for that long. */
@@ -169,24 +169,24 @@ async function buildEditorSection(tx: Tx, principal: string, now_ms: number) {
 async function describeProposals(kernel: Kernel, tx: Tx, { principal, roles }: Actor) {
   const requests = await listProposals(tx, principal, FEW_ITEMS)
   const stale = await findStaleRequests(tx, kernel, requests)
-  return (await describeRequests(kernel, tx, roles, requests)).map((change) =>
-    stale.has(change.cr_id)
-      ? { ...change, summary: `No longer applicable, can be withdrawn. ${change.summary}` }
-      : change,
-  )
+  const described = await describeRequests(kernel, tx, roles, requests)
+  return markOutdated(described, stale, 'No longer applicable, can be withdrawn.')
 }
 
+const markOutdated = (changes: readonly ChangeInWords[], stale: ReadonlySet<string>, note: string): ChangeInWords[] =>
+  changes.map((change) => (stale.has(change.cr_id) ? { ...change, summary: `${note} ${change.summary}` } : change))
+
+/** Also what can no longer be approved: somebody has to reject it. */
 async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
   const waiting = await listAwaiting(tx, actor, MAX_COUNTED + 1, MAX_CHECKED)
   const stale = await findStaleRequests(tx, kernel, waiting)
-  const requests = waiting.filter(({ cr_id }) => !stale.has(cr_id))
-  const found = waiting[0]?.total ?? 0
-  // A capped count stays capped: how many of the uncounted requests are stale is not known.
-  const total = found > MAX_COUNTED ? found : found - stale.size
+  const isStale = ({ cr_id }: ChangeRequestRow) => stale.has(cr_id)
+  const shown = [...waiting.filter((request) => !isStale(request)), ...waiting.filter(isStale)].slice(0, FEW_ITEMS)
+  const described = await describeRequests(kernel, tx, actor.roles, shown)
   const reviews = await countOpenReviews(tx, actor, MAX_COUNTED + 1)
   return {
-    waiting: toFigure(total, 'listChangeRequestInbox', '/api/change-requests/inbox'),
-    inbox: await describeRequests(kernel, tx, actor.roles, requests.slice(0, FEW_ITEMS)),
+    waiting: toFigure(waiting[0]?.total ?? 0, 'listChangeRequestInbox', '/api/change-requests/inbox'),
+    inbox: markOutdated(described, stale, 'No longer applicable, to be rejected.'),
     emergency_changes: toFigure(reviews, 'listBreakGlassInbox', '/api/break-glass-reviews/inbox'),
   }
 }
