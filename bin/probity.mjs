@@ -41,10 +41,11 @@ async function buildFor(command) {
   const servesPages = command === 'start' || command === 'api'
   const isReported = servesPages || command === 'worker' || process.stderr.isTTY
   const { build } = await import(new URL('scripts/build.mjs', root).href)
-  await build({
-    parts: servesPages ? ['bundle', 'console', 'docs'] : ['bundle'],
-    onStep: ({ part, duration_ms }) => isReported && process.stderr.write(`built ${part} in ${duration_ms} ms\n`),
-  }).catch((error) => stop(error.message))
+  const started = performance.now()
+  const parts = servesPages ? ['bundle', 'console', 'docs'] : ['bundle']
+  const built = await build({ parts }).catch((error) => stop(error.message))
+  if (!isReported || built.length === 0) return
+  process.stderr.write(`built ${built.join(', ')} in ${((performance.now() - started) / 1000).toFixed(1)} s\n`)
 }
 
 function stop(sentence) {

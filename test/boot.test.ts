@@ -136,6 +136,8 @@ describe('start', () => {
     env = { PROBITY_DATA_DIR: data, PORT: String(port) }
     first = await start(env)
     const { out } = first.said
+    expect(out.split('\n')[0]).toMatch(/^Probity \S+ is starting; its console will be at /)
+    expect(out.split('\n')[0]).toContain(url)
     const ready = out.slice(out.indexOf('Console')).split('\n')
     expect(ready.slice(0, 4)).toEqual([
       `Console    ${url}`,

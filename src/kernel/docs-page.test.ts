@@ -6,12 +6,14 @@ const page = renderDocsPage({
   openapiUrl: '/api/openapi.json',
   scriptUrl: '/api/docs/scalar.js',
   bootUrl: '/api/docs/boot.js',
+  operations: 520,
 })
 const origin = 'http://probity.test'
 
 interface Configuration {
   readonly url: string
   readonly telemetry: boolean
+  readonly onLoaded: () => void
   readonly authentication: { readonly securitySchemes: { readonly bearer: { readonly token: string } } }
 }
 interface Message {
@@ -24,6 +26,7 @@ interface Message {
 function boot() {
   const configurations: Configuration[] = []
   const posted: { message: unknown; target: string }[] = []
+  const removed: string[] = []
   const classes = new Map<string, boolean>()
   const typed: Record<string, unknown> = { 'api-1': { bearer: 'typed by hand' } }
   const parent = { postMessage: (message: unknown, target: string) => posted.push({ message, target }) }
@@ -45,14 +48,23 @@ function boot() {
     },
   }
   const document = {
-    getElementById: () => ({ dataset: { openapiUrl: '/api/openapi.json' } }),
+    getElementById: (id: string) =>
+      id === 'loading' ? { remove: () => removed.push(id) } : { dataset: { openapiUrl: '/api/openapi.json' } },
     body: { classList: { toggle: (name: string, on: boolean) => classes.set(name, on) } },
   }
   vm.runInNewContext(docsBootScript, { window, document })
   const send = (data: unknown, from: Partial<Message> = {}) => listener({ origin, source: parent, data, ...from })
   const token = () => configurations.at(-1)?.authentication.securitySchemes.bearer.token
-  return { configurations, posted, classes, typed, send, token }
+  return { configurations, posted, removed, classes, typed, send, token }
 }
+
+test('the page says what it loads until Scalar has read it', () => {
+  expect(page).toContain('Loading 520 operations…')
+  const { configurations, removed } = boot()
+  expect(removed).toEqual([])
+  configurations[0]?.onLoaded()
+  expect(removed).toEqual(['loading'])
+})
 
 test('the page holds no inline script, style or handler, and names no other origin', () => {
   const scripts = [...page.matchAll(/<script\b([^>]*)>([^<]*)<\/script>/g)]

@@ -7,6 +7,8 @@ export interface DocsPageOptions {
   readonly openapiUrl: string
   readonly scriptUrl: string
   readonly bootUrl: string
+  /** How many operations the document has. */
+  readonly operations: number
 }
 
 /**
@@ -42,6 +44,7 @@ export function renderDocsPage(options: DocsPageOptions): string {
   </head>
   <body>
     <noscript>This page needs JavaScript; the OpenAPI document does not: <a href="${openapiUrl}">${openapiUrl}</a></noscript>
+    <p id="loading" role="status">Loading ${options.operations} operations…</p>
     <div id="reference" data-openapi-url="${openapiUrl}"></div>
     <script src="${escapeHtml(options.scriptUrl)}"></script>
     <script src="${escapeHtml(options.bootUrl)}"></script>
@@ -76,6 +79,8 @@ export const docsBootScript = `(() => {
     showDeveloperTools: 'never',
     hideDarkModeToggle: embedded,
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+    // Until then Scalar shows grey bars.
+    onLoaded: () => document.getElementById('loading')?.remove(),
   })
 
   const reference = window.Scalar.createApiReference(place, configuration(''))

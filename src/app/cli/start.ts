@@ -44,7 +44,7 @@ Examples:
     })
     life.listen({ by_npm })
     try {
-      terminal.out(`Probity ${project.version}`)
+      terminal.out(`Probity ${project.version} is starting${describeConsole(config)}`)
       await assertPortsFree(config)
       const environment = await openEnvironment({
         config,
@@ -168,7 +168,7 @@ function renderWelcome(options: {
   return formatWelcome({
     version: project.version,
     took_s: performance.now() / 1000,
-    url: config.public_url ?? `http://${toLocalHost(config)}:${serving.port}`,
+    url: toConsoleUrl(config, serving.port),
     metrics_url: `http://${toReachableHost(config.metrics_host)}:${serving.metrics_port}/metrics`,
     data_dir: config.database_urls ? null : environment.home,
     log_file,
@@ -182,6 +182,13 @@ const toDemoSignIn = ({ kernel: { demoSignIn } }: RunningService) =>
   demoSignIn === null ? null : demoSignIn.allows_remote ? 'everywhere' : 'this machine'
 
 const toLocalHost = (config: Config): string => toReachableHost(config.host ?? getDefaultHost(config))
+
+const toConsoleUrl = (config: Config, port: number): string =>
+  config.public_url ?? `http://${toLocalHost(config)}:${port}`
+
+/** Before anything that takes time; a port that the system chooses is not known yet. */
+const describeConsole = (config: Config): string =>
+  config.port === 0 ? '' : `; its console will be at ${toConsoleUrl(config, config.port)}`
 
 /** An address that can be opened in a browser: 0.0.0.0 cannot. */
 function toReachableHost(host: string): string {

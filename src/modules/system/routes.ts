@@ -36,6 +36,9 @@ const toErrorView = (code: ProblemCode) => ({
   retryable: 'retryable' in problems[code],
 })
 
+const countOperations = ({ paths }: { readonly paths?: unknown }): number =>
+  Object.values(paths ?? {}).flatMap((operations: object) => Object.keys(operations)).length
+
 export const systemRoutes = [
   publicRoute('GET /health', {
     id: 'getHealth',
@@ -71,8 +74,10 @@ export const systemRoutes = [
     description: 'Self-contained; the front end embeds it at /api-docs.',
     reply: [200, streamReply('text/html; charset=utf-8', 'An HTML page.')],
     headers: () => ({ 'content-security-policy': docsContentSecurityPolicy }),
-  }).handle(async () => {
+    uses: ['openapi'],
+  }).handle(async ({ kernel }) => {
     const page = renderDocsPage({
+      operations: countOperations(await kernel.openapi()),
       openapiUrl: '/api/openapi.json',
       scriptUrl: '/api/docs/scalar.js',
       bootUrl: '/api/docs/boot.js',

@@ -1,4 +1,5 @@
 /** The items of a batch, filtered by result, state, change and failure. */
+
 import { Anchor, Badge, Group, Modal, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -11,9 +12,9 @@ import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
 import { Filter, useFilter } from '#console/ui/filters.tsx'
 import { omitUndefined, toWords } from '#console/ui/format.ts'
-import { PageLink } from '#console/ui/link.tsx'
 import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { SubjectName } from '../subject-name.tsx'
 import { type Batch, isOngoing } from './batch-state.ts'
 
 type Item = Schemas['BatchItem']
@@ -137,9 +138,14 @@ function Row({ item, rates, onOpen }: RowProps) {
       </Table.Td>
       <Table.Td>
         {item.subject_id !== null ? (
-          <PageLink to={`/subjects/${item.subject_id}`} size="sm">
-            {item.external_id ?? item.subject_id.slice(-8)}
-          </PageLink>
+          <>
+            <SubjectName subject_id={item.subject_id} />
+            {item.external_id !== null && (
+              <Text size="xs" c="dimmed">
+                {item.external_id}
+              </Text>
+            )}
+          </>
         ) : (
           (item.external_id ?? <span className="quiet">none</span>)
         )}
