@@ -87,7 +87,7 @@ function getReader(hash: string, contract: Contract): PayloadReader {
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 
-/** Without a contract nothing says which elements of XML are lists: only repeated ones are, and what stands where the records are. */
+/** Without a contract nothing says which elements of XML are lists: only repeated ones are, and the records where their place is given. */
 const NO_CONTRACT = { record: {}, facts: [], examples: [] }
 
 async function infer(samples: InferenceSamples, options: InferenceOptions): Promise<ContractWorkerReply> {
@@ -104,7 +104,10 @@ async function infer(samples: InferenceSamples, options: InferenceOptions): Prom
 }
 
 /** Lists need no second look: they are proposed only where they have every value of the samples. */
-async function findRefusedSamples({ contract }: InferredContract, parts: readonly TaskPayload[]): Promise<RefusedSample[]> {
+async function findRefusedSamples(
+  { contract }: InferredContract,
+  parts: readonly TaskPayload[],
+): Promise<RefusedSample[]> {
   if (hasErrors(checkContractText(contract))) return []
   const reader = compileReader(contract)
   const refused: RefusedSample[] = []

@@ -1,6 +1,6 @@
 /**
- * Finds the list of records in sample payloads. An array is that list when every payload has it, it holds objects only, and what
- * stands beside it on every level describes the answer, such as `meta` or `total`. Otherwise each payload is one record: an extract of
+ * Finds the list of records in sample payloads. An array is that list when every payload has it, it holds objects only, and all
+ * members beside it on every level describe the answer, such as `meta` or `total`. Otherwise each payload is one record: an extract of
  * a company with a list of its officers is a record, whatever the list is called.
  */
 import { formatPointer, isObject } from '#registry/content/json-pointer.ts'

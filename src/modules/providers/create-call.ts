@@ -166,23 +166,22 @@ export const openInput = (
   kernel: Capabilities<'encryption'>,
   tx: Tx,
   call: CallRow,
-): Promise<Record<string, unknown>> => openColumn(kernel, tx, call, 'input', call.input)
+): Promise<Record<string, unknown>> => openColumn(kernel, tx, call, 'input')
 
 /** The request of a stored call, with placeholders for credentials; null where the provider is not asked over HTTP or as a tool. */
 export const openRequest = async (
   kernel: Capabilities<'encryption'>,
   tx: Tx,
   call: CallRow,
-): Promise<StoredRequest | null> => call.request && (await openColumn(kernel, tx, call, 'request', call.request))
+): Promise<StoredRequest | null> => (call.request === null ? null : openColumn(kernel, tx, call, 'request'))
 
 async function openColumn<T>(
   kernel: Capabilities<'encryption'>,
   tx: Tx,
   call: CallRow,
   column: 'input' | 'request',
-  stored: Buffer,
 ): Promise<T> {
   const location = toCallLocation(call.call_id, column)
-  const bytes = await kernel.encryption.decrypt(tx, getCallOwner(call), location, stored)
+  const bytes = await kernel.encryption.decrypt(tx, getCallOwner(call), location, call[column] as Buffer)
   return JSON.parse(bytes.toString('utf8')) as T
 }

@@ -246,14 +246,13 @@ export const resolveQuarantineItem = (
     [tx.tenant_id, payload_id, resolution, reason, tx.actor],
   )
 
-export type QuarantineViewRow = QuarantineRow & { readonly restriction_id: string | null } & Pick<
-    AdmissionRow,
-    'contract_version' | 'violations' | 'more_violations' | 'record_count'
-  > &
-  Pick<PayloadRow, 'source_kind' | 'source_id' | 'received_at' | 'byte_size' | 'media_type'> & {
-    /** The first call that the payload answers; recorded answers share one. */
-    readonly call_id: string | null
-  }
+export interface QuarantineViewRow
+  extends QuarantineRow,
+    Pick<AdmissionRow, 'contract_version' | 'violations' | 'more_violations' | 'record_count'>,
+    Pick<PayloadRow, 'source_kind' | 'source_id' | 'received_at' | 'byte_size' | 'media_type' | 'restriction_id'> {
+  /** The first call that the payload answers: recorded answers share it. */
+  readonly call_id: string | null
+}
 
 const selectQuarantine = (items: string): string =>
   `select ${prefixColumns('q', quarantineColumns)}, ${restrictionInForce('p')}, a.contract_version, a.violations, a.more_violations,
