@@ -256,7 +256,7 @@ function BatchRecord({ batch }: { readonly batch: Batch }) {
               search={{ version: batch.definition_version, origin: batch.definition_origin }}
               size="sm"
             >
-              <DefinitionName {...batch} />, version {batch.definition_version}
+              <DefinitionName {...batch} origin={batch.definition_origin} />, version {batch.definition_version}
             </SearchLink>,
           ],
           ['Receipt', <CopyValue key="receipt" value={batch.receipt_id} name="the receipt id" />],

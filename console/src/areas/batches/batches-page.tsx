@@ -66,7 +66,7 @@ export default function BatchesPage() {
                 {one.note && `, “${one.note}”`}
               </Text>
               <Text size="xs" c="dimmed" hiddenFrom="md">
-                <DefinitionName {...one} />, version {one.definition_version}
+                <DefinitionName {...one} origin={one.definition_origin} />, version {one.definition_version}
               </Text>
             </Table.Td>
             <Table.Td>
@@ -85,7 +85,7 @@ export default function BatchesPage() {
             </Table.Td>
             <Table.Td visibleFrom="md">
               <PageLink to={`${getKind(one.family).basePath}/${one.definition_key}`} size="sm">
-                <DefinitionName {...one} />
+                <DefinitionName {...one} origin={one.definition_origin} />
               </PageLink>
               , version {one.definition_version}
             </Table.Td>

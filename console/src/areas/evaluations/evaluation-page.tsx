@@ -79,7 +79,7 @@ function DecisionPage({ one }: { readonly one: Evaluation }) {
   const may = usePermission()
   const tab = useFilter('tab', tabs) ?? 'why'
   const kind = getKind(one.family)
-  const name = useDefinitionName({ family: one.definition.family, definition_key: one.definition.key })
+  const name = useDefinitionName({ ...one.definition, definition_key: one.definition.key })
   const { data: subject } = useQuery({
     ...subjectQuery(one.subject_id ?? ''),
     enabled: one.subject_id !== null && may('getSubject'),
@@ -181,7 +181,7 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
                 search={{ tab: 'reading', version: definition.version, origin: definition.origin }}
                 size="sm"
               >
-                {kind.word} <DefinitionName family={definition.family} definition_key={definition.key} />, version{' '}
+                {kind.word} <DefinitionName {...definition} definition_key={definition.key} />, version{' '}
                 {definition.version}
               </SearchLink>
             </Table.Td>
