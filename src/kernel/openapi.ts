@@ -165,10 +165,27 @@ function buildExampleComponents(routes: readonly Route[], { operations }: ApiExa
   return Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, { value }]])))
 }
 
-function buildStreamContent({ media_types }: StreamReply, example: Json): Json {
-  const getSchema = (type: string): Json => (type === 'text/event-stream' ? eventSchema : { type: 'string' })
-  // The example is what was answered without asking for one of the others.
-  const entries = media_types.map((type, n) => [type, { schema: getSchema(type), ...(n === 0 && example) }])
+const BINARY_TYPE = /^application\/(?:octet-stream|pdf|zip|vnd\..+)$/
+
+function buildStreamSchema(type: string, description: string): Json {
+  if (type === 'text/event-stream') return eventSchema
+  const contentMediaType = type.split(';')[0] as string
+  // A file has no example: its schema says what it is.
+  return BINARY_TYPE.test(type)
+    ? { type: 'string', format: 'binary', contentMediaType, description }
+    : { type: 'string', contentMediaType }
+}
+
+function buildStreamContent({ media_types, description, examples }: StreamReply, recorded: Json): Json {
+  // What was recorded was answered without asking for one of the other types.
+  const getExample = (type: string, n: number): Json => {
+    if (n === 0) return recorded
+    return examples[type] === undefined ? {} : { examples: { example: { value: examples[type] } } }
+  }
+  const entries = media_types.map((type, n) => [
+    type,
+    { schema: buildStreamSchema(type, description), ...getExample(type, n) },
+  ])
   return Object.fromEntries(entries)
 }
 

@@ -48,11 +48,14 @@ export interface StreamReply {
   /** The first is sent unless the stream names another one of them. */
   readonly media_types: readonly string[]
   readonly description: string
+  /** A short text in each of the textual types after the first, whose example is recorded. */
+  readonly examples: Readonly<Record<string, string>>
 }
-export const streamReply = (media_types: string | readonly string[], description: string): StreamReply => ({
-  media_types: [media_types].flat(),
-  description,
-})
+export const streamReply = (
+  media_types: string | readonly string[],
+  description: string,
+  examples: StreamReply['examples'] = {},
+): StreamReply => ({ media_types: [media_types].flat(), description, examples })
 
 /** Media types of the file formats that exports are written in. */
 export const fileMediaTypes = {

@@ -19,10 +19,12 @@ import { startTestApp, type TestApp } from '../support/test-app.ts'
 
 /** Media types whose content cannot be shown in a document. */
 const BINARY_TYPES = [
+  'application/pdf',
   'application/zip',
   'application/octet-stream',
   'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
 ]
+const isBinary = (schema: object): boolean => 'format' in schema && schema.format === 'binary'
 /** Problems that no operation declares: the catalogue documents them. */
 const codesWithoutOperation = [
   // Of messages of the tool protocol.
@@ -327,11 +329,24 @@ describe('examples', () => {
       const bodies = Object.entries(operation.requestBody?.content ?? {})
       const replies = Object.entries(operation.responses)
         .filter(([status]) => status.startsWith('2'))
-        .flatMap(([, { content }]) => Object.entries(content ?? {}).slice(0, 1))
-      const shown = [...bodies, ...replies].filter(([type]) => !BINARY_TYPES.includes(type))
+        .flatMap(([, { content }]) => Object.entries(content ?? {}))
+      const shown = [...bodies, ...replies].filter(([, { schema }]) => !isBinary(schema))
       return shown.filter(([, { examples }]) => !examples).map(([type]) => `${operation.operationId} ${type}`)
     })
     expect(missing, EXAMPLES_STALE).toEqual([])
+  })
+
+  test('are replaced by a described schema for replies that are files', () => {
+    const files = operations.flatMap(({ operation }) =>
+      Object.entries(operation.responses)
+        .filter(([status]) => status.startsWith('2'))
+        .flatMap(([, { content }]) => Object.entries(content ?? {}))
+        .filter(([type, { schema }]) => BINARY_TYPES.includes(type) || isBinary(schema))
+        .map(([type, { schema }]) => ({ name: `${operation.operationId} ${type}`, type, schema })),
+    )
+    expect(new Set(files.map(({ type }) => type))).toEqual(new Set(BINARY_TYPES))
+    for (const { name, type, schema } of files)
+      expect(schema, name).toMatchObject({ format: 'binary', contentMediaType: type, description: /\.$/ })
   })
 
   test('exist for every problem code, and every problem response shows those of its codes', () => {

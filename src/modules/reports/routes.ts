@@ -168,7 +168,13 @@ export const reportRoutes = [
     uses: ['encryption'],
     params: ReportParams,
     query: ContentQuery,
-    reply: [200, streamReply(Object.values(mediaTypes), 'The file as it was made.')],
+    reply: [
+      200,
+      streamReply([mediaTypes.html, mediaTypes.json, mediaTypes.csv, mediaTypes.pdf], 'The file as it was made.', {
+        [mediaTypes.json]: '{"title":"Portfolio overview","generated_at":"2026-03-02T09:30:00Z","sections":[]}\n',
+        [mediaTypes.csv]: 'section,name,value\r\nBands,high,86\r\n',
+      }),
+    ],
     headers: () => ({ 'content-security-policy': "sandbox; default-src 'none'; style-src 'unsafe-inline'" }),
     audited: true,
     problems: ['not_found', 'not_finished', 'format_unavailable', 'erased', 'content_corrupt'],

@@ -79,7 +79,12 @@ export const resultRoutes = [
     uses: ['encryption'],
     params: BatchParams,
     query: ContentQuery,
-    reply: [200, streamReply([fileMediaTypes.csv, fileMediaTypes.ndjson], 'One item a line, in the format asked for.')],
+    reply: [
+      200,
+      streamReply([fileMediaTypes.csv, fileMediaTypes.ndjson], 'One item a line, in the format asked for.', {
+        [fileMediaTypes.ndjson]: '{"seq":1,"external_id":"batch-1","state":"done","band":"high","score_bps":5500}\n',
+      }),
+    ],
     problems: ['not_found', 'not_finished'],
   }).handle(async ({ read, params, query, kernel }) => {
     const { state } = assertFound(await read((tx) => findBatch(tx, params.batch_id)))

@@ -279,7 +279,13 @@ export const versionRoutes = [
     tx: 'self',
     params: registrySchemas.VersionParams,
     query: ExportQuery,
-    reply: [200, streamReply(Object.values(fileMediaTypes), 'The entries in key order, in the format asked for.')],
+    reply: [
+      200,
+      streamReply(Object.values(fileMediaTypes), 'The entries in key order, in the format asked for.', {
+        [fileMediaTypes.ndjson]: '{"code":"A","rating":"low"}\n{"code":"B","rating":"high"}\n',
+        [fileMediaTypes.csv]: 'code,rating\r\nA,low\r\nB,high\r\n',
+      }),
+    ],
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ params, query, read }) => {
     const { version } = await read((tx) => versionStore.getVersion(tx, params, query.origin))
