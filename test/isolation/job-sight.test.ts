@@ -128,7 +128,8 @@ describe('a job that sees every row', () => {
     w.startRunner(1)
     const differing: string[] = []
     const noticing: string[] = []
-    for (const kind of kinds) {
+    // An erasure leaves nothing to look at.
+    for (const kind of kinds.toSorted()) {
       const [with_rows, without, seen] = [
         await runAs(hidden, kind),
         await runAs(absent, kind),

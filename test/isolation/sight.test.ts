@@ -133,6 +133,8 @@ describe('a person without access', () => {
       [tables.filter((each) => each !== 'investigation_subject')],
     )
     expect(rows.length).toBeGreaterThan(3)
+    // One case of a subject is joined by further alerts; of the others it does not matter.
+    await rewrite('update app.investigation set joins = false where tenant_id = $1', [t.tenant_id])
     for (const { name } of rows)
       await rewrite(`update app.${name} set subject_id = $3 where tenant_id = $1 and restriction_id = $2`, [
         ...[t.tenant_id, hidden['restriction_id'], subject_id],
@@ -204,7 +206,8 @@ describe('a person without access', () => {
     await attachHidden(subject_id)
     for (const route of tenantRoutes) {
       if (!ATTACHED_TO.test(route.path) || named.includes(route)) continue
-      if (route.method !== 'GET' && !route.stores_nothing) continue
+      // A read that is recorded changes the list of events.
+      if (route.audited || (route.method !== 'GET' && !route.stores_nothing)) continue
       const example = await getExample(route, t)
       const params = example.params as Record<string, string>
       examples.set(route, 'subject_id' in params ? { ...example, params: { ...params, subject_id } } : example)

@@ -19,7 +19,7 @@ let origin: string
 let tenant: string
 let token: string
 beforeAll(async () => {
-  w = await startTestApp({ upload_restriction_id: null, max_bytes: MAX_BYTES })
+  w = await startTestApp({ upload_max_bytes: MAX_BYTES })
   origin = await w.listen()
 })
 beforeEach(async () => {
