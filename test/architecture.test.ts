@@ -1,7 +1,10 @@
 /** The shape of the source is kept by a test: arrows point down, SQL has one home, files stay readable. */
+import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
+import { longFunctions, processMaps } from './support/architecture-exceptions.ts'
+import { projectRoot } from './support/database.ts'
 import { findNetworkAccess } from './support/network-access.ts'
 import { listFunctions } from './support/source-functions.ts'
 import { findCycles, readSources } from './support/source-imports.ts'
@@ -278,6 +281,16 @@ describe('homes', () => {
     expect(bounded.toSorted()).toEqual(['src/kernel/cache/caches.ts', 'src/kernel/token-bucket.ts'])
   })
 
+  test('a map of the process is bounded, or it is said what bounds it', () => {
+    const declared = sources.flatMap(({ file, text }) =>
+      [...text.matchAll(/^(?:export )?const (\w+)(: [^=]*)? = new (?:Map|Set)(?:<[^=]*>)?\(\)/gm)]
+        // Constants that stay empty.
+        .filter(([, name = '']) => !/^NO_/.test(name))
+        .map(([, name]) => `${file} ${name}`),
+    )
+    expect(declared.toSorted()).toEqual(Object.keys(processMaps).toSorted())
+  })
+
   test('a WeakMap holds what is derived from an immutable object or belongs to a connection, never to the kernel', () => {
     const using = sources.filter(({ text }) => /new WeakMap\b/.test(text))
     expect(using.map(({ file }) => file).toSorted()).toEqual(weakMapFiles.toSorted())
@@ -347,17 +360,6 @@ describe('operationIds', () => {
   })
 })
 
-/** Functions that may exceed the limits, with the reason. */
-const longFunctions: Readonly<Record<string, string>> = {
-  'src/app/embedded/roles.ts rolesSql': 'one SQL script, printed for the operator as it is',
-  'src/modules/definitions/documents/activation-routes.ts createActivationRoutes': 'a list of route declarations',
-  'src/modules/definitions/documents/schema.ts createDefinitionSchemas': 'a list of schemas of one kind',
-  'src/modules/definitions/documents/settings-routes.ts createSettingsRoutes': 'a list of route declarations',
-  'src/modules/definitions/documents/version-routes.ts createVersionRoutes': 'a list of route declarations',
-  'src/modules/risk-matrices/cases/routes.ts createCaseRoutes': 'a list of route declarations',
-  'src/registry/formats/fault.ts reject': 'every adapter calls it, mostly with the first three or four',
-}
-
 describe('casts to never', () => {
   /** Tests pass values that are incomplete or wrong on purpose; elsewhere such a cast can hide a fault. */
   test('have a comment that says why, on the line before or above the declaration', () => {
@@ -375,8 +377,16 @@ describe('casts to never', () => {
 })
 
 describe('size and names', () => {
+  test('a word of the glossary is defined once', () => {
+    const glossary = fs.readFileSync(path.join(projectRoot, 'docs/glossary.md'), 'utf8')
+    const words = [...glossary.matchAll(/^\| ([^|]+) \|/gm)].flatMap(([, word = '']) => word.split(', '))
+    expect(words.length).toBeGreaterThan(50)
+    expect(words.filter((word, at) => words.indexOf(word) !== at)).toEqual([])
+  })
+
   test('no function has more than 80 lines or four parameters, unless a reason is given', () => {
-    const functions = sources.flatMap(({ file, text }) => listFunctions(file, text))
+    const all = [...sources, ...readSources('client', 'console/src')]
+    const functions = all.flatMap(({ file, text }) => listFunctions(file, text))
     expect(functions.length).toBeGreaterThan(2000)
     const over = functions.filter(({ lines, parameters }) => lines > 80 || parameters > 4)
     const describeFunction = ({ file, name, lines, parameters }: (typeof over)[number]) =>

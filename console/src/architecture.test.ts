@@ -58,3 +58,16 @@ test('files are short, start with a comment and have kebab-case names', () => {
   )
   expect(odd.map(({ file }) => file)).toEqual([])
 })
+
+/** Areas are folders even with one page: the check of imports between areas goes by the folder. */
+const oneFileAreas = ['areas/api-docs', 'areas/search']
+
+test('a folder has more than one file, apart from areas of one page', () => {
+  const counts = new Map<string, number>()
+  for (const { file } of sources) {
+    const folder = path.posix.dirname(file)
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  const single = [...counts].filter(([, count]) => count === 1).map(([folder]) => folder)
+  expect(single.toSorted()).toEqual(oneFileAreas)
+})

@@ -39,51 +39,23 @@ const formatMarks = (route: Route): string =>
     .filter(Boolean)
     .join(', ')
 
-/**
- * The declaration is found by its literal: method and path stand in one string. Of matrices and rules, which are declared
- * together, the first steps are filled in.
- */
-function declares(text: string, { at, method, path: below }: Route): boolean {
-  if (text.includes(`'${at}'`)) return true
-  const [, named, start, rest] = /tenantRoute\(`(\w+) \/?\$\{(segment|at)\}([^`]*)`/.exec(text) ?? []
-  const steps = below.split('/').slice(1)
-  const filled = start === 'segment' ? 1 : 2
-  return named === method && steps.length >= filled && `/${steps.slice(filled).join('/')}` === (rest || '/')
-}
-
-/** Folders that declare routes for other modules: those of every definition, and those of everything that is decided on. */
-const sharedFolders: Readonly<Record<string, readonly string[]>> = {
-  'risk-matrices': ['definitions'],
-  rules: ['risk-matrices', 'definitions'],
-  providers: ['definitions'],
-  plugins: ['definitions'],
-  'source-contracts': ['definitions'],
-  playbooks: ['definitions'],
-}
-
+/** Where the operationId is found by a text search: the declaration, or the file of the kind whose routes a factory makes. */
 function findDeclaration(root: string, module: Module, route: Route): string {
-  const folders = [module.name, ...(sharedFolders[module.name] ?? [])]
-  for (const name of folders) {
-    const found = findIn(root, name, route)
-    if (found) return found
-  }
-  throw new Error(`${route.at} is declared nowhere under src/modules/${folders.join(' or ')}`)
-}
-
-function findIn(root: string, name: string, route: Route): string | undefined {
-  const folder = path.join(root, 'src/modules', name)
-  // A declaration before a mention: an alias names the path it repeats.
-  const files = fs
+  const folder = path.join(root, 'src/modules', module.name)
+  // Declarations before mentions: an alias names the path it repeats, a source of search the operation that it opens.
+  const rank = (file: string): number => (file.endsWith('routes.ts') ? 0 : file.endsWith('-kind.ts') ? 1 : 2)
+  const sources = fs
     .readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => file.split(path.sep).join('/'))
     .filter((file) => file.endsWith('.ts') && !/(\.test|fixtures)\.ts$/.test(file))
-    .sort((a, b) => Number(b.endsWith('routes.ts')) - Number(a.endsWith('routes.ts')) || (a < b ? -1 : 1))
-  for (const file of files) {
-    const lines = fs.readFileSync(path.join(folder, file), 'utf8').split('\n')
-    // Without the line: a change above it would make every branch rewrite this document.
-    if (lines.some((text) => declares(text, route))) return `src/modules/${name}/${file}`
-  }
-  return undefined
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map((file) => ({ file, text: fs.readFileSync(path.join(folder, file), 'utf8') }))
+  const found =
+    sources.find(({ text }) => text.includes(`'${route.at}'`)) ??
+    sources.find(({ text }) => text.includes(`'${route.id}'`))
+  if (!found) throw new Error(`${route.id} is found nowhere under src/modules/${module.name}`)
+  // Without the line: a change above it would make every branch rewrite this document.
+  return `src/modules/${module.name}/${found.file}`
 }
 
 export function renderEndpoints(root: string, all: readonly Module[]): string {

@@ -81,7 +81,7 @@ export function installLoadShedding(
   })
 }
 
-/** Not shed: health probes, pages that need no database, and requests from other origins, which need CORS headers. */
+/** Not shed: health probes, pages that need no database, and requests with an `Origin` header, since other origins need CORS headers. */
 function canBeShed({ url = '', headers: { origin } }: IncomingMessage): boolean {
   return url.startsWith('/api/') && !url.startsWith(HEALTH_PATH) && origin === undefined
 }

@@ -2,6 +2,7 @@
  * Parses dates as publishers write them. Formats use YYYY, MM, M, DD, D and MMM. Parts a source leaves out stay out: a year is
  * never turned into the first of January.
  */
+import { BoundedMap } from '#kernel/bounded-map.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
@@ -22,7 +23,8 @@ interface Matcher {
   readonly parts: readonly ('year' | 'month' | 'name' | 'day')[]
 }
 
-const compiled = new Map<string, Matcher>()
+/** Formats are options of imports, which tenants write. */
+const compiled = new BoundedMap<string, Matcher>(1000)
 
 function compileFormat(format: string): Matcher {
   let found = compiled.get(format)

@@ -75,8 +75,6 @@ export function NewReport(props: NewReportProps) {
       }),
     { invalidates: ['reports'], successMessage: 'Schedule created', onDone: onClose },
   )
-  const toggle = (format: ReportFormat, isChosen: boolean) =>
-    setFormats(isChosen ? [...chosen, format] : chosen.filter((one) => one !== format))
   return (
     <FormDialog
       title={repeat === null ? 'Request a report' : 'Schedule a report'}
@@ -114,25 +112,7 @@ export function NewReport(props: NewReportProps) {
           onRestriction={setRestriction}
         />
       ))}
-      <Checkbox.Group label="Formats" value={[...chosen]}>
-        <Group gap="md" mt={4}>
-          {reportFormats.map((format) => (
-            <Checkbox
-              key={format}
-              value={format}
-              label={format.toUpperCase()}
-              disabled={!template?.formats.includes(format) || !isAvailable(format)}
-              onChange={(event) => toggle(format, event.currentTarget.checked)}
-            />
-          ))}
-        </Group>
-      </Checkbox.Group>
-      {!isAvailable('pdf') && (
-        <Text size="sm" c="dimmed">
-          PDF is not available: the package that prints it is not installed with this service. HTML can be printed
-          instead.
-        </Text>
-      )}
+      <FormatsField offered={template?.formats ?? []} chosen={chosen} isAvailable={isAvailable} onChange={setFormats} />
       {repeat === null && (
         <RestrictionSelect
           description="The report then includes what is restricted, and only people with access can see it. Without a restriction the report includes nothing restricted."
@@ -148,21 +128,65 @@ export function NewReport(props: NewReportProps) {
         />
       )}
       {repeat !== null && (
-        <>
-          <TextField
-            label="Name of the schedule"
-            isRequired
-            max={100}
-            value={repeat.name}
-            onChange={(name) => setRepeat({ ...repeat, name })}
-          />
-          <TimesFields
-            times={repeat}
-            faults={faultsByField(schedule.problem)}
-            onChange={(change) => setRepeat({ ...repeat, ...change })}
-          />
-        </>
+        <RepeatFields repeat={repeat} faults={faultsByField(schedule.problem)} onChange={setRepeat} />
       )}
     </FormDialog>
+  )
+}
+
+interface FormatsFieldProps {
+  /** Those of the template. */
+  readonly offered: readonly ReportFormat[]
+  readonly chosen: readonly ReportFormat[]
+  readonly isAvailable: (format: ReportFormat) => boolean
+  readonly onChange: (chosen: ReportFormat[]) => void
+}
+
+function FormatsField({ offered, chosen, isAvailable, onChange }: FormatsFieldProps) {
+  const toggle = (format: ReportFormat, isChosen: boolean) =>
+    onChange(isChosen ? [...chosen, format] : chosen.filter((one) => one !== format))
+  return (
+    <>
+      <Checkbox.Group label="Formats" value={[...chosen]}>
+        <Group gap="md" mt={4}>
+          {reportFormats.map((format) => (
+            <Checkbox
+              key={format}
+              value={format}
+              label={format.toUpperCase()}
+              disabled={!offered.includes(format) || !isAvailable(format)}
+              onChange={(event) => toggle(format, event.currentTarget.checked)}
+            />
+          ))}
+        </Group>
+      </Checkbox.Group>
+      {!isAvailable('pdf') && (
+        <Text size="sm" c="dimmed">
+          PDF is not available: the package that prints it is not installed with this service. HTML can be printed
+          instead.
+        </Text>
+      )}
+    </>
+  )
+}
+
+interface RepeatFieldsProps {
+  readonly repeat: Repeat
+  readonly faults: ReturnType<typeof faultsByField>
+  readonly onChange: (repeat: Repeat) => void
+}
+
+function RepeatFields({ repeat, faults, onChange }: RepeatFieldsProps) {
+  return (
+    <>
+      <TextField
+        label="Name of the schedule"
+        isRequired
+        max={100}
+        value={repeat.name}
+        onChange={(name) => onChange({ ...repeat, name })}
+      />
+      <TimesFields times={repeat} faults={faults} onChange={(change) => onChange({ ...repeat, ...change })} />
+    </>
   )
 }

@@ -11,53 +11,7 @@ const DAY_S = 86_400
 
 export function SettingsPart({ draft, findings, onEdit }: ContractPartsProps) {
   const fault = (pointer: string) => getFaultText(findings, pointer)
-  const setProvenance = (change: (now: Provenance) => Provenance) =>
-    onEdit((now) => {
-      const next = change(now.provenance ?? {})
-      return setMember(now, 'provenance', Object.keys(next).length === 0 ? undefined : next)
-    })
-  const { provenance = {}, freshness } = draft
-  const required = provenance.required ?? []
-  const limit = (member: 'max_records' | 'max_bytes', label: string, placeholder: string) => (
-    <div id={toAnchorId(`/${member}`)}>
-      <NumberInput
-        label={label}
-        min={1}
-        allowDecimal={false}
-        placeholder={placeholder}
-        thousandSeparator=","
-        value={draft[member] ?? ''}
-        error={fault(`/${member}`)}
-        onChange={(value) =>
-          onEdit((now) => setMember(now, member, typeof value === 'number' ? value : undefined) as Contract)
-        }
-      />
-    </div>
-  )
-  const place = (member: 'source' | 'as_of', label: string, description: string) => (
-    <Stack gap={6} id={toAnchorId(`/provenance/${member}`)}>
-      <TextInput
-        label={label}
-        description={description}
-        placeholder={member === 'source' ? '/meta/source' : '/meta/updated_at'}
-        classNames={{ input: 'mono' }}
-        value={provenance[member] ?? ''}
-        error={fault(`/provenance/${member}`)}
-        onChange={({ currentTarget: { value } }) => setProvenance((now) => setMember(now, member, value))}
-      />
-      <Checkbox
-        size="xs"
-        label="A payload without it is refused"
-        checked={required.includes(member)}
-        onChange={({ currentTarget: { checked } }) =>
-          setProvenance((now) => {
-            const next = [...(now.required ?? []).filter((one) => one !== member), ...(checked ? [member] : [])]
-            return setMember(now, 'required', next.length === 0 ? undefined : next)
-          })
-        }
-      />
-    </Stack>
-  )
+  const part = { draft, findings, onEdit }
   return (
     <Section title="Payload">
       <Stack gap="sm">
@@ -84,31 +38,16 @@ export function SettingsPart({ draft, findings, onEdit }: ContractPartsProps) {
               onEdit((now) => ({ ...now, unknown_members: (value ?? 'note') as keyof typeof unknownMemberTexts }))
             }
           />
-          {limit('max_records', 'Most records', '500')}
-          {limit('max_bytes', 'Most bytes', '2,097,152')}
-          {place('source', 'Source is at', 'JSON Pointer into the payload.')}
-          {place('as_of', 'Date of the data is at', 'A date, or an instant with its zone.')}
-          <div id={toAnchorId('/freshness')}>
-            <NumberInput
-              label="Refused when older than (days)"
-              description="Measured from the date of the data to its arrival."
-              min={0}
-              decimalScale={4}
-              value={freshness ? freshness.max_age_s / DAY_S : ''}
-              error={fault('/freshness') ?? fault('/freshness/max_age_s')}
-              onChange={(days) =>
-                onEdit((now) =>
-                  setMember(
-                    now,
-                    'freshness',
-                    typeof days === 'number' && days > 0
-                      ? { max_age_s: Math.max(1, Math.round(days * DAY_S)), measured_from: 'as_of' }
-                      : undefined,
-                  ),
-                )
-              }
-            />
-          </div>
+          <LimitField {...part} member="max_records" label="Most records" placeholder="500" />
+          <LimitField {...part} member="max_bytes" label="Most bytes" placeholder="2,097,152" />
+          <PlaceField {...part} member="source" label="Source is at" description="JSON Pointer into the payload." />
+          <PlaceField
+            {...part}
+            member="as_of"
+            label="Date of the data is at"
+            description="A date, or an instant with its zone."
+          />
+          <FreshnessField {...part} />
           <TextInput
             label="Capability"
             description="What providers call the lookup that gives these payloads."
@@ -129,5 +68,96 @@ export function SettingsPart({ draft, findings, onEdit }: ContractPartsProps) {
         />
       </Stack>
     </Section>
+  )
+}
+
+interface LimitFieldProps extends ContractPartsProps {
+  readonly member: 'max_records' | 'max_bytes'
+  readonly label: string
+  readonly placeholder: string
+}
+
+function LimitField({ draft, findings, onEdit, member, label, placeholder }: LimitFieldProps) {
+  return (
+    <div id={toAnchorId(`/${member}`)}>
+      <NumberInput
+        label={label}
+        min={1}
+        allowDecimal={false}
+        placeholder={placeholder}
+        thousandSeparator=","
+        value={draft[member] ?? ''}
+        error={getFaultText(findings, `/${member}`)}
+        onChange={(value) =>
+          onEdit((now) => setMember(now, member, typeof value === 'number' ? value : undefined) as Contract)
+        }
+      />
+    </div>
+  )
+}
+
+interface PlaceFieldProps extends ContractPartsProps {
+  readonly member: 'source' | 'as_of'
+  readonly label: string
+  readonly description: string
+}
+
+/** Where a payload says something about its origin, and whether it must. */
+function PlaceField({ draft, findings, onEdit, member, label, description }: PlaceFieldProps) {
+  const { provenance = {} } = draft
+  const setProvenance = (change: (now: Provenance) => Provenance) =>
+    onEdit((now) => {
+      const next = change(now.provenance ?? {})
+      return setMember(now, 'provenance', Object.keys(next).length === 0 ? undefined : next)
+    })
+  return (
+    <Stack gap={6} id={toAnchorId(`/provenance/${member}`)}>
+      <TextInput
+        label={label}
+        description={description}
+        placeholder={member === 'source' ? '/meta/source' : '/meta/updated_at'}
+        classNames={{ input: 'mono' }}
+        value={provenance[member] ?? ''}
+        error={getFaultText(findings, `/provenance/${member}`)}
+        onChange={({ currentTarget: { value } }) => setProvenance((now) => setMember(now, member, value))}
+      />
+      <Checkbox
+        size="xs"
+        label="A payload without it is refused"
+        checked={(provenance.required ?? []).includes(member)}
+        onChange={({ currentTarget: { checked } }) =>
+          setProvenance((now) => {
+            const next = [...(now.required ?? []).filter((one) => one !== member), ...(checked ? [member] : [])]
+            return setMember(now, 'required', next.length === 0 ? undefined : next)
+          })
+        }
+      />
+    </Stack>
+  )
+}
+
+function FreshnessField({ draft: { freshness }, findings, onEdit }: ContractPartsProps) {
+  return (
+    <div id={toAnchorId('/freshness')}>
+      <NumberInput
+        label="Refused when older than (days)"
+        description="Measured from the date of the data to its arrival."
+        min={0}
+        decimalScale={4}
+        value={freshness ? freshness.max_age_s / DAY_S : ''}
+        error={getFaultText(findings, '/freshness') ?? getFaultText(findings, '/freshness/max_age_s')}
+        onChange={(days) =>
+          onEdit((now) =>
+            setMember(
+              now,
+              'freshness',
+              typeof days === 'number' && days > 0
+                ? { max_age_s: Math.max(1, Math.round(days * DAY_S)), measured_from: 'as_of' }
+                : undefined,
+            ),
+          )
+        }
+      />
+    </div>
   )
 }

@@ -1,5 +1,7 @@
 /** Opens cases for alerts that a list sends to an investigation without a person, within seconds of the alert. */
+
 import { recordEvent } from '#kernel/audit/record.ts'
+import { BoundedMap } from '#kernel/bounded-map.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ScanCapabilities, TenantScan } from '#kernel/tenant-scan.ts'
 import { escalateByPolicy } from '#modules/alerts/index.ts'
@@ -10,12 +12,14 @@ import { findUsablePlaybook } from './usable-playbook.ts'
 
 const BATCH = 50
 const RETRY_MS = 600_000
+/** Of a longer list the oldest are tried again earlier. */
+const MAX_REFUSED = 10_000
 
 /**
  * Alerts of all tenants for which no case could be opened, with when that is tried again. Only of this process: it keeps refused alerts
  * from being all that a scan reads.
  */
-const refusedUntil = new Map<string, number>()
+const refusedUntil = new BoundedMap<string, number>(MAX_REFUSED)
 
 export const triggerScan: TenantScan = {
   name: 'investigation-triggers',

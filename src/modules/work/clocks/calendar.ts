@@ -1,4 +1,5 @@
 /** Counts hours and days by a business calendar. Pure: no database, no current time. */
+import { BoundedMap } from '#kernel/bounded-map.ts'
 
 export interface Calendar {
   readonly calendar: string
@@ -26,7 +27,8 @@ type DayNumber = number
 export const parseDay = (date: string): DayNumber => Date.parse(`${date}T00:00:00Z`) / DAY_MS
 export const formatDay = (day: DayNumber): string => new Date(day * DAY_MS).toISOString().slice(0, 10)
 
-const formatters = new Map<string, Intl.DateTimeFormat>()
+/** Tenants write the names, in any case: there are more spellings than zones. */
+const formatters = new BoundedMap<string, Intl.DateTimeFormat>(1000)
 function getFormatter(time_zone: string): Intl.DateTimeFormat {
   const known = formatters.get(time_zone)
   if (known) return known
