@@ -122,7 +122,8 @@ export class CountingProvider {
           },
           response: { ok: [200], not_found: [404], media_types: ['application/json'], max_bytes: 1_048_576 },
           retry: { on: [429, 502, 503, 504, 'timeout', 'reset'], attempts: 3, base_ms: 1, max_ms: 5 },
-          timeout_ms: 2000,
+          // The first request of a process loads the client within it, on machines that may be busy.
+          timeout_ms: 10_000,
           cost: { amount: '0.40', currency: 'EUR' },
           ...capability,
         },
