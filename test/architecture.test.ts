@@ -180,6 +180,7 @@ const networkAccess: Readonly<Record<string, { readonly uses: readonly string[];
     uses: ['import createServer, isIPv6 of node:net', 'fetch'],
     reason: 'asks at the start whether the port of this service is held by this service',
   },
+  'src/kernel/auth/demo-sign-in.ts': { uses: ['import isIPv4 of node:net'], reason: READS_ADDRESSES },
   'src/kernel/egress/addresses.ts': { uses: ['import isIP of node:net'], reason: READS_ADDRESSES },
   'src/kernel/egress/connect.ts': {
     uses: ['import node:net', 'import node:tls'],
