@@ -220,6 +220,12 @@ function createContext(t: ExampleTenant, stop_after = Number.POSITIVE_INFINITY) 
   const checkpoints: unknown[] = []
   const results: unknown[] = []
   const scope = fullScope(t.tenant_id, 'job:test')
+  const step: JobContext['step'] = async (body) => {
+    const { checkpoint } = await w.runtime.database.write(scope, body)
+    checkpoints.push(checkpoint)
+    if (checkpoints.length >= stop_after) throw new Error('stopped')
+  }
+  const read: JobContext['read'] = (body) => w.runtime.database.read(scope, body)
   const context: JobContext = {
     job_id: uuidv7(),
     tenant_id: t.tenant_id,
@@ -230,13 +236,10 @@ function createContext(t: ExampleTenant, stop_after = Number.POSITIVE_INFINITY) 
     signal: new AbortController().signal,
     kernel: {},
     log: w.kernel.log,
-    read: (body) => w.runtime.database.read(scope, body),
+    read,
     write: (body) => w.runtime.database.write(scope, body),
-    step: async (body) => {
-      const { checkpoint } = await w.runtime.database.write(scope, body)
-      checkpoints.push(checkpoint)
-      if (checkpoints.length >= stop_after) throw new Error('stopped')
-    },
+    step,
+    visible: { read, step },
     finish: async (body) => {
       results.push(await w.runtime.database.write(scope, body))
     },

@@ -42,6 +42,10 @@ async function collectDrift() {
     read: (body) => w.runtime.database.read(scope, body),
     write: (body) => w.runtime.database.write(scope, body),
     step: async (body) => void (await w.runtime.database.write(scope, body)),
+    visible: {
+      read: (body) => w.runtime.database.read(scope, body),
+      step: async (body) => void (await w.runtime.database.write(scope, body)),
+    },
     finish: async (body) => {
       result = await w.runtime.database.write(scope, body)
     },
