@@ -101,6 +101,7 @@ describe('subjects of commits', () => {
     ['database: renames the pool', ['begins with "renames", which is no imperative']],
     ['rename the pool', ['does not begin with the part that changes']],
     ['wip', ['does not begin with the part that changes', 'does not say what changes']],
+    ['docs: regenerate', []],
     ['jobs: wip', ['does not say what changes']],
     ['src/kernel: renaming the pool', ['begins with "renaming", which is no imperative']],
     ['jobs: close the door', ['uses "door"']],

@@ -24,8 +24,8 @@ const ledgerIncomplete: CheckResult = {
 }
 
 /**
- * `getEverywhere` connects as the role that sees the erasures of all tenants: a ledger that was lost names none. `onUnerased` is told
- * which tenants have subjects that were erased, each time everything was compared.
+ * `getEverywhere` connects as the role that sees the erasures of all tenants: a ledger that was lost names none. `onUnerased`
+ * receives the tenants that have subjects that were erased, each time everything was compared.
  */
 export function createLedgerCheck(
   ledger: ErasureLedger | null,
