@@ -66,3 +66,12 @@ export function readStatedCalls(): StatedCall[] {
       return { external_id, operation, asked, status: Number(status), job, result }
     })
 }
+
+const numberWords = ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve']
+
+/** The numbers of a sentence of docs/demo.md, in figures or in words, where the pattern has its groups. */
+export function readStatedNumbers(pattern: RegExp): number[] {
+  const page = fs.readFileSync(path.join(projectRoot, 'docs/demo.md'), 'utf8')
+  const [, ...numbers] = pattern.exec(page) ?? []
+  return numbers.map((text) => (/^\d+$/.test(text) ? Number(text) : numberWords.indexOf(text.toLowerCase()) + 1))
+}

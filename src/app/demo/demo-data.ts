@@ -87,33 +87,36 @@ async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {
     run: () => runSteps(caller, options),
   })
   if (first === 'refused') return 'kept'
-  const begun = first === 'added' ? { ...options, onBegin: undefined } : options
-  const second = await addPart(begun, {
-    name: `${tenant.slug}/providers`,
-    canBegin: () => hasOwnPolicy(caller, readDemoFiles(options.project_root).policy),
-    refusal: 'demo providers not added: the approval policy of the tenant was changed',
-    run: () => runProviderSteps(caller, options),
-  })
-  const third = await addPart(second === 'added' ? { ...options, onBegin: undefined } : begun, {
-    name: `${tenant.slug}/plugins`,
-    canBegin: () => hasOwnPolicy(caller, readDemoFiles(options.project_root).policy),
-    refusal: 'demo plugins not added: the approval policy of the tenant was changed',
-    run: () => runPluginSteps(caller, options),
-  })
-  const fourth = await addPart([second, third].includes('added') ? { ...options, onBegin: undefined } : begun, {
-    name: `${tenant.slug}/work`,
-    canBegin: () => hasOwnPolicy(caller, readDemoFiles(options.project_root).policy),
-    refusal: 'demo alerts not added: the approval policy of the tenant was changed',
-    run: () => runWorkSteps(caller, options),
-  })
-  const isBegun = [second, third, fourth].includes('added')
-  const fifth = await addPart(isBegun ? { ...options, onBegin: undefined } : begun, {
-    name: `${tenant.slug}/cases`,
-    canBegin: () => hasOwnPolicy(caller, readDemoFiles(options.project_root).policy),
-    refusal: 'demo investigations not added: the approval policy of the tenant was changed',
-    run: () => runCaseSteps(caller, options),
-  })
-  return [first, second, third, fourth, fifth].includes('added') ? 'added' : 'kept'
+  let isBegun = first === 'added'
+  const onBegin = () => {
+    if (!isBegun) options.onBegin?.()
+    isBegun = true
+  }
+  const { policy } = readDemoFiles(options.project_root)
+  const canBegin = () => hasOwnPolicy(caller, policy)
+  const addLater = (name: string, what: string, run: () => Promise<void>) =>
+    addPart(
+      { ...options, onBegin },
+      {
+        name: `${tenant.slug}/${name}`,
+        canBegin,
+        refusal: `demo ${what} not added: the approval policy of the tenant was changed`,
+        run,
+      },
+    )
+  // Investigations ask the providers. Plugins come after them: impact is measured against what is in force.
+  const withProviders = async () => [
+    await addLater('providers', 'providers', () => runProviderSteps(caller, options)),
+    ...(await runTogether([
+      () => addLater('plugins', 'plugins', () => runPluginSteps(caller, options)),
+      () => addLater('cases', 'investigations', () => runCaseSteps(caller, options)),
+    ])),
+  ]
+  const [added, work] = await runTogether([
+    withProviders,
+    () => addLater('work', 'alerts', () => runWorkSteps(caller, options)),
+  ])
+  return [first, ...added, work].includes('added') ? 'added' : 'kept'
 }
 
 interface DemoPart {
@@ -143,6 +146,19 @@ async function addPart(
   return 'added'
 }
 
+type Results<Steps extends readonly (() => Promise<unknown>)[]> = {
+  [Place in keyof Steps]: Awaited<ReturnType<Steps[Place]>>
+}
+
+/** All of them have ended when it does, also where one fails: nothing is added after the lock is released. */
+async function runTogether<const Steps extends readonly (() => Promise<unknown>)[]>(
+  steps: Steps,
+): Promise<Results<Steps>> {
+  const running = steps.map((run) => run())
+  await Promise.allSettled(running)
+  return (await Promise.all(running)) as Results<Steps>
+}
+
 /** Data is added only to a tenant without subjects, own lists, change requests and approval rules. */
 async function isTenantEmpty(caller: DemoCaller): Promise<boolean> {
   const listings = ['/api/subjects', '/api/reference-data/datasets?origin=own', '/api/change-requests']
@@ -159,19 +175,26 @@ async function runSteps(caller: DemoCaller, options: DemoDataOptions): Promise<v
   const customers = buildPortfolio({ portfolio, magic })
   const calendar = new DemoCalendar(options.now_ms ?? Date.now(), await findInForceSince(caller))
   const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
-  await step('own lists', () => seedLists(caller, policy.lists, { calendar, names: portfolio }))
-  const ids = await step('customers', () => seedSubjects(caller, customers))
-  await step('first portfolio', () => seedBatches(caller, planFirstPortfolio(customers, calendar)))
-  await step('onboardings', () => seedOnboardings(caller, customers, { calendar, ids }))
+  const overrides = { overrides: policy.overrides, magic }
+  const [, ids] = await runTogether([
+    () => step('own lists', () => seedLists(caller, policy.lists, { calendar, names: portfolio })),
+    () => step('customers', () => seedSubjects(caller, customers)),
+    () => step('drafts', () => seedDrafts(caller, policy.drafts)),
+  ])
+  // Customers of the first portfolio and those who came later are different ones.
+  await runTogether([
+    () => step('first portfolio', () => seedBatches(caller, planFirstPortfolio(customers, calendar))),
+    () => step('onboardings', () => seedOnboardings(caller, customers, { calendar, ids })),
+  ])
   await step('reviews', () => seedBatches(caller, planReviews(customers, calendar)))
   await step('nightly batches', () => seedBatches(caller, planLastNight(calendar)))
-  const overrides = { overrides: policy.overrides, magic }
   await step('overrides', () => seedOverrides(caller, overrides, { customers, ids, calendar }))
   await step('approval policy', () => seedApprovalPolicy(caller, policy))
-  await step('change requests', () => seedProposals(caller, policy.lists))
-  await step('drafts', () => seedDrafts(caller, policy.drafts))
-  await step('schedule', () => seedSchedule(caller, policy.schedule))
-  await step('audit verification', () => seedAuditVerification(caller))
+  await runTogether([
+    () => step('change requests', () => seedProposals(caller, policy.lists)),
+    () => step('schedule', () => seedSchedule(caller, policy.schedule)),
+    () => step('audit verification', () => seedAuditVerification(caller)),
+  ])
 }
 
 async function runProviderSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {

@@ -4,6 +4,7 @@ import type { DemoCalendar } from './demo-calendar.ts'
 import type { DemoCaller } from './demo-caller.ts'
 import { UnexpectedReply } from './demo-caller.ts'
 import type { DemoList, DemoListVersion, PortfolioFile } from './demo-files.ts'
+import { forEachConcurrently } from './demo-ratings.ts'
 
 interface ListState {
   readonly versions_total: number
@@ -17,7 +18,7 @@ export async function seedLists(
   lists: readonly DemoList[],
   { calendar, names }: { calendar: DemoCalendar; names: PortfolioFile },
 ): Promise<void> {
-  for (const list of lists) {
+  await forEachConcurrently(lists, async (list) => {
     const { versions, parties: _, ...settings } = list
     await ignoreDuplicate(() => caller.post('policy_editor', '/api/reference-data/datasets', settings))
     const { versions_total } = await caller.get<ListState>('policy_editor', `${at(list.list_key)}?origin=own`)
@@ -29,7 +30,7 @@ export async function seedLists(
       })
     }
     await activateVersions(caller, list, calendar)
-  }
+  })
 }
 
 async function activateVersions(caller: DemoCaller, list: DemoList, calendar: DemoCalendar): Promise<void> {

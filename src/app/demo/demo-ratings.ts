@@ -156,7 +156,8 @@ export async function seedOverrides(
       override ? [{ ...override, external_id, by: 'compliance_officer' as const }] : [],
     ),
   ]
-  for (const { external_id, by, expires_in_days, ended, ...override } of planned as readonly PlannedOverride[]) {
+  await forEachConcurrently(planned as readonly PlannedOverride[], async (one) => {
+    const { external_id, by, expires_in_days, ended, ...override } = one
     const at = `/api/subjects/${ids.get(external_id)}`
     const history = await caller.listAll<{ cause: string }>('compliance_officer', `${at}/risk-history`)
     if (!history.some(({ cause }) => cause === 'override')) {
@@ -165,7 +166,7 @@ export async function seedOverrides(
     if (ended && !history.some(({ cause }) => cause === 'override-ended')) {
       await caller.delete('compliance_officer', `${at}/risk-override?${new URLSearchParams(ended)}`)
     }
-  }
+  })
 }
 
 interface PlannedOverride {
