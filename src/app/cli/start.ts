@@ -168,7 +168,7 @@ function renderWelcome(options: {
   return formatWelcome({
     version: project.version,
     took_s: performance.now() / 1000,
-    url: toConsoleUrl(config, serving.port),
+    url: toConsoleUrl(config, serving.port ?? config.port),
     metrics_url: `http://${toReachableHost(config.metrics_host)}:${serving.metrics_port}/metrics`,
     data_dir: config.database_urls ? null : environment.home,
     log_file,
