@@ -93,16 +93,20 @@ export function FileDrop({
           </Button>
         </Group>
       )}
-      {upload !== null && (
-        <Group gap="xs" role="status">
-          <Icon name="check" size={16} />
-          <Text size="sm">
-            {upload.file_name ?? 'File'} uploaded, {formatSize(upload.size_bytes)}
-          </Text>
-          {upload.sha256 !== null && <CopyValue value={upload.sha256} name="its SHA-256" />}
-        </Group>
-      )}
+      {upload !== null && <UploadedFile upload={upload} />}
     </Stack>
+  )
+}
+
+function UploadedFile({ upload }: { readonly upload: Upload }) {
+  return (
+    <Group gap="xs" role="status">
+      <Icon name="check" size={16} />
+      <Text size="sm">
+        {upload.file_name ?? 'File'} uploaded, {formatSize(upload.size_bytes)}
+      </Text>
+      {upload.sha256 !== null && <CopyValue value={upload.sha256} name="its SHA-256" />}
+    </Group>
   )
 }
 

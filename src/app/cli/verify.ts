@@ -45,7 +45,7 @@ Example:
     if (args.flag('json')) terminal.out(JSON.stringify(report, null, 2))
     else {
       terminal.out(
-        `${report.intact ? 'Intact' : 'NOT INTACT'}: ${report.events} events${describeWithheld(report.withheld)} (${report.first_seq} to ${report.last_seq}) of tenant ${report.tenant_id}, ` +
+        `${report.intact ? 'Intact' : 'NOT INTACT'}: ${report.events} events (${report.first_seq} to ${report.last_seq})${describeWithheld(report.withheld)} of tenant ${report.tenant_id}, ` +
           `${report.checkpoints} signed checkpoints, key ${report.key_id}${key ? '' : ' (taken from the file itself)'}, ` +
           `end signed ${report.signed_at}`,
       )

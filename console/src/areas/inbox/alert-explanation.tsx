@@ -15,40 +15,7 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
   return (
     <Stack gap="xs">
       <Text size="sm">{explanation.sentence}</Text>
-      {isFindings(explanation.fields) ? (
-        <ul aria-label="Findings">
-          {explanation.fields.map(({ name, matched_value }) => (
-            <li key={matched_value ?? name}>
-              <Text size="sm" component="span">
-                {describeFinding(matched_value ?? name)}
-              </Text>
-            </li>
-          ))}
-        </ul>
-      ) : (
-        explanation.fields.length > 0 && (
-          <PlainTable
-            label="Side by side"
-            empty={null}
-            head={[{ name: 'Field' }, { name: 'Subject' }, { name: 'Matched' }]}
-          >
-            {explanation.fields.map(({ name, subject_value, matched_value, agrees }) => (
-              <Table.Tr key={name} className={agrees === true ? 'agrees' : undefined}>
-                <Table.Th scope="row" fw={500}>
-                  {name}
-                  {agrees !== null && (
-                    <Text span size="xs" c="dimmed" display="block">
-                      {agrees ? 'agrees' : 'differs'}
-                    </Text>
-                  )}
-                </Table.Th>
-                <Table.Td className="break">{subject_value ?? '–'}</Table.Td>
-                <Table.Td className="break">{matched_value ?? '–'}</Table.Td>
-              </Table.Tr>
-            ))}
-          </PlainTable>
-        )
-      )}
+      <MatchedFields fields={explanation.fields} />
       {explanation.references.length > 0 && (
         <Text size="xs" c="dimmed" className="break">
           {explanation.references
@@ -96,5 +63,40 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
         </PageLink>
       )}
     </Stack>
+  )
+}
+
+/** Findings of a source contract in words, and what else was matched beside the subject. */
+function MatchedFields({ fields }: { readonly fields: Alert['explanation']['fields'] }) {
+  if (isFindings(fields))
+    return (
+      <ul aria-label="Findings">
+        {fields.map(({ name, matched_value }) => (
+          <li key={matched_value ?? name}>
+            <Text size="sm" component="span">
+              {describeFinding(matched_value ?? name)}
+            </Text>
+          </li>
+        ))}
+      </ul>
+    )
+  if (fields.length === 0) return null
+  return (
+    <PlainTable label="Side by side" empty={null} head={[{ name: 'Field' }, { name: 'Subject' }, { name: 'Matched' }]}>
+      {fields.map(({ name, subject_value, matched_value, agrees }) => (
+        <Table.Tr key={name} className={agrees === true ? 'agrees' : undefined}>
+          <Table.Th scope="row" fw={500}>
+            {name}
+            {agrees !== null && (
+              <Text span size="xs" c="dimmed" display="block">
+                {agrees ? 'agrees' : 'differs'}
+              </Text>
+            )}
+          </Table.Th>
+          <Table.Td className="break">{subject_value ?? '–'}</Table.Td>
+          <Table.Td className="break">{matched_value ?? '–'}</Table.Td>
+        </Table.Tr>
+      ))}
+    </PlainTable>
   )
 }
