@@ -62,7 +62,10 @@ test('events without content are counted', async () => {
   })
   const file = [manifest.replace('probity-audit-export/1', 'probity-audit-export/2'), ...withheld].join('\n')
   const [code, text] = await verify(file)
-  expect([code, text]).toEqual([0, expect.stringMatching(/^Intact: 9 events \(1 to 9\), 2 of them without content, of tenant /)])
+  expect([code, text]).toEqual([
+    0,
+    expect.stringMatching(/^Intact: 9 events \(1 to 9\), 2 of them without content, of tenant /),
+  ])
 })
 
 test('a record that contains the kept checkpoints is intact', async () => {
