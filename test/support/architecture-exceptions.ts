@@ -44,7 +44,6 @@ export const longFunctions: Readonly<Record<string, string>> = {
     [
       'areas/evaluations/new-evaluation-page.tsx EvaluationForm',
       'areas/imports/file-first.tsx NewListStep',
-      'areas/imports/new-import-page.tsx AdapterStep',
       'areas/investigations/attach-evidence.tsx AttachEvidence',
       'areas/investigations/narrative-tab.tsx NarrativeEditor',
       'areas/investigations/tasks.tsx TaskItem',
