@@ -96,8 +96,8 @@ export const auditRoutes = [
       name: 'search_audit',
       title: 'Search the audit record',
       description:
-        'Who did what and when: audit events by actor, operation, object and time, newest first. Tool calls ' +
-        'are in it too. Pages of at most 50; pass next_cursor as cursor to read on.',
+        'Audit events by actor, operation, object and time, newest first, tool calls included. Pages of at ' +
+        'most 50; pass next_cursor as cursor to read on.',
       effect: 'read',
     },
     roles: examiners,

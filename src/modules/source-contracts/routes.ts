@@ -82,8 +82,8 @@ export const payloadRoutes: readonly Route[] = [
       name: 'list_quarantine',
       title: 'List quarantined payloads',
       description:
-        'Payloads of providers that broke their source contract, newest first, with the place of each ' +
-        'violation. None of them reached a decision.',
+        'Payloads that broke their source contract, newest first, with the place of each violation. None ' +
+        'reached a decision.',
       effect: 'read',
     },
     roles: ['policy_editor', 'compliance_officer', 'auditor'],

@@ -148,8 +148,8 @@ export const importRoutes = [
       name: 'run_import_preview',
       title: 'Preview an import',
       description:
-        'Reads an upload or a sample with an import adapter and shows rows, warnings and rejects with their ' +
-        'places. Stores nothing; use it to check a file before somebody imports it.',
+        'Reads an upload or a sample with an import adapter: rows, warnings, and rejects with their places. ' +
+        'Stores nothing.',
       effect: 'work',
     },
     roles: ['policy_editor', 'compliance_officer'],
