@@ -102,7 +102,7 @@ describe('a provider', () => {
     const officer = await createPersonToken('Carl Compliance', 'compliance_officer', tenant.tenant_id)
     const { page, seen, close } = await at(officer, '/')
     const waiting = page.getByRole('region', { name: 'Calls with an unknown outcome' })
-    await waiting.getByRole('link', { name: 'company.lookup' }).click()
+    await waiting.getByRole('link', { name: 'Company lookup' }).click()
     await page.getByText('A person decides').waitFor()
     expect(new URL(page.url()).pathname).toBe(`/providers/calls/${fixture?.params?.['call_id']}`)
     await expectFitsScreens(page, 'decisions-unknown-outcome')
