@@ -61,7 +61,7 @@ export class Runtime {
   readonly database: Database
   readonly metrics = new Metrics()
   readonly kernel: Kernel
-  /** Starts with whoever serves requests. */
+  /** Started by processes that serve requests. */
   readonly erasureGuard: ErasureGuard
   readonly #options: RuntimeOptions
   readonly #usage = new UsageCounter()

@@ -42,7 +42,7 @@ const toPercent = (text: string) =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 const json = (text: string) => JSON.stringify({ error: { message: `The key ${text} is not known` } })
 
-/** Each of them is read as the secret by whoever reads the answer. */
+/** Spellings that a parser of the answer decodes to the secret. */
 const escapes: readonly (readonly [name: string, write: (text: string) => string])[] = [
   ['an escaped solidus', (text) => JSON.stringify(text).slice(1, -1).replaceAll('/', '\\/')],
   ['a plus sign as \\u002B', (text) => JSON.stringify(text).slice(1, -1).replaceAll('+', '\\u002B')],

@@ -55,7 +55,7 @@ async function createVariant(variant: Variant) {
   await rewrite(
     `update app.event set occurred_at = now() - interval '90 days', seq = coalesce(seq, 1000000) where tenant_id = $1`,
   )
-  // What is held is left alone whoever sees the hold: a hold on a hidden object and one that keeps a hidden payload.
+  // Retention skips held rows whether or not the hold is visible: one hold is on a hidden object, one keeps a hidden payload.
   const held = await rewrite(
     `insert into app.hold_in_force (tenant_id, object_id, hold_id)
      select $1, (select min(payload_id::text)::uuid from app.source_payload_content where tenant_id = $1), hold_id from app.hold where tenant_id = $1

@@ -61,7 +61,7 @@ Example:
   },
 }
 
-/** Proved by their hashes, but nobody can read them in this file. */
+/** Events that the file proves by their hashes only. */
 const describeWithheld = (withheld: number): string => (withheld === 0 ? '' : `, ${withheld} of them without content,`)
 
 const HASH = /^[0-9a-f]{64}$/

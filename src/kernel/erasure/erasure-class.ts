@@ -27,7 +27,7 @@ export interface FoundRows {
   readonly by_mark: number
   /** Only a person can say whether they are about the subject. */
   readonly left_for_review: number
-  /** Found by a mark, and kept: by a legal hold on the object they belong to, as an open investigation, or by a restriction that nobody who decided can see. */
+  /** Rows that concern the subject and are kept: by a legal hold, by an open investigation, or because neither decider sees their restriction. */
   readonly kept_by_hold: number
   /** They belong to the subject and are kept by a legal hold: nothing can be erased. */
   readonly held_by_id: number

@@ -26,7 +26,7 @@ export interface ErasableRows {
   /** A condition under which the row is a case that is not ended: it, and with it the subject, is kept like one that is held. */
   readonly open?: string
   readonly restriction?: string
-  /** Erased also where nobody who decided can see it: the row describes a restriction and is no record of what it protects. */
+  /** Whether the class is erased even if neither decider sees the row: it describes a restriction, not what the restriction protects. */
   readonly even_hidden?: true
 }
 
@@ -39,7 +39,7 @@ const match = (one: ErasableRows): string =>
   one.match ??
   `app.match_erasure(${one.owner ?? 'null::uuid'}, ${one.text}, ${one.json ?? 'null::jsonb'}, m.subject_id, m.sure, m.own, m.marks)`
 
-/** By a legal hold; or, of rows that only mention the subject, by a restriction that nobody who decided can see. */
+/** Held rows, and rows that only mention the subject under a restriction that neither decider sees. */
 function isHeld({ held_by = [], restriction, even_hidden }: ErasableRows): string {
   const rules = held_by.map((object) => `app.is_held(${object})`)
   if (restriction !== undefined && !even_hidden) rules.push(`app.is_closed_to_erasure(${restriction})`)

@@ -28,6 +28,14 @@ export interface KeptDecision {
   readonly receipt_hash: string | null
 }
 
+type Members = Readonly<Record<string, unknown>>
+
+/** Without these the problem is shown as any other: a proxy may have left them out. */
+const isKeptDecision = (members: Members): members is Members & KeptDecision =>
+  ['evaluation_id', 'family', 'definition_key', 'decided_at', 'document_hash'].every(
+    (name) => typeof members[name] === 'string',
+  ) && typeof members['definition_version'] === 'number'
+
 type StoredDecision =
   | { readonly state: 'intact'; readonly one: Schemas['Evaluation'] }
   | { readonly state: 'altered' }
@@ -43,8 +51,8 @@ export const recordQuery = (evaluation_id: string) =>
         return { state: 'intact', one: await probity.GET('/api/evaluations/{evaluation_id}', { params, signal }) }
       } catch (error) {
         if (isProblem(error) && error.code === 'content_corrupt') return { state: 'altered' }
-        if (isProblem(error) && error.code === 'erased')
-          return { state: 'erased', kept: error.members as unknown as KeptDecision }
+        if (isProblem(error) && error.code === 'erased' && isKeptDecision(error.members))
+          return { state: 'erased', kept: error.members }
         throw error
       }
     },

@@ -14,6 +14,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { readFile } from '#console/ui/read-file.ts'
 import { saveFile } from '#console/ui/save-file.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { parseJsonOrText } from './json-or-text.ts'
 
 type Call = Schemas['ProviderCall']
 type Answer = NonNullable<Call['answer']>
@@ -131,7 +132,7 @@ function Content({ call, answer }: { readonly call: Call; readonly answer: Answe
       {content.text === '' ? (
         <Alert role="status">The answer is not text. Download it to open it.</Alert>
       ) : (
-        <JsonBlock value={toValue(content.text)} name="Content of the answer" />
+        <JsonBlock value={parseJsonOrText(content.text)} name="Content of the answer" />
       )}
       <Group>
         <Button size="xs" variant="default" onClick={() => saveFile(toFileName(call, answer), content.blob)}>
@@ -140,14 +141,6 @@ function Content({ call, answer }: { readonly call: Call; readonly answer: Answe
       </Group>
     </Stack>
   )
-}
-
-function toValue(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }
 
 const toFileName = ({ call_id }: Call, { media_type }: Answer): string =>

@@ -8,6 +8,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { parseJsonOrText } from './json-or-text.ts'
 
 type Asked = Schemas['ProviderCallRequest']
 
@@ -48,18 +49,10 @@ function AskedRequest({ of: { input, request } }: { readonly of: Asked }) {
         <Text size="sm">No request is stored: the answer is made without asking anybody, or by a plugin.</Text>
       ) : (
         <JsonBlock
-          value={{ ...request, body: request.body === null ? null : toValue(request.body) }}
+          value={{ ...request, body: request.body === null ? null : parseJsonOrText(request.body) }}
           name="Request, with placeholders for credentials"
         />
       )}
     </Stack>
   )
-}
-
-function toValue(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
 }

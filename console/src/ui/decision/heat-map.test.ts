@@ -28,8 +28,10 @@ function getContrast(one: Colour, other: Colour): number {
   return (lighter + 0.05) / (darker + 0.05)
 }
 
-const mix = (tint: Colour, ground: Colour, percent: number): Colour =>
-  tint.map((byte, place) => (byte * percent + (ground[place] as number) * (100 - percent)) / 100) as unknown as Colour
+function mix(tint: Colour, ground: Colour, percent: number): Colour {
+  const mixByte = (one: number, other: number) => (one * percent + other * (100 - percent)) / 100
+  return [mixByte(tint[0], ground[0]), mixByte(tint[1], ground[1]), mixByte(tint[2], ground[2])]
+}
 
 /** What Mantine draws behind a table: the page and a card. */
 const grounds = { light: ['#fff', '#f8f9fa'], dark: ['#242424', '#2e2e2e'] } as const

@@ -176,7 +176,7 @@ async function describeProposals(kernel: Kernel, tx: Tx, { principal, roles }: A
 const markOutdated = (changes: readonly ChangeInWords[], stale: ReadonlySet<string>, note: string): ChangeInWords[] =>
   changes.map((change) => (stale.has(change.cr_id) ? { ...change, summary: `${note} ${change.summary}` } : change))
 
-/** Also what can no longer be approved: somebody has to reject it. */
+/** Includes outdated requests: they can no longer be approved and have to be rejected. */
 async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
   const waiting = await listAwaiting(tx, actor, MAX_COUNTED + 1, MAX_CHECKED)
   const stale = await findStaleRequests(tx, kernel, waiting)
