@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import net from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { projectRoot } from './support/database.ts'
+import { createDatabaseFolder } from './support/database-folder.ts'
 
 const READY = 'Ctrl-C stops everything.'
 const folders: string[] = []
@@ -20,8 +20,7 @@ interface Run {
 }
 
 function newFolder(): string {
-  // Its links resolved, because the program names the folder by its real path.
-  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'probity-boot-')))
+  const folder = createDatabaseFolder('probity-boot-')
   folders.push(folder)
   return folder
 }

@@ -7,7 +7,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import net, { type AddressInfo } from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
@@ -17,6 +16,7 @@ import { readDemoFiles } from '#app/demo/demo-files.ts'
 import { demoTenants } from '#app/seed.ts'
 import { CountingProvider, type ProviderReply, type ReceivedRequest } from './support/counting-provider.ts'
 import { projectRoot } from './support/database.ts'
+import { createDatabaseFolder } from './support/database-folder.ts'
 import { announceSampling, sample } from './support/sampling.ts'
 
 const run = promisify(execFile)
@@ -167,7 +167,7 @@ async function applyDemoPolicy(): Promise<void> {
 beforeAll(async () => {
   fs.rmSync(scratch, { recursive: true, force: true })
   fs.mkdirSync(scratch, { recursive: true })
-  data_dir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-ex-'))
+  data_dir = createDatabaseFolder('probity-ex-')
   provider = await CountingProvider.start()
   provider.respond = answerAsProvider
   const PORT = await freePort()

@@ -3,7 +3,6 @@
  * standby had not received. Skipped, and said so, where the tools are not installed.
  */
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -25,6 +24,7 @@ import { createSilentLog } from '#kernel/log.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { verifyChain } from '#modules/audit/chain-reader.ts'
 import { projectRoot, TEST_MASTER_KEY } from '../support/database.ts'
+import { createDatabaseFolder } from '../support/database-folder.ts'
 import { createServerCluster, findServerTools, type ServerCluster } from '../support/server-cluster.ts'
 
 const TESTS = 3
@@ -87,7 +87,7 @@ async function createDatabase(cluster: ServerCluster): Promise<void> {
 }
 
 describe.skipIf(!tools)('several clusters', { timeout: 120_000 }, () => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-cl-'))
+  const folder = createDatabaseFolder('probity-cl-')
   fs.chmodSync(folder, 0o755)
   const dir = (name: string) => path.join(folder, name)
   const clusters: ServerCluster[] = []

@@ -1,6 +1,5 @@
 /** Global set-up: one embedded PostgreSQL for the whole run, a migrated template, and a seeded one that every test file clones. */
 import fs from 'node:fs'
-import os from 'node:os'
 import path from 'node:path'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
@@ -11,6 +10,7 @@ import { seed } from '#app/seed.ts'
 import { migrate, readMigrations } from '#kernel/database/migrations.ts'
 import { Database } from '#kernel/database/tx.ts'
 import { createKeyring } from '#kernel/encryption/keyring.ts'
+import { createDatabaseFolder } from './database-folder.ts'
 import { startPgBouncer } from './pgbouncer.ts'
 
 export const TEMPLATE = 'probity_template'
@@ -47,7 +47,7 @@ const serverSettings: Readonly<Record<string, string>> = {
 
 export default async function setup(project: TestProject) {
   // Short on purpose: a unix socket path may have at most 107 bytes.
-  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-test-'))
+  const dataDir = createDatabaseFolder('probity-test-')
   const embedded = await startEmbedded({ dataDir, projectRoot, durable: false, maxConnections: 300 })
   const as = (role: RoleName, database: string) => ({ ...embedded.url(role, database) }) as pg.ClientConfig
   const admin = new pg.Client(as('postgres', 'postgres'))

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { build } from 'esbuild'
 import pg from 'pg'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { createDatabaseFolder } from '#test/support/database-folder.ts'
 import { findDatabaseUser, processOptions } from './data-dir.ts'
 import { connectEmbedded, EmbeddedInUseError, type EmbeddedServer, startEmbedded } from './launcher.ts'
 import { type Connection, getSocketDir } from './postgres-process.ts'
@@ -16,7 +17,7 @@ const started: EmbeddedServer[] = []
 const children: ChildProcess[] = []
 
 function newFolder(): string {
-  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'probity-test-')))
+  const folder = createDatabaseFolder('probity-test-')
   fs.chmodSync(folder, 0o755)
   folders.push(folder)
   return folder

@@ -1,13 +1,12 @@
 import fs from 'node:fs'
-import os from 'node:os'
-import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabaseFolder } from '#test/support/database-folder.ts'
 import { type EmbeddedServer, startEmbedded } from './launcher.ts'
 import type { Connection } from './postgres-process.ts'
 import { rolesSql } from './roles.ts'
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-test-'))
+const folder = createDatabaseFolder('probity-test-')
 let embedded: EmbeddedServer
 
 async function ask(connection: Connection, ...sql: string[]): Promise<unknown[]> {

@@ -3,9 +3,9 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import net from 'node:net'
-import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createDatabaseFolder } from '../../support/database-folder.ts'
 
 const START_TIMEOUT_MS = 180_000
 
@@ -181,7 +181,7 @@ async function check(program: Program, before: FilledState) {
 }
 
 export async function runUpgrade(root: string, commit: string) {
-  const folder = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'probity-upgrade-')))
+  const folder = createDatabaseFolder('probity-upgrade-')
   // As root the database runs as somebody else, who must be able to enter.
   fs.chmodSync(folder, 0o755)
   const data = path.join(folder, 'data')
