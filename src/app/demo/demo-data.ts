@@ -13,32 +13,10 @@ import { SYSTEM_TENANT } from '#kernel/uuid.ts'
 import { demoTenants } from '../seed.ts'
 import { DemoCalendar } from './demo-calendar.ts'
 import { DemoCaller } from './demo-caller.ts'
-import { seedCases } from './demo-cases.ts'
 import { readDemoFiles } from './demo-files.ts'
-import {
-  assertOwnPolicy,
-  hasOwnPolicy,
-  renewImpact,
-  seedApprovalPolicy,
-  seedAuditVerification,
-  seedDrafts,
-  seedProposals,
-  seedSchedule,
-} from './demo-governance.ts'
-import { seedLists } from './demo-lists.ts'
-import { seedDemoPlugins } from './demo-plugins.ts'
-import { seedContractsAndProviders, seedFactReaders, seedProviderCalls } from './demo-providers.ts'
-import {
-  planFirstPortfolio,
-  planLastNight,
-  planReviews,
-  seedBatches,
-  seedOnboardings,
-  seedOverrides,
-  seedSubjects,
-} from './demo-ratings.ts'
-import { seedAlerts, seedErasure, seedHeldDocument, seedRestriction } from './demo-work.ts'
-import { buildPortfolio } from './portfolio.ts'
+import { assertOwnPolicy, hasOwnPolicy } from './demo-governance.ts'
+import { type PartName, partNames, planSteps } from './demo-steps.ts'
+import { runDependentSteps } from './dependent-steps.ts'
 import { findDemoDataOutcome, insertDemoDataBegun, tryLockDemoData, updateDemoDataComplete } from './queries.ts'
 
 const SCOPE: Scope = fullScope(SYSTEM_TENANT, 'seed:demo')
@@ -77,86 +55,64 @@ export async function seedDemoData(options: DemoDataOptions): Promise<DemoDataRe
 
 const [tenant] = demoTenants as [(typeof demoTenants)[number]]
 
-/** The first part is added to an empty tenant only. The others follow it, also where an earlier release added the first. */
+/** Each part has an entry in the seed ledger: an upgrade adds a new part to data that is complete. */
+const ledgerNames: Readonly<Record<PartName, string>> = {
+  customers: tenant.slug,
+  providers: `${tenant.slug}/providers`,
+  plugins: `${tenant.slug}/plugins`,
+  cases: `${tenant.slug}/cases`,
+  work: `${tenant.slug}/work`,
+}
+
 async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {
   const caller = new DemoCaller({ ...options, tenant })
-  const first = await addPart(options, {
-    name: tenant.slug,
-    canBegin: () => isTenantEmpty(caller),
-    refusal: 'demo data not added: the tenant has data of its own',
-    run: () => runSteps(caller, options),
+  const files = readDemoFiles(options.project_root)
+  const begun = await beginParts(options, {
+    first: () => isTenantEmpty(caller),
+    others: () => hasOwnPolicy(caller, files.policy),
   })
-  if (first === 'refused') return 'kept'
-  let isBegun = first === 'added'
-  const onBegin = () => {
-    if (!isBegun) options.onBegin?.()
-    isBegun = true
-  }
-  const { policy } = readDemoFiles(options.project_root)
-  const canBegin = () => hasOwnPolicy(caller, policy)
-  const addLater = (name: string, what: string, run: () => Promise<void>) =>
-    addPart(
-      { ...options, onBegin },
-      {
-        name: `${tenant.slug}/${name}`,
-        canBegin,
-        refusal: `demo ${what} not added: the approval policy of the tenant was changed`,
-        run,
-      },
-    )
-  // Investigations ask the providers. Plugins come after them: impact is measured against what is in force.
-  const withProviders = async () => [
-    await addLater('providers', 'providers', () => runProviderSteps(caller, options)),
-    ...(await runTogether([
-      () => addLater('plugins', 'plugins', () => runPluginSteps(caller, options)),
-      () => addLater('cases', 'investigations', () => runCaseSteps(caller, options)),
-    ])),
-  ]
-  const [added, work] = await runTogether([
-    withProviders,
-    () => addLater('work', 'alerts', () => runWorkSteps(caller, options)),
+  if (begun.length === 0) return 'kept'
+  options.onBegin?.()
+  const calendar = new DemoCalendar(options.now_ms ?? Date.now(), await findInForceSince(caller))
+  const planned = planSteps(caller, files, calendar)
+  const runLogged = createStepLog(options.log, () => assertOwnPolicy(caller, files.policy))
+  const steps = begun.flatMap((part) => [
+    ...planned[part].map((step) => ({ ...step, run: () => runLogged(step.name, step.run) })),
+    {
+      name: `completion of ${part}`,
+      after: planned[part].map(({ name }) => name),
+      run: () => options.steward.write(SCOPE, (tx) => updateDemoDataComplete(tx, ledgerNames[part])),
+    },
   ])
-  return [first, ...added, work].includes('added') ? 'added' : 'kept'
-}
-
-interface DemoPart {
-  /** Of its entry in the seed ledger: an upgrade adds a new part to data that is complete. */
-  readonly name: string
-  readonly canBegin: () => Promise<boolean>
-  readonly refusal: string
-  readonly run: () => Promise<void>
-}
-
-async function addPart(
-  { steward, log, onBegin }: DemoDataOptions,
-  { name, canBegin, refusal, run }: DemoPart,
-): Promise<DemoDataResult | 'refused'> {
-  const outcome = await steward.write(SCOPE, (tx) => findDemoDataOutcome(tx, name))
-  if (outcome === 'applied') return 'kept'
-  if (outcome === undefined) {
-    if (!(await canBegin())) {
-      log.info({ tenant: tenant.slug }, refusal)
-      return 'refused'
-    }
-    await steward.write(SCOPE, (tx) => insertDemoDataBegun(tx, name))
-  }
-  onBegin?.()
-  await run()
-  await steward.write(SCOPE, (tx) => updateDemoDataComplete(tx, name))
+  await runDependentSteps(steps)
   return 'added'
 }
 
-type Results<Steps extends readonly (() => Promise<unknown>)[]> = {
-  [Place in keyof Steps]: Awaited<ReturnType<Steps[Place]>>
+interface PartConditions {
+  /** Without the first part there are no others. */
+  readonly first: () => Promise<boolean>
+  readonly others: () => Promise<boolean>
 }
 
-/** All of them have ended when it does, also where one fails: nothing is added after the lock is released. */
-async function runTogether<const Steps extends readonly (() => Promise<unknown>)[]>(
-  steps: Steps,
-): Promise<Results<Steps>> {
-  const running = steps.map((run) => run())
-  await Promise.allSettled(running)
-  return (await Promise.all(running)) as Results<Steps>
+/** The parts that are not complete, each with its entry in the seed ledger. */
+async function beginParts({ steward, log }: DemoDataOptions, conditions: PartConditions): Promise<PartName[]> {
+  const begun: PartName[] = []
+  for (const [index, part] of partNames.entries()) {
+    const isFirst = index === 0
+    const outcome = await steward.write(SCOPE, (tx) => findDemoDataOutcome(tx, ledgerNames[part]))
+    if (outcome === 'applied') continue
+    if (outcome === undefined) {
+      if (!(await (isFirst ? conditions.first() : conditions.others()))) {
+        const reason = isFirst ? 'the tenant has data of its own' : 'the approval policy of the tenant was changed'
+        log.info({ tenant: tenant.slug, part }, `demo data not added: ${reason}`)
+        if (isFirst) return []
+        continue
+      }
+      await steward.write(SCOPE, (tx) => insertDemoDataBegun(tx, ledgerNames[part]))
+    }
+    begun.push(part)
+  }
+  return begun
 }
 
 /** Data is added only to a tenant without subjects, own lists, change requests and approval rules. */
@@ -168,63 +124,6 @@ async function isTenantEmpty(caller: DemoCaller): Promise<boolean> {
   }
   const { rules } = await caller.get<{ rules: unknown[] }>('policy_editor', '/api/tenant/approval-policy')
   return rules.length === 0
-}
-
-async function runSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
-  const { portfolio, magic, policy } = readDemoFiles(options.project_root)
-  const customers = buildPortfolio({ portfolio, magic })
-  const calendar = new DemoCalendar(options.now_ms ?? Date.now(), await findInForceSince(caller))
-  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
-  const overrides = { overrides: policy.overrides, magic }
-  const [, ids] = await runTogether([
-    () => step('own lists', () => seedLists(caller, policy.lists, { calendar, names: portfolio })),
-    () => step('customers', () => seedSubjects(caller, customers)),
-    () => step('drafts', () => seedDrafts(caller, policy.drafts)),
-  ])
-  // Customers of the first portfolio and those who came later are different ones.
-  await runTogether([
-    () => step('first portfolio', () => seedBatches(caller, planFirstPortfolio(customers, calendar))),
-    () => step('onboardings', () => seedOnboardings(caller, customers, { calendar, ids })),
-  ])
-  await step('reviews', () => seedBatches(caller, planReviews(customers, calendar)))
-  await step('nightly batches', () => seedBatches(caller, planLastNight(calendar)))
-  await step('overrides', () => seedOverrides(caller, overrides, { customers, ids, calendar }))
-  await step('approval policy', () => seedApprovalPolicy(caller, policy))
-  await runTogether([
-    () => step('change requests', () => seedProposals(caller, policy.lists)),
-    () => step('schedule', () => seedSchedule(caller, policy.schedule)),
-    () => step('audit verification', () => seedAuditVerification(caller)),
-  ])
-}
-
-async function runProviderSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
-  const { providers, policy } = readDemoFiles(options.project_root)
-  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
-  await step('source contracts and providers', () => seedContractsAndProviders(caller, providers))
-  await step('matrix and rule on facts', () => seedFactReaders(caller, providers))
-  await step('provider calls', () => seedProviderCalls(caller, providers))
-  await step('impact of the pending change', () => renewImpact(caller, policy.lists))
-}
-
-async function runPluginSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
-  const { plugins, policy } = readDemoFiles(options.project_root)
-  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
-  await step('plugins', () => seedDemoPlugins(caller, plugins))
-}
-
-async function runWorkSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
-  const { work, policy } = readDemoFiles(options.project_root)
-  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
-  await step('alerts', () => seedAlerts(caller, work))
-  await step('document with evidence and a hold', () => seedHeldDocument(caller, work))
-  await step('restriction', () => seedRestriction(caller, work))
-  await step('erasure', () => seedErasure(caller, work))
-}
-
-async function runCaseSteps(caller: DemoCaller, options: DemoDataOptions): Promise<void> {
-  const { cases, policy } = readDemoFiles(options.project_root)
-  const step = createStepLog(options.log, () => assertOwnPolicy(caller, policy))
-  await step('investigations', () => seedCases(caller, cases))
 }
 
 /** When the youngest of the shared lists came into force: decisions cannot be made for an earlier instant. */

@@ -114,9 +114,9 @@ function buildCompanyName(file: PortfolioFile, number: number, attributes: Subje
   return `${word} ${trade} ${number} ${form}`
 }
 
-/** Two of three customers are in the first portfolio; the others came during the year. */
+/** Five of six customers are in the first portfolio; the others came during the year. */
 function planOnboarding(random: Random): number {
-  if (random(3) < 2) return FIRST_PORTFOLIO_DAYS_AGO
+  if (random(6) < 5) return FIRST_PORTFOLIO_DAYS_AGO
   return LATEST_ONBOARDING_DAYS_AGO + random(FIRST_PORTFOLIO_DAYS_AGO - LATEST_ONBOARDING_DAYS_AGO - 5)
 }
 
