@@ -35,10 +35,12 @@ const servingRoles: readonly RoleName[] = ['app', 'worker', 'steward']
 /**
  * PostgreSQL plans a named statement five times with its values before it considers one plan for all values, and most test
  * files send a statement less often than that. One plan from the start saves about 30 percent of the server's CPU; a whole run
- * of the matrices keeps the default. The other settings turn off background work that only a long-running server needs.
+ * of the matrices keeps the default. Plans for parallel workers are not considered: no table is large enough for them. The other
+ * settings turn off background work that only a long-running server needs.
  */
 const serverSettings: Readonly<Record<string, string>> = {
   ...(process.env['PROBITY_TEST_WHOLE'] !== '1' && { plan_cache_mode: 'force_generic_plan' }),
+  max_parallel_workers_per_gather: '0',
   autovacuum: 'off',
   bgwriter_lru_maxpages: '0',
   checkpoint_timeout: '1h',
