@@ -1,6 +1,7 @@
 /**
- * The whole product under measurement. Bundled three times: as it is, with the statement that sets the tenant left out, for
- * the database without row-level security, and with that left out which records a change. Nothing else differs.
+ * The whole product under measurement. Bundled four times: as it is, with the statement that sets the tenant left out, for
+ * the database without row-level security, with that left out which records a change, and with copies stored as plain text. Nothing
+ * else differs.
  */
 import { roles } from '#kernel/auth/roles.ts'
 import { type BenchRuntimeOptions, createBenchRuntime } from './bench-runtime.ts'

@@ -11,6 +11,7 @@ import { measureBatches } from './batch.ts'
 import { measureContracts } from './contract.ts'
 import { type BenchDatabases, startDatabases } from './database.ts'
 import { measureDecisions } from './decision.ts'
+import { measureEncryption } from './encryption.ts'
 import { measureInvestigations } from './investigation.ts'
 import { measureJobs } from './job-benchmarks.ts'
 import { measureKeys } from './keys.ts'
@@ -95,6 +96,7 @@ const SERVERLESS_PARTS = [
   'tools',
   'report',
   'keys',
+  'encryption',
 ]
 const REGISTRY_SIZES = args.large ? [1_000, 100_000, 1_000_000] : [1_000, 100_000]
 
@@ -172,6 +174,10 @@ try {
     )
   if (wants('restriction'))
     add(renderComparisonTable('restriction', 'rows', await measureRestrictions(databases, log), renderTable))
+  if (wants('encryption')) {
+    const encryption = await measureEncryption(databases, callers[0]?.tenant_id as string, scriptPath, log)
+    add(renderComparisonTable('encryption', 'items', encryption, renderTable))
+  }
   // The last: it leaves ten thousand tenants behind.
   if (wants('keys')) add(renderComparisonTable('keys', 'keys', await measureKeys(databases, log), renderTable))
   if (!chosen) fs.writeFileSync(path.join(projectRoot, args.out), `${preamble()}\n\n${tables.join('\n\n')}\n`)

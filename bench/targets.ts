@@ -96,6 +96,7 @@ export async function startTargets(
   // A process of its own, so that the two above differ in nothing but row-level security.
   const writer = await servers.start<ProductServerInfo>('write', 'kernel', order('isolated'))
   const unrecorded = await servers.start<ProductServerInfo>('unrecorded', 'kernel-unrecorded', order('isolated'))
+  const plain = await servers.start<ProductServerInfo>('plain', 'kernel-plain', order('isolated'))
   const answer = await fetchSampleResponse(isolated)
   await databases.runAsAdmin(createDocumentTableSql)
   const document = await fetchSampleDocument(isolated.facts.port, isolated.facts.tokens[0] as string)
@@ -191,6 +192,14 @@ export async function startTargets(
       requests: decide,
       ...write,
     },
+    {
+      id: 'evaluate-plain',
+      label: 'the same server and route, the decision stored as plain text',
+      server: plain,
+      rounds: [],
+      requests: decide,
+      ...write,
+    },
   ]
 }
 
@@ -212,5 +221,11 @@ export function listPairs(rows: readonly BenchTarget[]): TargetPair[] {
     { label: 'POST ÷ POST without the audit record', of: [by('write'), by('unrecorded')], aim: 0.8, floor: 0.65 },
     { label: 'POST with Idempotency-Key ÷ bare insert', of: [by('write-once'), by('insert')] },
     { label: 'POST /api/evaluations ÷ bare insert of the same size', of: [by('evaluate'), by('document')] },
+    {
+      label: 'POST /api/evaluations ÷ the decision stored as plain text',
+      of: [by('evaluate'), by('evaluate-plain')],
+      aim: 0.75,
+      floor: 0.75,
+    },
   ]
 }

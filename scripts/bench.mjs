@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: bundles the measuring programs into .build/bench and runs them. The product is bundled twice more, each time
- * without one statement: the one that sets the tenant and the one that records a change, to measure what each costs.
+ * `npm run bench`: bundles the measuring programs into .build/bench and runs them. The product is bundled three times more, to
+ * measure what a part costs: without the statement that sets the tenant, without the one that records a change, and without encryption of copies.
  */
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -10,6 +10,25 @@ import esbuild from 'esbuild'
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)))
 const outdir = path.join(root, '.build/bench')
+
+/** Bundles one file in place of another. */
+const replaced = (name, filter, instead) => ({
+  name,
+  setup(build) {
+    let isApplied = false
+    build.onLoad({ filter }, ({ path: file }) => {
+      isApplied = true
+      return {
+        loader: 'ts',
+        contents: fs.readFileSync(path.join(root, instead), 'utf8'),
+        resolveDir: path.dirname(file),
+      }
+    })
+    build.onEnd(() => {
+      if (!isApplied) throw new Error(`${name}: no bundled file matches ${filter}: adapt scripts/bench.mjs to it.`)
+    })
+  },
+})
 
 /** Leaves one piece of text out of one file; stops when the file is not bundled, or does not hold the text exactly once. */
 const without = (name, filter, text, instead) => ({
@@ -41,6 +60,7 @@ const withoutRecord = without(
   'deferEvent(tx, event, { mac: keys.computeEventMac(event), restriction_id: facts.restriction_id })',
   'void event',
 )
+const withoutEncryption = replaced('without-encryption', /kernel\/encryption\/copies\.ts$/, 'bench/plain-copies.ts')
 
 const shared = {
   absWorkingDir: root,
@@ -54,7 +74,7 @@ const shared = {
   logLevel: 'warning',
 }
 
-const programs = ['main', 'load', 'kernel', 'bare', 'jobs'].map((name) => `bench/${name}.ts`)
+const programs = ['main', 'load', 'kernel', 'bare', 'jobs', 'encryption-run'].map((name) => `bench/${name}.ts`)
 await esbuild.build({ ...shared, entryPoints: programs })
 const threads = {
   'import-thread': 'src/registry/import/import-thread.ts',
@@ -73,6 +93,8 @@ await esbuild.build({
 })
 await esbuild.build({ ...shared, entryPoints: { 'kernel-open': 'bench/kernel.ts' }, plugins: [withoutTenant] })
 await esbuild.build({ ...shared, entryPoints: { 'kernel-unrecorded': 'bench/kernel.ts' }, plugins: [withoutRecord] })
+const plainPrograms = { 'kernel-plain': 'bench/kernel.ts', 'encryption-run-plain': 'bench/encryption-run.ts' }
+await esbuild.build({ ...shared, entryPoints: plainPrograms, plugins: [withoutEncryption] })
 
 const { status } = spawnSync(process.execPath, [path.join(outdir, 'main.mjs'), ...process.argv.slice(2)], {
   cwd: root,
