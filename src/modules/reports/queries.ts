@@ -58,7 +58,7 @@ const columns = `r.report_id, r.template_key, r.template_version, r.subject_id, 
  * The policy of report_source hides what the reader may not see: fewer rows than the report has mean that it was made from something hidden. The
  * first comparison spares most reports the count.
  */
-const isComplete = `(r.source_count = 0 or r.source_count = (select count(*) from app.report_source s
+export const isComplete = `(r.source_count = 0 or r.source_count = (select count(*) from app.report_source s
   where s.tenant_id = r.tenant_id and s.report_id = r.report_id))`
 
 export interface ReportFilter {
@@ -122,12 +122,17 @@ export const listReportsInRange = (
 export interface StoredReport extends ReportRow {
   readonly own_restriction_id: string | null
   readonly is_restricted: boolean
+  readonly readers: string[]
+  /** Restrictions of what it was made from. */
+  readonly sources: string[]
   readonly manifest: Manifest | null
 }
 
 export const findStoredReport = (tx: Tx, report_id: string) =>
   tx.find<StoredReport>(
-    `select ${columns}, r.restriction_id as own_restriction_id, r.manifest,
+    `select ${columns}, r.restriction_id as own_restriction_id, r.manifest, r.readers,
+            array(select s.restriction_id::text from app.report_source s
+                   where s.tenant_id = r.tenant_id and s.report_id = r.report_id) as sources,
             r.restriction_id is not null and app.is_in_force(r.restriction_id) as is_restricted
        from app.report r where r.tenant_id = $1 and r.report_id = $2 and ${isComplete}`,
     [tx.tenant_id, report_id],

@@ -26,7 +26,16 @@ import { renderFormat } from './render/render-report.ts'
 import { readSnapshot, storePart } from './report-content.ts'
 import { createReportFormat } from './report-format.ts'
 import { reportFiles } from './report-metrics.ts'
-import { buildManifest, hashRequest, hashText, newSalt, type Snapshot, toSnapshotText } from './snapshot.ts'
+import {
+  describeReport,
+  hashManifest,
+  hashReaders,
+  hashRequest,
+  hashText,
+  newSalt,
+  type Snapshot,
+  toSnapshotText,
+} from './snapshot.ts'
 
 /** Of the plain snapshot. */
 const MAX_SNAPSHOT_BYTES = 16 * 1024 * 1024
@@ -110,6 +119,10 @@ async function collect(context: Context, report: StoredReport): Promise<void> {
     }
   })
   const salt = newSalt()
+  const { decisions, list_versions } = collected
+  const sources = [...new Set(collected.restrictions)].sort()
+  const made = { template, formats, parameters, decisions, list_versions, snapshot: report }
+  const described = await describeReport(kernel.printing, made)
   const snapshot: Snapshot = {
     format: 'probity-report/1',
     salt,
@@ -122,6 +135,8 @@ async function collect(context: Context, report: StoredReport): Promise<void> {
     created_at: report.created_at,
     created_by,
     request_sha256: hashRequest(salt, report),
+    readers_sha256: hashReaders(salt, { ...report, sources }),
+    manifest_sha256: hashManifest(salt, described),
     service_url: kernel.public_url,
     data: collected.data,
     document: template.arrange(collected.data, createReportFormat(locale, time_zone)),
@@ -129,14 +144,11 @@ async function collect(context: Context, report: StoredReport): Promise<void> {
   const text = toSnapshotText(snapshot)
   if (text.length > MAX_SNAPSHOT_BYTES)
     fail('report_invalid', 'The content is larger than a report can hold. Choose a shorter period or fewer versions.')
-  const { decisions, list_versions } = collected
-  const made = { template, formats, parameters, decisions, list_versions, snapshot, snapshot_sha256: hashText(text) }
-  const manifest = await buildManifest(kernel.printing, made)
-  const restrictions = [...new Set(collected.restrictions)].sort()
+  const manifest = { ...described, snapshot_sha256: hashText(text) }
   await step(async (tx) => {
     await storePart(kernel, tx, report, { part: 'snapshot', bytes: Buffer.from(text) })
-    if (restrictions.length > 0) await insertSources(tx, report_id, restrictions)
-    await updateCollected(tx, report_id, { manifest, source_count: restrictions.length })
+    if (sources.length > 0) await insertSources(tx, report_id, sources)
+    await updateCollected(tx, report_id, { manifest, source_count: sources.length })
     return { progress: { done: 1, total: formats.length + 1, unit: 'parts' } }
   })
 }

@@ -26,7 +26,7 @@ import { getFile } from './report-access.ts'
 import { readSnapshot } from './report-content.ts'
 import { scheduleErasure } from './schedules/queries.ts'
 import { runIfDue } from './schedules/schedules.ts'
-import { compareInstallation } from './verify-report.ts'
+import { compareInstallation, listAltered } from './verify-report.ts'
 
 let w: TestApp
 let superuser: pg.Client
@@ -218,6 +218,58 @@ describe('a subject dossier', () => {
       expect(await countAlarms()).toBe(++alarms)
       await alter(back, [made.report_id])
     }
+  })
+
+  test('is found to differ where what is stored beside its content was altered, also without a JSON file', async () => {
+    const made = await make({ ...request(subject_id), formats: ['csv'] })
+    const { rows } = await superuser.query('select manifest from app.report where report_id = $1', [made.report_id])
+    const [{ manifest }] = rows
+    expect(manifest.receipts).toHaveLength(1)
+    const withManifest = (changed: object) => `manifest = $q$${JSON.stringify({ ...manifest, ...changed })}$q$`
+    const set = (change: string) => `update app.report set ${change} where report_id = $1`
+    const back = set(withManifest({}))
+    const resize = (by: string) => `update app.report_format set size_bytes = size_bytes ${by} where report_id = $1`
+    const cases: [string, string, string[]][] = [
+      [set(withManifest({ receipts: [] })), back, ['manifest']],
+      [set(withManifest({ receipts: [], decisions: [] })), back, ['manifest']],
+      [set(withManifest({ created_at: '2020-01-01T00:00:00Z' })), back, ['manifest']],
+      [set(withManifest({ list_versions: [] })), back, ['manifest']],
+      [set(`manifest = '{}'`), back, ['manifest']],
+      [set(withManifest({ fonts: 7 })), back, ['manifest']],
+      [
+        set(`created_at = created_at - interval '1 day'`),
+        set(`created_at = created_at + interval '1 day'`),
+        ['request'],
+      ],
+      [set(`readers = readers || '{viewer}'`), set(`readers = array_remove(readers, 'viewer')`), ['request']],
+      [set(`schedule_id = report_id`), set(`schedule_id = null`), ['request']],
+      [resize('+ 1'), resize('- 1'), ['content']],
+    ]
+    for (const [change, restore, differs] of cases) {
+      await alter(change, [made.report_id])
+      const end = await t.runToEnd(await t.make(`POST /reports/${made.report_id}/verify`))
+      expect([change, end['state'], end['result']]).toMatchObject([
+        ...[change, 'succeeded', { is_identical: false, files: [{ is_identical: false, differs }] }],
+      ])
+      if (change.includes(`'{}'`))
+        expect((await w.call(`GET /reports/${made.report_id}/manifest`, { token: await t.token() })).json.code).toBe(
+          'content_corrupt',
+        )
+      await alter(restore, [made.report_id])
+    }
+    // Without the hashes that reports of earlier releases do not have.
+    const report = await inTenant((tx) => getStored(tx, made.report_id))
+    const { snapshot } = await inTenant((tx) => readSnapshot(w.kernel, tx, report))
+    const { manifest_sha256, readers_sha256, ...earlier } = snapshot
+    expect([manifest_sha256, readers_sha256]).toEqual([expect.any(String), expect.any(String)])
+    const compare = (row: object, described: object) =>
+      listAltered({ ...report, ...row }, { snapshot: earlier, manifest: { ...manifest, ...described } })
+    expect(compare({}, {})).toEqual([])
+    expect(compare({}, { receipts: [] })).toEqual(['manifest'])
+    expect(compare({}, { created_at: '2020-01-01T00:00:00Z' })).toEqual(['manifest'])
+    expect(compare({ created_at: '2020-01-01T00:00:00Z' }, {})).toEqual(['request'])
+    const { decisions: _, ...oldest } = manifest
+    expect(listAltered(report, { snapshot: earlier, manifest: oldest })).toEqual([])
   })
 
   test('never changes: the database refuses another snapshot, other files and other sources', async () => {

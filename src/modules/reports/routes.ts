@@ -1,6 +1,7 @@
 /** Reports: requested, read in several formats, made again to compare, and deleted with a record left. */
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
+import { describeSchemaErrors } from '#kernel/http/validation.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
@@ -22,6 +23,7 @@ import {
   ReportParams,
   ReportQuery,
   ReportRequest,
+  StoredManifest,
   Template,
   TemplatePage,
   TemplateParams,
@@ -202,18 +204,21 @@ export const reportRoutes = [
     tx: 'read',
     params: ReportParams,
     reply: [200, Manifest],
-    problems: ['not_found', 'not_finished'],
+    problems: ['not_found', 'not_finished', 'content_corrupt'],
   }).handle(async (input) => {
     const { report_id } = await openReport(input, input.params.report_id)
     const manifest = await findManifest(input.tx, report_id)
-    return manifest ? { report_id, ...manifest } : fail('not_finished', 'The content of the report was not collected.')
+    if (manifest === null) return fail('not_finished', 'The content of the report was not collected.')
+    return describeSchemaErrors(StoredManifest, manifest) === null
+      ? { report_id, ...manifest }
+      : fail('content_corrupt')
   }),
 
   tenantRoute('POST /reports/:report_id/verify', {
     id: 'verifyReport',
     summary: 'Make the files again from the snapshot and compare the bytes',
     description:
-      'The result of the job says for each file whether it is identical, or which of engine, fonts, template, snapshot and stored content differs.',
+      'The result of the job says for each file whether it is identical, or which of engine, fonts, template, snapshot, request, manifest and stored content differs.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'write',
     uses: ['jobs'],

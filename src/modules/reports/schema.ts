@@ -119,44 +119,43 @@ export const ContentQuery = closed({
   ),
 })
 
-export const Manifest = closed(
-  {
-    report_id: Id(),
-    template: closed({
-      key: Slug(),
-      version: Count,
-      sha256: Sha256(
-        'Of the canonical JSON of key, version, title, description, roles and parameters of the template. Up to renderer 3: of layout and stylesheet.',
-      ),
-    }),
-    layout_sha256: Type.Optional(Sha256('Of layout and stylesheet. Reports of earlier releases have none.')),
-    renderer: integer(1, 1_000_000, { description: 'Version of what makes JSON, HTML and CSV.' }),
-    engine: nullable(closed({ name: text(100), version: text(50) })),
-    fonts: listOf(closed({ file: text(255), sha256: Sha256('Of the font file.') }), 1000),
-    locale: text(35),
-    time_zone: text(100),
-    parameters: Parameters,
-    receipts: listOf(Id(), 10_000, { description: 'Receipts of the decisions in it.' }),
-    decisions: Type.Optional(
-      listOf(
-        closed({
-          evaluation_id: Id(),
-          receipt_id: Id(),
-          receipt_sha256: Sha256('Of the versions that it was made on.'),
-        }),
-        10_000,
-        {
-          description:
-            'The same receipts, with the decision and the hash of each. Reports of earlier releases have none.',
-        },
-      ),
+const manifestMembers = {
+  template: closed({
+    key: Slug(),
+    version: Count,
+    sha256: Sha256(
+      'Of the canonical JSON of key, version, title, description, roles and parameters of the template. Up to renderer 3: of layout and stylesheet.',
     ),
-    list_versions: listOf(closed({ list_key: Slug(), version: Count, content_hash: text(64) }), 10_000),
-    snapshot_sha256: Sha256('Of the stored snapshot.'),
-    created_at: Timestamp(),
-  },
-  { title: 'ReportManifest' },
-)
+  }),
+  layout_sha256: Type.Optional(Sha256('Of layout and stylesheet. Reports of earlier releases have none.')),
+  renderer: integer(1, 1_000_000, { description: 'Version of what makes JSON, HTML and CSV.' }),
+  engine: nullable(closed({ name: text(100), version: text(50) })),
+  fonts: listOf(closed({ file: text(255), sha256: Sha256('Of the font file.') }), 1000),
+  locale: text(35),
+  time_zone: text(100),
+  parameters: Parameters,
+  receipts: listOf(Id(), 10_000, { description: 'Receipts of the decisions in it.' }),
+  decisions: Type.Optional(
+    listOf(
+      closed({
+        evaluation_id: Id(),
+        receipt_id: Id(),
+        receipt_sha256: Sha256('Of the versions that it was made on.'),
+      }),
+      10_000,
+      {
+        description:
+          'The same receipts, with the decision and the hash of each. Reports of earlier releases have none.',
+      },
+    ),
+  ),
+  list_versions: listOf(closed({ list_key: Slug(), version: Count, content_hash: text(64) }), 10_000),
+  snapshot_sha256: Sha256('Of the stored snapshot.'),
+  created_at: Timestamp(),
+}
+/** As the row has it. */
+export const StoredManifest = closed(manifestMembers)
+export const Manifest = closed({ report_id: Id(), ...manifestMembers }, { title: 'ReportManifest' })
 
 export const Template = closed(
   {

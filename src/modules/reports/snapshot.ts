@@ -23,6 +23,10 @@ export interface Snapshot {
   readonly created_by: string
   /** Of what was requested, with the salt: the row says it too, and could be altered. Reports of earlier releases have none. */
   readonly request_sha256?: string
+  /** Of who may see it, with the salt. Reports of earlier releases have none. */
+  readonly readers_sha256?: string
+  /** Of the manifest without the hash of the snapshot, with the salt. Reports of earlier releases have none. */
+  readonly manifest_sha256?: string
   /** Where readers reach the service; null where the operator has not said it. Reports of earlier releases have none. */
   readonly service_url?: string | null
   readonly data: unknown
@@ -74,14 +78,35 @@ export function hashRequest(salt: string, facts: RequestFacts): string {
   return hashText(canonicalJson(JSON.parse(JSON.stringify({ salt, ...request })) as Record<string, unknown>))
 }
 
+export interface ReaderFacts {
+  readonly readers: readonly string[]
+  /** Of the report, in force or not. */
+  readonly own_restriction_id: string | null
+  /** Restrictions of what it was made from. */
+  readonly sources: readonly string[]
+  readonly schedule_id: string | null
+}
+
+export function hashReaders(salt: string, facts: ReaderFacts): string {
+  const { readers, own_restriction_id, sources, schedule_id } = facts
+  return hashText(
+    canonicalJson({ salt, readers: [...readers], own_restriction_id, sources: [...sources].sort(), schedule_id }),
+  )
+}
+
+/** The snapshot has this hash, so the manifest is hashed without that of the snapshot. */
+export function hashManifest(salt: string, manifest: Omit<Manifest, 'snapshot_sha256'>): string {
+  const { snapshot_sha256: _, ...described } = manifest as Manifest
+  return hashText(canonicalJson(JSON.parse(JSON.stringify({ salt, ...described })) as Record<string, unknown>))
+}
+
 export interface ManifestInput {
   readonly template: ReportTemplate
   readonly formats: readonly ReportFormatName[]
   readonly parameters: Readonly<Record<string, unknown>>
   readonly decisions: readonly CitedDecision[]
   readonly list_versions: readonly ListVersion[]
-  readonly snapshot: Snapshot
-  readonly snapshot_sha256: string
+  readonly snapshot: Pick<Snapshot, 'locale' | 'time_zone' | 'created_at'>
 }
 
 /** Of what GET /reports/templates/KEY states, without the formats, which depend on the installation. */
@@ -101,8 +126,12 @@ export async function describePrinting(printing: Printing, formats: readonly Rep
   }
 }
 
-export async function buildManifest(printing: Printing, input: ManifestInput): Promise<Manifest> {
-  const { template, formats, parameters, decisions, list_versions, snapshot, snapshot_sha256 } = input
+/** All but the hash of the snapshot, which has the hash of this. */
+export async function describeReport(
+  printing: Printing,
+  input: ManifestInput,
+): Promise<Omit<Manifest, 'snapshot_sha256'>> {
+  const { template, formats, parameters, decisions, list_versions, snapshot } = input
   return {
     template: { key: template.key, version: template.version, sha256: hashTemplate(template) },
     ...(await describePrinting(printing, formats)),
@@ -112,7 +141,6 @@ export async function buildManifest(printing: Printing, input: ManifestInput): P
     receipts: decisions.map(({ receipt_id }) => receipt_id),
     decisions,
     list_versions,
-    snapshot_sha256,
     created_at: snapshot.created_at,
   }
 }

@@ -1,6 +1,7 @@
 /** Makes the files of a report again from its snapshot and compares them with the stored hashes. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Tx } from '#kernel/database/tx.ts'
+import { describeSchemaErrors } from '#kernel/http/validation.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -13,17 +14,26 @@ import { findStoredReport, type ReportFile, type StoredReport, updateVerified } 
 import { type RenderInput, type RenderOptions, renderFormat } from './render/render-report.ts'
 import { readPart } from './report-content.ts'
 import { reportVerifications } from './report-metrics.ts'
-import { describePrinting, hashRequest, hashText, type Manifest, type Snapshot } from './snapshot.ts'
+import { StoredManifest } from './schema.ts'
+import {
+  describePrinting,
+  hashManifest,
+  hashReaders,
+  hashRequest,
+  hashText,
+  type Manifest,
+  type Snapshot,
+} from './snapshot.ts'
 
 export const VERIFY_REPORT = 'report-verification'
 
 /**
  * What a file was made with and what is used now: `engine` is the compiler or the renderer; `template` is layout and stylesheet; `snapshot` and `content` mean that stored bytes were
- * altered; `request`: what the row or the manifest says was requested is not what was; `missing`: the file cannot be made here.
+ * altered; `request`: what the row says was requested, when, and for which readers is not what was; `manifest`: it cannot be read, or is not the one that was stored; `missing`: the file cannot be made here.
  */
 export const differences = [
   ...(['engine', 'fonts', 'template'] as const),
-  ...(['snapshot', 'request', 'content', 'missing', 'unexplained'] as const),
+  ...(['snapshot', 'request', 'manifest', 'content', 'missing', 'unexplained'] as const),
 ] as const
 export type Difference = (typeof differences)[number]
 
@@ -61,46 +71,72 @@ export interface VerifyInput extends RenderInput {
   readonly snapshot_text: string
 }
 
-/** The row and the manifest against the snapshot, which nobody alters without the key. */
-export function isAsRequested(report: StoredReport, { snapshot, manifest }: RenderInput): boolean {
+/** What differs of the row and the manifest from the snapshot, which nobody alters without the key. */
+export function listAltered(report: StoredReport, input: RenderInput): Difference[] {
+  const found: Difference[] = []
+  if (!isAsRequested(report, input)) found.push('request')
+  if (!isManifestIntact(input)) found.push('manifest')
+  return found
+}
+
+function isAsRequested(report: StoredReport, { snapshot, manifest }: RenderInput): boolean {
   const { template_key: key, template_version: version, locale, time_zone, parameters, formats, files } = report
-  const { template, request_sha256, salt } = snapshot
+  const { template, request_sha256, readers_sha256, salt } = snapshot
   if (request_sha256 !== undefined && request_sha256 !== hashRequest(salt, report)) return false
+  if (readers_sha256 !== undefined && readers_sha256 !== hashReaders(salt, report)) return false
   // A file that could not be made is explained by `failure`.
   const hasFiles = report.state !== 'ready' || report.failure !== null || files.length >= formats.length
   return (
     hasFiles &&
     snapshot.report_id === report.report_id &&
+    isSameTime(snapshot.created_at, report.created_at) &&
     isEqual([key, version, locale, time_zone], [template.key, template.version, snapshot.locale, snapshot.time_zone]) &&
     isEqual([key, version, locale, time_zone], [...getTemplate(manifest), manifest.locale, manifest.time_zone]) &&
     isDeepStrictEqual(parameters, manifest.parameters)
   )
 }
 
+/** Of reports of earlier releases, as far as the manifest repeats what stands elsewhere. */
+function isManifestIntact({ snapshot, manifest }: RenderInput): boolean {
+  const { manifest_sha256, salt, created_at } = snapshot
+  if (manifest_sha256 !== undefined) return manifest_sha256 === hashManifest(salt, manifest)
+  const { decisions, receipts } = manifest
+  const cited = decisions?.map(({ receipt_id }) => receipt_id) ?? receipts
+  return isEqual(cited, receipts) && isSameTime(created_at, manifest.created_at)
+}
+
+const isSameTime = (one: string, two: string): boolean => Date.parse(one) === Date.parse(two)
+
 const getTemplate = ({ template }: Manifest) => [template.key, template.version]
 
+interface StoredContent {
+  readonly sha256: string
+  readonly size_bytes: number
+}
+
 interface StoredFile extends ReportFile {
-  /** The hash of the stored file; null: there is none, or it cannot be read. */
-  readonly stored_sha256: string | null
+  /** Undefined: there is none, or it cannot be read. */
+  readonly stored: StoredContent | undefined
 }
 
 /** `input` null: the snapshot cannot be read. */
 export async function verifyFile(
   printing: Printing,
-  { report, input, manifest, is_as_requested }: Omit<Verification, 'stored'>,
-  file: StoredFile,
+  { report, input, manifest, altered }: Omit<Verification, 'stored'>,
+  { format, sha256, size_bytes, stored }: StoredFile,
   options: RenderOptions,
 ): Promise<VerifiedFile> {
-  const { format, sha256, stored_sha256 } = file
+  if (manifest === null) return { format, is_identical: false, sha256, made_sha256: null, differs: [...altered] }
   const differs = await compareInstallation(printing, format, manifest)
   const snapshot_sha256 = input && hashText(input.snapshot_text)
   const hasSnapshot = snapshot_sha256 === manifest.snapshot_sha256 && snapshot_sha256 === report.snapshot_sha256
   if (!hasSnapshot) differs.push('snapshot')
-  if (!is_as_requested) differs.push('request')
-  if (stored_sha256 !== sha256) differs.push('content')
+  differs.push(...altered)
+  const hasContent = stored?.sha256 === sha256 && stored.size_bytes === size_bytes
+  if (!hasContent) differs.push('content')
   const made_sha256 = input === null ? null : await makeAgain(printing, format, input, options)
   if (made_sha256 === null && input !== null) differs.push('missing')
-  const is_identical = hasSnapshot && is_as_requested && made_sha256 === sha256 && stored_sha256 === sha256
+  const is_identical = hasSnapshot && altered.length === 0 && made_sha256 === sha256 && hasContent
   if (!is_identical && differs.length === 0) differs.push('unexplained')
   return { format, is_identical, sha256, made_sha256, differs }
 }
@@ -138,11 +174,12 @@ export const verifyReportJob = defineJob({
     const verified: VerifiedFile[] = []
     for (const file of report.files) {
       const options = { caller: context.tenant_id, signal: context.signal }
-      const stored_sha256 = stored.get(file.format) ?? null
-      verified.push(await verifyFile(context.kernel.printing, loaded, { ...file, stored_sha256 }, options))
+      const found = { ...file, stored: stored.get(file.format) }
+      verified.push(await verifyFile(context.kernel.printing, loaded, found, options))
     }
-    const is_identical = loaded.is_as_requested && verified.every((file) => file.is_identical)
-    reportResult(context, report, { is_identical, files: verified, is_as_requested: loaded.is_as_requested })
+    const { altered } = loaded
+    const is_identical = altered.length === 0 && verified.every((file) => file.is_identical)
+    reportResult(context, report, { is_identical, files: verified, altered })
     await context.finish(async (tx) => {
       await updateVerified(tx, report_id, is_identical)
       return { report_id, is_identical, files: verified }
@@ -153,10 +190,12 @@ export const verifyReportJob = defineJob({
 
 interface Verification {
   readonly report: StoredReport
-  readonly manifest: Manifest
+  /** Null: it is not one. */
+  readonly manifest: Manifest | null
   readonly input: VerifyInput | null
-  readonly is_as_requested: boolean
-  readonly stored: ReadonlyMap<ReportFormatName, string>
+  /** What differs of the row and the manifest. */
+  readonly altered: readonly Difference[]
+  readonly stored: ReadonlyMap<ReportFormatName, StoredContent>
 }
 
 /** Undefined where the stored bytes are not what was encrypted. A key that was destroyed is another matter. */
@@ -171,33 +210,35 @@ async function readIntact(kernel: Context['kernel'], tx: Tx, report: StoredRepor
 
 async function loadVerification(kernel: Context['kernel'], tx: Tx, report_id: string): Promise<Verification> {
   const report = assertFound(await findStoredReport(tx, report_id))
-  const { manifest } = report
-  if (manifest === null || report.state === 'deleted' || report.state === 'erased') return fail('erased')
+  if (report.manifest === null || report.state === 'deleted' || report.state === 'erased') return fail('erased')
   const snapshot_text = (await readIntact(kernel, tx, report, 'snapshot'))?.toString('utf8')
-  const stored = new Map<ReportFormatName, string>()
+  const stored = new Map<ReportFormatName, StoredContent>()
   for (const { format } of report.files) {
     const content = await readIntact(kernel, tx, report, format)
-    if (content) stored.set(format, hashText(content))
+    if (content) stored.set(format, { sha256: hashText(content), size_bytes: content.length })
   }
-  if (snapshot_text === undefined) return { report, manifest, stored, input: null, is_as_requested: true }
+  if (describeSchemaErrors(StoredManifest, report.manifest) !== null)
+    return { report, manifest: null, stored, input: null, altered: ['manifest'] }
+  const { manifest } = report
+  if (snapshot_text === undefined) return { report, manifest, stored, input: null, altered: [] }
   const input = { snapshot: JSON.parse(snapshot_text) as Snapshot, manifest, snapshot_text }
-  return { report, manifest, stored, input, is_as_requested: isAsRequested(report, input) }
+  return { report, manifest, stored, input, altered: listAltered(report, input) }
 }
 
 /** A difference that the installation does not explain means that stored bytes were altered, or that the same input gave other bytes. */
 function reportResult(
   { kernel, tenant_id }: Context,
   { report_id }: StoredReport,
-  { is_identical, is_as_requested, files }: { is_identical: boolean; is_as_requested: boolean; files: VerifiedFile[] },
+  { is_identical, altered, files }: Pick<Verification, 'altered'> & { is_identical: boolean; files: VerifiedFile[] },
 ): void {
   kernel.metrics.increment(reportVerifications, { result: is_identical ? 'identical' : 'different' })
-  const altered = files.filter(({ differs }) =>
-    ['snapshot', 'request', 'content', 'unexplained'].some((one) => differs.includes(one as Difference)),
+  const alteredFiles = files.filter(({ differs }) =>
+    ['snapshot', 'request', 'manifest', 'content', 'unexplained'].some((one) => differs.includes(one as Difference)),
   )
-  if (altered.length > 0 || !is_as_requested)
+  if (alteredFiles.length > 0 || altered.length > 0)
     kernel.raiseAlarm(
       'report_altered',
-      { tenant_id, report_id, formats: altered.map(({ format }) => format) },
+      { tenant_id, report_id, formats: alteredFiles.map(({ format }) => format) },
       'a report cannot be made again from its snapshot',
     )
 }

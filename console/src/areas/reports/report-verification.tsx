@@ -24,6 +24,7 @@ const differenceTexts: Readonly<Record<string, string>> = {
   template: 'another layout',
   snapshot: 'the stored snapshot was altered',
   request: 'what is stored about the request was altered',
+  manifest: 'the stored manifest was altered',
   content: 'the stored file was altered',
   missing: 'it cannot be made here',
   unexplained: 'no difference of the installation explains it',
