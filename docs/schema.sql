@@ -1661,6 +1661,20 @@ begin
   return coalesce(new, old);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_report_schedule()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring()
+     and (new.tenant_id, new.schedule_id, new.restriction_id, new.template_key, new.created_at, new.created_by)
+         is distinct from
+         (old.tenant_id, old.schedule_id, old.restriction_id, old.template_key, old.created_at, old.created_by) then
+    raise exception 'what a schedule makes reports of never changes' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_report_source()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -5331,13 +5345,16 @@ create table app.job_schedule (
   next_run_at timestamp with time zone not null,
   last_job_id uuid,
   created_at timestamp with time zone default now() not null,
+  restriction_id uuid,
   constraint job_schedule_name_key UNIQUE (tenant_id, name),
   constraint job_schedule_pkey PRIMARY KEY (tenant_id, schedule_id),
+  constraint job_schedule_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint job_schedule_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint job_schedule_every_ck CHECK (((every_s >= 1) AND (every_s <= 31622400)))
 );
 CREATE INDEX job_schedule_due_idx ON app.job_schedule USING btree (next_run_at) WHERE enabled;
 create policy open on app.job_schedule as permissive for all using (true) with check (true);
+create policy sight on app.job_schedule as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.job_schedule as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER job_schedule_actor BEFORE INSERT OR DELETE OR UPDATE ON app.job_schedule FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 grant delete, insert, select, update on app.job_schedule to app;
@@ -6311,9 +6328,11 @@ create table app.report_schedule (
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
-  constraint report_schedule_name_key UNIQUE (tenant_id, name),
+  restriction_id uuid,
+  constraint report_schedule_name_key UNIQUE NULLS NOT DISTINCT (tenant_id, restriction_id, name),
   constraint report_schedule_pkey PRIMARY KEY (tenant_id, schedule_id),
   constraint report_schedule_report_fkey FOREIGN KEY (tenant_id, last_report_id) REFERENCES app.report(tenant_id, report_id),
+  constraint report_schedule_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint report_schedule_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint report_schedule_cron_ck CHECK (((length(cron) >= 1) AND (length(cron) <= 200))),
   constraint report_schedule_formats_ck CHECK ((((cardinality(formats) >= 1) AND (cardinality(formats) <= 4)) AND (formats <@ ARRAY['json'::text, 'html'::text, 'csv'::text, 'pdf'::text]))),
@@ -6328,8 +6347,10 @@ create table app.report_schedule (
 );
 CREATE INDEX report_schedule_created_idx ON app.report_schedule USING btree (tenant_id, created_at, schedule_id);
 create policy open on app.report_schedule as permissive for all using (true) with check (true);
+create policy sight on app.report_schedule as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.report_schedule as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER report_schedule_actor BEFORE INSERT OR DELETE OR UPDATE ON app.report_schedule FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER report_schedule_keep BEFORE UPDATE ON app.report_schedule FOR EACH ROW EXECUTE FUNCTION app.keep_report_schedule();
 grant delete, insert, select, update on app.report_schedule to app;
 
 -- report_source: append

@@ -63,7 +63,7 @@ test('the migration cleans upload names and removes unused classes from retentio
   }
 })
 
-test('the migration ends steps that a merge left running, and leaves those of open cases', async () => {
+test('migrations end steps that a merge left running, and hide schedules of reports with their cases', async () => {
   const database = await createEmptyDatabase('end_every_case')
   const client = new pg.Client(database.postgres)
   await client.connect()
@@ -97,6 +97,33 @@ test('the migration ends steps that a merge left running, and leaves those of op
         [tenant_id, id],
       )
     }
+    await client.query(
+      `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, created_by) values ($1, $2, 'x', false, 'user:1')`,
+      [tenant_id, restriction_id],
+    )
+    const schedules = [
+      ['investigation-pack', { investigation_id: cases.open }],
+      ['programme-overview', { days: 7 }],
+    ] as const
+    for (const [template, parameters] of schedules) {
+      const id = uuidv7()
+      const values = [tenant_id, id, template]
+      await client.query(
+        `insert into app.report_schedule (tenant_id, schedule_id, name, template_key, parameters, formats, locale, cron, time_zone, paused, created_by, updated_by)
+         values ($1, $2, $3, $3, $4, '{json}', 'en-GB', '0 6 * * *', 'UTC', true, 'user:1', 'user:1')`,
+        [...values, JSON.stringify(parameters)],
+      )
+      await client.query(
+        `insert into app.job_schedule (tenant_id, schedule_id, name, kind, payload, every_s, next_run_at)
+         values ($1, $2, $3, 'scheduled-report', '{}', 60, now())`,
+        values,
+      )
+      await client.query(
+        `insert into app.job (tenant_id, job_id, kind, state, payload, resource, finished_at, max_attempts, created_by)
+         values ($1, $2, 'scheduled-report', 'succeeded', jsonb_build_object('schedule_id', $2::uuid), $3, now(), 5, 'job:1')`,
+        values,
+      )
+    }
     await client.query('set session_replication_role = origin')
     await migrate(database.migrator, readMigrations(path.join(projectRoot, 'db/migrations')))
     const { rows } = await client.query(
@@ -106,6 +133,14 @@ test('the migration ends steps that a merge left running, and leaves those of op
     expect(rows).toEqual([
       { of: 'merged', gathering: 'partial', state: 'failed', code: 'cancelled', revision: 2 },
       { of: 'open', gathering: 'running', state: 'running', code: null, revision: 1 },
+    ])
+    const restricted = await client.query(
+      `select r.template_key, array[r.restriction_id, s.restriction_id, j.restriction_id]::text[] as all from app.report_schedule r
+         join app.job_schedule s using (tenant_id, schedule_id) join app.job j on j.job_id = r.schedule_id order by 1`,
+    )
+    expect(restricted.rows).toEqual([
+      { template_key: 'investigation-pack', all: [restriction_id, restriction_id, restriction_id] },
+      { template_key: 'programme-overview', all: [null, null, null] },
     ])
   } finally {
     await client.end()

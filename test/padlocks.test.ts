@@ -22,6 +22,11 @@ const WITHOUT_PADLOCK: Readonly<Record<string, string>> = {
   'console/src/areas/providers/settle-call.tsx': 'is a part of the page of the call, which has it',
 }
 
+/** Operations whose parameter has the name of a restricted one. */
+const OF_ANOTHER_TABLE: Readonly<Record<string, string>> = {
+  getBatchSchedule: 'a schedule of batches has no restriction; one of reports has',
+}
+
 /** Names of the path parameters that identify a row of a table with restrictions. */
 function listParameters(): string[] {
   const schema = fs.readFileSync(path.join(projectRoot, 'docs/schema.sql'), 'utf8')
@@ -39,7 +44,9 @@ test('the response that shows a row of a table with restrictions has its restric
     .filter(({ method, path: route }) => method === 'GET' && parameters.some((name) => route.endsWith(`/:${name}`)))
     .map(({ id }) => id)
   expect(shown.length).toBeGreaterThan(5)
-  expect(shown.filter((id) => !restrictedOperations.some(({ operation }) => operation === id))).toEqual([])
+  expect(shown.filter((id) => !restrictedOperations.some(({ operation }) => operation === id))).toEqual(
+    Object.keys(OF_ANOTHER_TABLE),
+  )
 })
 
 test('the views of the console are found', () => {

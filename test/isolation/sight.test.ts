@@ -113,6 +113,7 @@ describe('a person without access', () => {
     hidden['hold_id'] = await find('hold', 'hold_id')
     hidden['investigation_id'] = await find('investigation', 'investigation_id')
     hidden['report_id'] = await find('report', 'report_id')
+    hidden['schedule_id'] = await find('report_schedule', 'schedule_id')
   })
 
   /** Of every table whose rows may belong to a restriction, also those that an example has inserted with one that is not in force. */
@@ -155,7 +156,7 @@ describe('a person without access', () => {
   const findHiddenParameter = ({ path }: Route): string | undefined =>
     Object.keys(hidden).find((name) => path.includes(`:${name}`))
   const named = tenantRoutes.filter(({ path }) =>
-    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|document_id|evidence_id|alert_id|look_id|investigation_id|report_id)\b/.test(
+    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|document_id|evidence_id|alert_id|look_id|investigation_id|report_id)\b|^\/reports\/schedules\/:/.test(
       path,
     ),
   )
@@ -262,6 +263,7 @@ describe('a person without access', () => {
         'listWorkClocks',
         'listEvents',
         'listHolds',
+        'listReportSchedules',
         'search job_id',
       ]),
     )

@@ -49,6 +49,7 @@ const restrictedTables = {
   mcp_call: 'call_id',
   provider_call: 'call_id',
   report: 'report_id',
+  report_schedule: 'schedule_id',
   restriction: 'restriction_id',
   source_payload: 'payload_id',
 } as const

@@ -251,7 +251,8 @@ export class JobRunner {
     await kernel.transactions.write(scope, async (tx: Tx) => {
       const schedule = await takeDueSchedule(tx, schedule_id)
       if (!schedule || schedule.still_busy) return
-      await kernel.jobs.enqueue(tx, { job_id, kind: schedule.kind, payload: schedule.payload, unlimited: true })
+      const { kind, payload, restriction_id } = schedule
+      await kernel.jobs.enqueue(tx, { job_id, kind, payload, restriction_id, unlimited: true })
       await updateScheduleStarted(tx, schedule_id, job_id)
     })
   }

@@ -35,5 +35,6 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     time_zone: 'UTC',
     paused: true,
     next_run_at: null,
+    restriction_id: null,
   })
 }

@@ -799,6 +799,155 @@ describe('a schedule', () => {
   })
 })
 
+describe('a schedule about a case', () => {
+  const newCase = async (name: string): Promise<string> => {
+    const body = { subject_id: await newSubject(name), playbook_key: 'edd-person' }
+    return (await t.make('POST /investigations', { body })).investigation_id
+  }
+  const toBody = (investigation_id: string, name: string) => ({
+    ...{ name, template: 'investigation-pack', parameters: { investigation_id }, formats: ['json'] },
+    ...{ cron: '0 6 * * mon', time_zone: 'UTC' },
+  })
+  let officer: string
+  let outsider: string
+  let investigation_id: string
+  let schedule_id: string
+  let restriction_id: string
+  let at: string
+
+  beforeAll(async () => {
+    officer = await t.token(['compliance_officer'], `user:${await t.newUser()}`)
+    outsider = (await w.person(t.tenant_id, ['compliance_officer', 'auditor', 'analyst'])).token
+    investigation_id = await newCase('Ada Byron')
+    const created = await t.make('POST /reports/schedules', { token: officer, body: toBody(investigation_id, 'Ada') })
+    ;({ schedule_id } = created)
+    at = `/reports/schedules/${schedule_id}`
+    expect(created.restriction_id).toBeNull()
+    expect((await w.call(`GET ${at}`, { token: outsider })).status).toBe(200)
+    await t.make(`PUT /investigations/${investigation_id}/access`, {
+      body: { is_restricted: true, reason: 'Suspicion' },
+    })
+    ;({ restriction_id } = await t.make(`GET ${at}`))
+  })
+
+  /** As the job that the queue starts. */
+  async function runDue(): Promise<void> {
+    await alter(`update app.report_schedule set next_run_at = now() - interval '1 day' where schedule_id = $1`, [
+      schedule_id,
+    ])
+    const scope = { tenant_id: t.tenant_id, actor: 'job:test', sight: `restriction:${restriction_id}` } as const
+    await w.kernel.transactions.write(scope, (tx) => runIfDue(w.kernel, tx, schedule_id))
+  }
+
+  test('is hidden with the case, also in the record and by its name, and shown to people with access', async () => {
+    expect(restriction_id).toMatch(/^[0-9a-f-]{36}$/)
+    for (const token of [officer, outsider]) {
+      const { json } = await w.call('GET /reports/schedules', { token })
+      expect(json.items.map((one: { schedule_id: string }) => one.schedule_id)).not.toContain(schedule_id)
+      expect((await w.call(`GET ${at}`, { token })).status).toBe(404)
+      expect((await w.call(`PATCH ${at}`, { token, body: { paused: true } })).status).toBe(404)
+      expect((await w.call(`DELETE ${at}`, { token })).status).toBe(404)
+    }
+    const record = `GET /audit/objects/reports/${schedule_id}`
+    expect((await w.call(record, { token: outsider })).json.items ?? []).toEqual([])
+    const seen = (await t.make(record)).items as { operation: string }[]
+    expect(seen.map(({ operation }) => operation)).toEqual(
+      expect.arrayContaining(['createReportSchedule', 'getReportSchedule']),
+    )
+    const { rows } = await superuser.query('select restriction_id from app.job_schedule where schedule_id = $1', [
+      schedule_id,
+    ])
+    expect(rows).toEqual([{ restriction_id }])
+    const same = { ...toBody(investigation_id, 'Ada'), template: 'programme-overview', parameters: {} }
+    expect((await w.call('POST /reports/schedules', { token: outsider, body: same })).status).toBe(201)
+    expect((await w.call('POST /reports/schedules', { token: outsider, body: same })).json.code).toBe('duplicate')
+  })
+
+  test('makes no report for whoever does not see the case any more, and is paused with a reason that others see', async () => {
+    await runDue()
+    expect(await t.make(`GET ${at}`)).toMatchObject({
+      ...{ paused: true, next_run_at: null, last_report_id: null, restriction_id },
+      last_skipped: expect.stringContaining('may not see what it is about any more'),
+    })
+    const { items } = (await w.call(`GET /reports?schedule_id=${schedule_id}`, { token: officer })).json
+    expect(items).toEqual([])
+  })
+
+  test('makes reports that belong to the restriction, once somebody with access has resumed it', async () => {
+    const resumed = await t.make(`PATCH ${at}`, { body: { paused: false } })
+    expect(resumed).toMatchObject({ paused: false, restriction_id })
+    await runDue()
+    const { last_report_id, last_skipped } = await t.make(`GET ${at}`)
+    expect(last_skipped).toBeNull()
+    const { job_id, ...report } = await t.make(`GET /reports/${last_report_id}`)
+    expect(report).toMatchObject({ schedule_id, restriction_id })
+    for (const path of [`/reports/${last_report_id}`, `/jobs/${job_id}`])
+      expect([path, (await w.call(`GET ${path}`, { token: officer })).status]).toEqual([path, 404])
+  })
+
+  test('is shown to an auditor in an emergency with its reports, with a record of it, and not after the access ended', async () => {
+    const mlro = await w.person(t.tenant_id, ['compliance_officer'])
+    const auditor = await w.person(t.tenant_id, ['auditor'])
+    await alter('update app.user_account set is_mlro = true where user_id = $1', [mlro.user_id])
+    const { last_report_id } = await t.make(`GET ${at}`)
+    const paths = [at, `/reports/${last_report_id}`, `/reports/${last_report_id}/manifest`]
+    const readAll = () =>
+      Promise.all(paths.map(async (path) => (await w.call(`GET ${path}`, { token: auditor.token })).status))
+    await t.runToEnd(await t.make(`GET /jobs/${(await t.make(`GET /reports/${last_report_id}`)).job_id}`))
+    expect(await readAll()).toEqual([404, 404, 404])
+    const body = { user_id: auditor.user_id, hours: 1, reason: 'Inspection' }
+    await t.make(`POST /restrictions/${restriction_id}/break-glass`, { token: mlro.token, body })
+    expect(await readAll()).toEqual([200, 200, 200])
+    // A job of the auditor that begins after the access has ended reads nothing.
+    const late = await w.call(`POST /reports/${last_report_id}/verify`, { token: auditor.token })
+    for (const table of ['restriction_access', 'restriction_person'])
+      await alter(
+        `update app.${table} set until = now() - interval '1 s' ${table === 'restriction_access' ? `, granted_at = now() - interval '1 h'` : ''}
+          where restriction_id = $1 and principal = $2`,
+        [restriction_id, auditor.principal],
+      )
+    expect(await readAll()).toEqual([404, 404, 404])
+    expect((await t.runToEnd(late.json))['state']).toBe('failed')
+    const { items } = await t.make(`GET /restrictions/${restriction_id}/access-log?limit=200`)
+    const read = items.filter(({ actor }: { actor: string }) => actor === auditor.principal)
+    expect(read.map(({ operation }: { operation: string }) => operation)).toEqual(
+      expect.arrayContaining(['getReportSchedule', 'getReport', 'getReportManifest', 'verifyReport']),
+    )
+  })
+
+  test('is not changed into one about another case, and never loses its restriction', async () => {
+    const parameters = { investigation_id: await newCase('Ada King') }
+    const changed = await w.call(`PATCH ${at}`, { token: await t.token(), body: { parameters } })
+    expect([changed.json.code, changed.json.errors[0].pointer]).toEqual(['report_invalid', '#/parameters'])
+    const lose = inTenant((tx) =>
+      tx.run('update app.report_schedule set restriction_id = null where schedule_id = $1', [schedule_id]),
+    )
+    await expect(lose).rejects.toMatchObject({ code: 'PB002' })
+  })
+
+  test('is shown again when the case is released', async () => {
+    await t.make(`PUT /investigations/${investigation_id}/access`, {
+      body: { is_restricted: false, reason: 'Not confirmed' },
+    })
+    const { json } = await w.call(`GET ${at}`, { token: outsider })
+    expect(json).toMatchObject({ schedule_id, restriction_id: null, last_report_id: expect.any(String) })
+    // What a schedule made last is hidden where the report is, although the schedule is not.
+    const { restriction_id: of } = await t.make('POST /restrictions', { body: { purpose: 'Another case' } })
+    await alter('update app.report set restriction_id = $2 where report_id = $1', [json.last_report_id, of])
+    expect((await w.call(`GET ${at}`, { token: outsider })).json.last_report_id).toBeNull()
+  })
+
+  test('has a name that can be read, and that changes nothing beside it', async () => {
+    for (const name of [' ', '\u200b', 'Weekly \u202egnp.exe']) {
+      const { status } = await w.call('POST /reports/schedules', {
+        token: outsider,
+        body: toBody(investigation_id, name),
+      })
+      expect([name, status]).toEqual([name, 422])
+    }
+  })
+})
+
 describe('PDF files', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-printing-'))
   afterAll(() => fs.rmSync(folder, { recursive: true, force: true }))

@@ -9,6 +9,7 @@ import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { describeSkip, describeTimes } from '#console/ui/schedule/schedule-texts.ts'
 import { Section } from '#console/ui/section.tsx'
 import { type ReportSchedule, type ReportTemplate, toTemplateTitle } from './report-queries.ts'
@@ -81,6 +82,7 @@ function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; r
         <Text span size="sm" fw={500}>
           {name}
         </Text>
+        <RestrictionMark restriction_id={schedule.restriction_id} />
         <Text size="xs" c="dimmed">
           {describeTimes(schedule.cron)}, {schedule.time_zone}
         </Text>

@@ -16,6 +16,8 @@ export interface DueSchedule {
   readonly name: string
   readonly kind: string
   readonly payload: unknown
+  /** Of the job that it starts. */
+  readonly restriction_id: string | null
   /** Whether the job it started last is unfinished. */
   readonly still_busy: boolean
 }
@@ -29,7 +31,7 @@ export const takeDueSchedule = (tx: Tx, schedule_id: string) =>
     `update app.job_schedule s
         set next_run_at = next_run_at + ceil(extract(epoch from now() - next_run_at) / every_s + 1e-6) * every_s * interval '1 s'
       where tenant_id = $1 and schedule_id = $2 and enabled and next_run_at <= now()
-     returning schedule_id, name, kind, payload, exists (select 1 from app.job j where j.tenant_id = $1 and j.job_id = s.last_job_id
+     returning schedule_id, name, kind, payload, restriction_id, exists (select 1 from app.job j where j.tenant_id = $1 and j.job_id = s.last_job_id
                                                             and j.state in ('queued', 'running')) as still_busy`,
     [tx.tenant_id, schedule_id],
   )

@@ -97,6 +97,28 @@ describe('schedules', () => {
     expect(await lookAt('secondly', first_at)).toMatchObject({ is_future: true, steps: 1 })
   })
 
+  test('start jobs that belong to their restriction', async () => {
+    await plan('hidden', 86_400, 3600)
+    const restriction_id = uuidv7()
+    await w.inTenant(tenant, async (tx) => {
+      await tx.run(
+        `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, imposed_at, imposed_by, created_by)
+         values ($1, $2, 'x', true, now(), $3, $3)`,
+        [tenant, restriction_id, tx.actor],
+      )
+      await tx.run(
+        'update app.job_schedule set restriction_id = $2, next_run_at = now() where tenant_id = $1 and name = $3',
+        [tenant, restriction_id, 'hidden'],
+      )
+    })
+    w.startRunner(1)
+    await waitUntil('it has run', () => ran.includes('hidden'))
+    const jobs = await w.inTenant(tenant, (tx) =>
+      tx.query("select restriction_id from app.job where tenant_id = $1 and kind = 'test-job'", [tenant]),
+    )
+    expect(jobs).toEqual([{ restriction_id }])
+  })
+
   test('do not enqueue another job while their last one is unfinished', async () => {
     const goOn = latch()
     hold = goOn.opened

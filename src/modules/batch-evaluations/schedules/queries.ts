@@ -168,11 +168,18 @@ export const removeSchedule = (tx: Tx, schedule_id: string) =>
 /** Sets when a worker handles the schedule; until it has set the next time, a worker tries again every `again_s` seconds. */
 export const upsertWakeUp = (
   tx: Tx,
-  waking: { schedule_id: string; kind: string; again_s: number; next_run_at: string | null },
+  waking: {
+    readonly schedule_id: string
+    readonly kind: string
+    readonly again_s: number
+    readonly next_run_at: string | null
+    /** Of the jobs that it starts. */
+    readonly restriction_id?: string | null
+  },
 ) =>
   tx.run(
-    `insert into app.job_schedule (tenant_id, schedule_id, name, kind, payload, every_s, enabled, next_run_at)
-     values ($1, $2, $3 || ' ' || $2::uuid, $3, $4::jsonb, $5, $6::timestamptz is not null, coalesce($6, now()))
+    `insert into app.job_schedule (tenant_id, schedule_id, name, kind, payload, every_s, enabled, next_run_at, restriction_id)
+     values ($1, $2, $3 || ' ' || $2::uuid, $3, $4::jsonb, $5, $6::timestamptz is not null, coalesce($6, now()), $7)
      on conflict on constraint job_schedule_pkey do update set enabled = excluded.enabled, next_run_at = excluded.next_run_at`,
     [
       tx.tenant_id,
@@ -181,6 +188,7 @@ export const upsertWakeUp = (
       JSON.stringify({ schedule_id: waking.schedule_id }),
       waking.again_s,
       waking.next_run_at,
+      waking.restriction_id ?? null,
     ],
   )
 

@@ -1,8 +1,10 @@
 /** SQL of schedules of reports. The row in job_schedule, which wakes a worker, is always changed together with a schedule. */
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { ReportFormatName } from '../model.ts'
+import { isComplete } from '../queries.ts'
 
 /** The members that people set. */
 export interface ScheduleSettings {
@@ -15,11 +17,17 @@ export interface ScheduleSettings {
   readonly paused: boolean
   readonly next_run_at: string | null
 }
-export interface NewSchedule extends ScheduleSettings {
+interface ScheduleIdentity extends ScheduleSettings {
   readonly schedule_id: string
   readonly template_key: string
 }
-export interface ScheduleRow extends NewSchedule {
+export interface NewSchedule extends ScheduleIdentity {
+  /** Of what its reports are about; null: that has none. */
+  readonly restriction_id: string | null
+}
+export interface ScheduleRow extends ScheduleIdentity {
+  /** While it is in force. */
+  readonly restriction_id: string | null
   readonly last_run_at: string | null
   readonly last_report_id: string | null
   readonly last_skipped: string | null
@@ -30,8 +38,10 @@ export interface ScheduleRow extends NewSchedule {
   readonly updated_by: string
 }
 
-const columns = `schedule_id, name, template_key, parameters, formats, locale, cron, time_zone, paused, next_run_at, last_run_at, last_report_id,
-  last_skipped, revision, created_at, created_by, updated_at, updated_by`
+const columns = `schedule_id, name, template_key, parameters, formats, locale, cron, time_zone, paused, next_run_at, last_run_at,
+  (select r.report_id from app.report r where r.tenant_id = report_schedule.tenant_id and r.report_id = last_report_id and ${isComplete})
+    as last_report_id,
+  last_skipped, ${restrictionInForce()}, revision, created_at, created_by, updated_at, updated_by`
 
 /** Counts up to `most`. */
 export const countSchedules = async (tx: Tx, most: number): Promise<number> =>
@@ -57,18 +67,28 @@ export const findSchedule = (tx: Tx, schedule_id: string) =>
     schedule_id,
   ])
 
+export interface LockedSchedule extends ScheduleRow {
+  readonly now: string
+  readonly is_due: boolean
+  /** In force or not. */
+  readonly own_restriction_id: string | null
+  /** Whether whoever set it may see it now. */
+  readonly is_seen: boolean
+}
+
 /** Serializes changes and runs of a schedule. The clock of the database decides whether it is due. */
 export const lockSchedule = (tx: Tx, schedule_id: string) =>
-  tx.find<ScheduleRow & { readonly now: string; readonly is_due: boolean }>(
-    `select ${columns}, now() as now, coalesce(next_run_at <= now(), false) as is_due from app.report_schedule
-      where tenant_id = $1 and schedule_id = $2 for update`,
+  tx.find<LockedSchedule>(
+    `select ${columns}, now() as now, coalesce(next_run_at <= now(), false) as is_due, restriction_id as own_restriction_id,
+            app.may_see(updated_by, restriction_id) as is_seen
+       from app.report_schedule where tenant_id = $1 and schedule_id = $2 for update`,
     [tx.tenant_id, schedule_id],
   )
 
 export const insertSchedule = (tx: Tx, row: NewSchedule) =>
   tx.run(
     `insert into app.report_schedule (tenant_id, schedule_id, name, template_key, parameters, formats, locale, cron, time_zone, paused,
-       next_run_at, created_by, updated_by) values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10, $11, $12, $12)`,
+       next_run_at, created_by, updated_by, restriction_id) values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10, $11, $12, $12, $13)`,
     [
       tx.tenant_id,
       row.schedule_id,
@@ -82,6 +102,7 @@ export const insertSchedule = (tx: Tx, row: NewSchedule) =>
       row.paused,
       row.next_run_at,
       tx.actor,
+      row.restriction_id,
     ],
   )
 
@@ -112,7 +133,7 @@ export const updateScheduleAfterRun = (
   run: Pick<ScheduleRow, 'next_run_at' | 'last_report_id' | 'last_skipped'>,
 ) =>
   tx.run(
-    `update app.report_schedule set next_run_at = $3, last_run_at = now(), last_report_id = $4, last_skipped = $5, revision = revision + 1
+    `update app.report_schedule set next_run_at = $3, last_run_at = now(), last_report_id = coalesce($4, last_report_id), last_skipped = $5, revision = revision + 1
       where tenant_id = $1 and schedule_id = $2`,
     [tx.tenant_id, schedule_id, run.next_run_at, run.last_report_id, run.last_skipped],
   )
@@ -141,6 +162,7 @@ export const scheduleErasure = createErasureClass('report-schedules', 'Names and
     id: 'r.schedule_id',
     owner: `case when r.parameters ->> 'subject_id' ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then (r.parameters ->> 'subject_id')::uuid end`,
     text: `concat_ws(E'\\n', r.name, r.last_skipped, app.json_texts(r.parameters))`,
+    restriction: 'r.restriction_id',
     set: `name = 'erased ' || r.schedule_id, paused = true, next_run_at = null, last_skipped = 'Its subject was erased.', revision = r.revision + 1`,
     by_mark: `name = case when ${without('name', 'erase_text')} = r.name then r.name else 'erased ' || r.schedule_id end,
         parameters = ${without('parameters', 'erase_texts')}, last_skipped = ${without('last_skipped', 'erase_text')},

@@ -1,5 +1,6 @@
 /** Schedules of recurring reports. */
 import type { AuditNotes } from '#kernel/audit/record.ts'
+import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound } from '#kernel/problem.ts'
@@ -41,7 +42,7 @@ export const scheduleRoutes = [
     id: 'createReportSchedule',
     summary: 'Make a report on a schedule',
     description:
-      'Each due time requests one report without anything restricted. Times that nobody could serve are made up for once. A run is skipped, and says why, where the report could not be requested. It is paused when what it is about was erased, or when the person who set it was deactivated; another person resumes it.',
+      'Each due time requests one report. Nothing restricted is in it, except that a schedule about a case, its reports and their jobs belong to the restriction of the case. Times that nobody could serve are made up for once. A run is skipped, and says why, where the report could not be requested. It is paused when what it is about was erased, or when whoever set it was deactivated or may not see the case any more; another person resumes it.',
     roles: ['compliance_officer'],
     tx: 'write',
     uses: ['jobs', 'modules', 'printing'],
@@ -53,9 +54,19 @@ export const scheduleRoutes = [
     revisioned: true,
     location: ({ schedule_id }) => `/reports/schedules/${schedule_id}`,
     links: { getReportSchedule: { schedule_id: 'schedule_id' } },
-    problems: ['schedule_invalid', 'report_invalid', 'format_unavailable', 'erased', 'duplicate', 'conflict'],
+    // not_found: a repeated request, after the access to what it created was revoked.
+    problems: [
+      'not_found',
+      'schedule_invalid',
+      'report_invalid',
+      'format_unavailable',
+      'erased',
+      'duplicate',
+      'conflict',
+    ],
   }).handle(async ({ tx, body, kernel, actor, audit }) => {
     const schedule = await createSchedule(kernel, tx, body, actor)
+    await noteRestriction({ tx, audit }, 'report_schedule', schedule.schedule_id)
     recordSettings(audit, null, schedule)
     return schedule
   }),
@@ -64,12 +75,16 @@ export const scheduleRoutes = [
     id: 'getReportSchedule',
     summary: 'One schedule of reports with its next and its last run',
     roles: readers,
-    tx: 'one',
+    tx: 'read',
     params: ScheduleParams,
     reply: [200, Schedule],
     revisioned: true,
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => assertFound(await findSchedule(tx, params.schedule_id))),
+  }).handle(async (input) => {
+    const schedule = assertFound(await findSchedule(input.tx, input.params.schedule_id))
+    await noteRestriction(input, 'report_schedule', schedule.schedule_id)
+    return schedule
+  }),
 
   tenantRoute('PATCH /reports/schedules/:schedule_id', {
     id: 'updateReportSchedule',
@@ -89,6 +104,7 @@ export const scheduleRoutes = [
   }).handle(async ({ tx, params, body, kernel, actor, request, audit }) => {
     const change = { body, request, roles: actor.roles }
     const { before, after } = await changeSchedule(kernel, tx, params.schedule_id, change)
+    await noteRestriction({ tx, audit }, 'report_schedule', params.schedule_id)
     recordSettings(audit, before, after)
     return after
   }),
@@ -102,6 +118,7 @@ export const scheduleRoutes = [
     reply: [204, null],
     problems: ['not_found'],
   }).handle(async ({ tx, params, audit }) => {
+    await noteRestriction({ tx, audit }, 'report_schedule', params.schedule_id)
     recordSettings(audit, await deleteSchedule(tx, params.schedule_id), null)
     return undefined
   }),

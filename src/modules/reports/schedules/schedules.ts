@@ -17,13 +17,16 @@ import {
   expectLocale,
   expectParameters,
   getTemplate,
+  refuse,
 } from '../create-report.ts'
 import {
   countSchedules,
   findSchedule,
   insertSchedule,
   isDeactivated,
+  type LockedSchedule,
   lockSchedule,
+  type NewSchedule,
   removeSchedule,
   type ScheduleRow,
   updateSchedule,
@@ -38,8 +41,16 @@ const MAX_SCHEDULES = 100
 /** When a job fails to handle a due time, another one tries again. */
 const RETRY_AFTER_S = 60
 
-const scheduleWakeUp = (tx: Tx, schedule_id: string, next_run_at: string | null) =>
-  scheduleTimes.upsertWakeUp(tx, { schedule_id, kind: SCHEDULED_REPORT, again_s: RETRY_AFTER_S, next_run_at })
+/** The job that is started then belongs to the restriction too: it sees what the reports are about, and nothing else that is restricted. */
+const scheduleWakeUp = (
+  tx: Tx,
+  { schedule_id, next_run_at, restriction_id }: Pick<NewSchedule, 'schedule_id' | 'next_run_at' | 'restriction_id'>,
+) =>
+  scheduleTimes.upsertWakeUp(tx, {
+    ...{ schedule_id, restriction_id, next_run_at },
+    kind: SCHEDULED_REPORT,
+    again_s: RETRY_AFTER_S,
+  })
 
 interface Caller {
   readonly roles: readonly string[]
@@ -57,14 +68,16 @@ export async function createSchedule(
   expectLocale(request)
   await template.check?.(tx, parameters)
   const formats = await chooseFormats(kernel, request.formats)
+  const restriction_id = (await template.findRestriction?.(tx, parameters)) ?? null
   const next = scheduleTimes.getNextRun({ cron, time_zone }, await scheduleTimes.findNow(tx))
   if ((await countSchedules(tx, MAX_SCHEDULES)) === MAX_SCHEDULES)
     fail('conflict', `A tenant has ${MAX_SCHEDULES} schedules of reports at most. Remove one.`)
   const schedule_id = uuidv7()
   const next_run_at = paused ? null : next
   const settings = { name, parameters, formats, locale, cron, time_zone, paused, next_run_at }
-  await insertSchedule(tx, { ...settings, schedule_id, template_key: template.key })
-  await scheduleWakeUp(tx, schedule_id, next_run_at)
+  const schedule = { ...settings, schedule_id, template_key: template.key, restriction_id }
+  await insertSchedule(tx, schedule)
+  await scheduleWakeUp(tx, schedule)
   return assertFound(await findSchedule(tx, schedule_id))
 }
 
@@ -84,11 +97,16 @@ export async function changeSchedule(kernel: CreateCapabilities, tx: Tx, schedul
   expectParameters(template, wanted.parameters)
   expectLocale(wanted)
   await template.check?.(tx, wanted.parameters)
+  const restriction_id = before.own_restriction_id
+  const own = (await template.findRestriction?.(tx, wanted.parameters)) ?? restriction_id
+  // What is recorded of it, and the reports that it made, are hidden with what it was about.
+  if (own !== restriction_id)
+    refuse('parameters', 'A schedule about one case is not changed into one about another. Make a new one.')
   const keeps = wanted.cron === before.cron && wanted.time_zone === before.time_zone && before.next_run_at !== null
   const next = keeps ? before.next_run_at : scheduleTimes.getNextRun(wanted, before.now)
   const next_run_at = wanted.paused ? null : next
   const after = assertFound(await updateSchedule(tx, schedule_id, { ...wanted, next_run_at }))
-  await scheduleWakeUp(tx, schedule_id, next_run_at)
+  await scheduleWakeUp(tx, { schedule_id, next_run_at, restriction_id })
   return { before, after }
 }
 
@@ -114,30 +132,38 @@ async function tryRequest(kernel: CreateCapabilities, tx: Tx, schedule: Schedule
 }
 
 const LEFT = 'The person who set it was deactivated. Somebody else resumes it.'
+const UNSEEN = 'Whoever set it may not see what it is about any more. Somebody who may see it resumes it.'
 
 /** All missed due times together get one report; the next due time is the first one in the future. */
 export async function runIfDue(kernel: CreateCapabilities, tx: Tx, schedule_id: string) {
   const schedule = await lockSchedule(tx, schedule_id)
   if (!schedule?.is_due) {
     // An erasure pauses a schedule without its wake-up.
-    if (schedule?.paused) await scheduleWakeUp(tx, schedule_id, null)
+    if (schedule?.paused) await wakeAt(tx, schedule, null)
     return null
   }
-  if (await isDeactivated(tx, schedule.updated_by)) {
-    await pause(tx, schedule_id, LEFT)
-    return { schedule_id, last_report_id: schedule.last_report_id, last_skipped: LEFT }
+  const reason = (await isDeactivated(tx, schedule.updated_by)) ? LEFT : schedule.is_seen ? null : UNSEEN
+  if (reason !== null) {
+    await pause(tx, schedule, reason)
+    return { schedule_id, last_report_id: schedule.last_report_id, last_skipped: reason }
   }
   const { is_over, ...run } = await tryRequest(kernel, tx, schedule)
-  if (is_over) await pause(tx, schedule_id, run.last_skipped ?? 'Erased.')
+  if (is_over) await pause(tx, schedule, run.last_skipped ?? 'Erased.')
   else {
     const next_run_at = scheduleTimes.getNextRun(schedule, schedule.now)
     await updateScheduleAfterRun(tx, schedule_id, { ...run, next_run_at })
-    await scheduleWakeUp(tx, schedule_id, next_run_at)
+    await wakeAt(tx, schedule, next_run_at)
   }
   return { schedule_id, ...run }
 }
 
-async function pause(tx: Tx, schedule_id: string, reason: string): Promise<void> {
-  await updateSchedulePaused(tx, schedule_id, reason)
-  await scheduleWakeUp(tx, schedule_id, null)
+const wakeAt = (
+  tx: Tx,
+  { schedule_id, own_restriction_id: restriction_id }: LockedSchedule,
+  next_run_at: string | null,
+) => scheduleWakeUp(tx, { schedule_id, restriction_id, next_run_at })
+
+async function pause(tx: Tx, schedule: LockedSchedule, reason: string): Promise<void> {
+  await updateSchedulePaused(tx, schedule.schedule_id, reason)
+  await wakeAt(tx, schedule, null)
 }

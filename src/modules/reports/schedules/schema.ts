@@ -7,17 +7,22 @@ import {
   nullable,
   pageOf,
   pageQuery,
+  RestrictionInForce,
   Revision,
   Slug,
   Timestamp,
   Type,
   text,
+  titleText,
 } from '#kernel/schema.ts'
 import { scheduleTimes } from '#modules/batch-evaluations/index.ts'
 import { reportFormats } from '../model.ts'
 import { Format, Formats, Locale, Parameters } from '../schema.ts'
 
-const Name = text(100, { description: 'Its name, unique in the tenant.', examples: ['Monthly overview'] })
+const Name = titleText(100, {
+  description: 'Its name, unique in the tenant; of schedules about a case, unique among those of the case.',
+  examples: ['Monthly overview'],
+})
 const { Cron, Paused, TimeZone } = scheduleTimes
 
 export const ScheduleRequest = closed({
@@ -51,7 +56,7 @@ export const ScheduleQuery = closed({ ...pageQuery })
 export const Schedule = closed(
   {
     schedule_id: Id(),
-    name: Name,
+    name: text(100),
     template_key: Slug(),
     parameters: Parameters,
     formats: listOf(Format, reportFormats.length),
@@ -67,6 +72,7 @@ export const Schedule = closed(
     created_by: text(200),
     updated_at: Timestamp({ description: 'When somebody changed it last.' }),
     updated_by: text(200),
+    restriction_id: RestrictionInForce(),
     revision: Revision,
   },
   { title: 'ReportSchedule' },
