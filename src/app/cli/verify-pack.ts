@@ -105,22 +105,73 @@ export interface PackReport {
 
 const sha256 = (bytes: Buffer | string): string => hash('sha256', bytes, 'hex')
 
-function readJson<T>(files: ReadonlyMap<string, Buffer>, name: string): T | null {
+function parseJson(files: ReadonlyMap<string, Buffer>, name: string): unknown {
   try {
-    const value: unknown = JSON.parse(files.get(name)?.toString('utf8') ?? 'null')
-    return typeof value === 'object' ? (value as T) : null
+    return JSON.parse(files.get(name)?.toString('utf8') ?? 'null')
   } catch {
     return null
   }
 }
 
+function readObject<T>(files: ReadonlyMap<string, Buffer>, name: string): T | null {
+  const value = parseJson(files, name)
+  return isObject(value) ? (value as T) : null
+}
+
+const readList = (files: ReadonlyMap<string, Buffer>, name: string): Json[] => {
+  const value = parseJson(files, name)
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+type Form = Readonly<Record<string, (value: unknown) => boolean>>
+const isListOf =
+  (...texts: readonly string[]) =>
+  (value: unknown): boolean =>
+    Array.isArray(value) && value.every((item) => isObject(item) && texts.every((text) => isText(item[text])))
+const isOptional =
+  (check: (value: unknown) => boolean) =>
+  (value: unknown): boolean =>
+    value === undefined || check(value)
+
+const signedForm: Form = {
+  ...{ format: isText, key_id: isText, public_key: isText, signature: isText, investigation_id: isText },
+  earlier_keys: isListOf('public_key', 'succession'),
+}
+const forms: Readonly<Record<string, Form>> = {
+  'seal.json': {
+    ...signedForm,
+    ...{ proposal: isObject, steps: isListOf(), tasks: isListOf(), information_requests: isListOf() },
+    evidence: isListOf('evidence_id', 'content_hash'),
+    files: isOptional(isListOf('name', 'salted_sha256')),
+  },
+  'manifest.json': {
+    ...signedForm,
+    files: isListOf('name', 'sha256'),
+    changed: isOptional((value) => Array.isArray(value) && value.every(isText)),
+  },
+}
+
+/** What keeps seal and manifest from being read at all, whoever signed them. */
+const findFormFaults = (files: ReadonlyMap<string, Buffer>): string[] =>
+  Object.entries(forms).flatMap(([name, form]) => {
+    if (!files.has(name)) return [`${name} is missing.`]
+    const value = parseJson(files, name)
+    if (!isObject(value)) return [`${name} is not a JSON object.`]
+    const wrong = Object.keys(form).filter((member) => !form[member]?.(value[member]))
+    return wrong.map((member) => `${name}: ${member} is missing or not of the form that an archive has.`)
+  })
+
 export async function examinePack(bytes: Buffer, key?: string): Promise<PackReport> {
   const read = await readArchive(bytes, MAX_BYTES)
   const files: ReadonlyMap<string, Buffer> = 'files' in read ? read.files : new Map()
-  const seal = readJson<Seal>(files, 'seal.json')
-  const manifest = readJson<PackManifest>(files, 'manifest.json')
-  const missing = 'message' in read ? read.message : 'It holds no seal or no manifest.'
-  const faults = seal && manifest ? findPackFaults(files, seal, manifest, key) : [missing]
+  const unreadable = 'message' in read ? [read.message] : findFormFaults(files)
+  const isReadable = unreadable.length === 0
+  const seal = isReadable ? readObject<Seal>(files, 'seal.json') : null
+  const manifest = isReadable ? readObject<PackManifest>(files, 'manifest.json') : null
+  const faults = seal && manifest ? findPackFaults(files, seal, manifest, key) : unreadable
   return {
     faults,
     changed: manifest ? listChanged(files, manifest) : [],
@@ -131,7 +182,7 @@ export async function examinePack(bytes: Buffer, key?: string): Promise<PackRepo
     outcome: seal?.outcome ?? null,
     proposed_by: seal?.proposal?.proposed_by ?? null,
     closed_by: seal?.closed_by ?? null,
-    people: readJson<Record<string, string>>(files, 'people.json') ?? {},
+    people: readObject<Record<string, string>>(files, 'people.json') ?? {},
     key_id: seal?.key_id ?? null,
     files: files.size,
     evidence: seal?.evidence?.length ?? 0,
@@ -197,7 +248,7 @@ function findRowFaults(files: ReadonlyMap<string, Buffer>, seal: Seal): string[]
     ['information-requests.json', 'request_id', seal.information_requests, ['state', 'evidence_id', 'revision']],
   ]
   return parts.flatMap(([name, key, sealed, members]) => {
-    const listed = readJson<Json[]>(files, name) ?? []
+    const listed = readList(files, name)
     const toText = (row: Json) => canonicalJson(members.map((member) => row[member] ?? null))
     const now = new Map(listed.map((row) => [row[key], toText(row)]))
     const isSame = listed.length === sealed.length && sealed.every((row) => now.get(row[key]) === toText(row))
@@ -208,7 +259,7 @@ function findRowFaults(files: ReadonlyMap<string, Buffer>, seal: Seal): string[]
 const CASE = 'investigation.json'
 
 function listChanged(files: ReadonlyMap<string, Buffer>, { state, changed = [] }: PackManifest): string[] {
-  const now = state ?? readJson<{ state: string }>(files, CASE)?.state
+  const now = state ?? readObject<{ state: string }>(files, CASE)?.state
   return [...(now === undefined || now === 'closed' ? [] : [`the case is ${now}`]), ...changed]
 }
 
@@ -240,7 +291,7 @@ function toProposed(seal: Seal): Json {
 }
 
 function findEvidenceFaults(files: ReadonlyMap<string, Buffer>, { evidence }: Seal): string[] {
-  const listed = readJson<{ evidence_id: string; content_hash: string }[]>(files, 'evidence.json') ?? []
+  const listed = readList(files, 'evidence.json')
   const hashes = new Map(listed.map((item) => [item.evidence_id, item.content_hash]))
   return evidence
     .filter(({ evidence_id, content_hash }) => hashes.get(evidence_id) !== content_hash)

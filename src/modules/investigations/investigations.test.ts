@@ -441,6 +441,28 @@ describe('the way to an outcome', () => {
     const renamed = Buffer.from(pack.bytes)
     renamed.write('tosks.json', renamed.indexOf('tasks.json'))
     expect((await examinePack(renamed, key)).faults).toEqual([expect.stringContaining('tasks.json')])
+    // Whatever the two files hold is answered by what is wrong with them.
+    const entries = [...(await readFiles(pack.bytes))].map(([name, bytes]) => ({ name, bytes }))
+    const examineWith = async (name: string, content: string) =>
+      (
+        await examinePack(
+          await zipFiles(entries.map((one) => (one.name === name ? { name, bytes: Buffer.from(content) } : one))),
+        )
+      ).faults
+    for (const name of ['manifest.json', 'seal.json']) {
+      for (const content of ['[]', '[{}]', 'null', '7', '{'])
+        expect([content, await examineWith(name, content)]).toEqual([content, [`${name} is not a JSON object.`]])
+      expect(await examineWith(name, '{}')).toContainEqual(
+        `${name}: public_key is missing or not of the form that an archive has.`,
+      )
+    }
+    const shaped = JSON.stringify({
+      ...JSON.parse(`${(await readFiles(pack.bytes)).get('manifest.json')}`),
+      files: [null],
+    })
+    expect(await examineWith('manifest.json', shaped)).toEqual([
+      'manifest.json: files is missing or not of the form that an archive has.',
+    ])
     const seal = (await send(officer, `GET ${at}/seal`)).json
     expect(seal).toMatchObject({ seal_no: 1, earlier: [], outcome: 'INV_NO_SUSPICION' })
 
