@@ -493,9 +493,15 @@ describe('the way to an outcome', () => {
     expect((await send(officer, `POST ${at}/return`, { note: 'Look at March' })).json.state).toBe('open')
     const last = (await propose(analyst)).json.proposal
     expect(last.proposal_hash).toBe(next.proposal_hash)
-    expect((await close(officer, last.proposal_hash)).json.seals).toBe(2)
+    // Two who may close it at the same moment: one of them does, and it is sealed once.
+    const both = await Promise.all([officer, second].map((who) => close(who, last.proposal_hash)))
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(both.find(({ status }) => status === 200)?.json.seals).toBe(2)
+    expect(codesOf(both.find(({ status }) => status === 409) ?? { json: {} })).toContain('state')
+    expect((await read(investigation_id, second)).seals).toBe(2)
     const { items } = (await send(officer, `GET ${at}/timeline?limit=200`)).json
     expect(items.find(({ kind }: { kind: string }) => kind === 'reopened').note).toBe('New payments')
+    expect(items.filter(({ kind }: { kind: string }) => kind === 'closed')).toHaveLength(2)
     expect(items.map(({ kind }: { kind: string }) => kind)).toEqual(
       expect.arrayContaining(['closed', 'returned', 'evidence_detached', 'opened']),
     )
