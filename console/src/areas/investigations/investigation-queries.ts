@@ -25,6 +25,10 @@ export const evidenceKinds: Readonly<Record<Evidence['kind'], string>> = {
   external_reference: 'Reference',
 }
 
+/** Whether steps that need it can begin. */
+export const isSettled = (steps: readonly Step[], key: string): boolean =>
+  ['succeeded', 'skipped', 'waived'].includes(steps.find(({ step_key }) => step_key === key)?.state ?? '')
+
 /** First parts of the keys of everything that an act on a case may change. */
 export const touched = ['investigations', 'work', 'overview', 'alerts']
 /** The same after a change of its evidence. */

@@ -7,7 +7,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
-import { type Investigation, isOpen, type Step, touchedByEvidence } from './investigation-queries.ts'
+import { type Investigation, isOpen, isSettled, type Step, touchedByEvidence } from './investigation-queries.ts'
 
 interface StepActsProps {
   readonly investigation: Investigation
@@ -77,6 +77,31 @@ export function StepActs({ investigation, step }: StepActsProps) {
       </Group>
       {act === 'waive' && <WaiveDialog path={path} name={name} onClose={() => setAct(null)} />}
       {act === 'settle' && <SettleDialog path={path} name={name} onClose={() => setAct(null)} />}
+    </>
+  )
+}
+
+/** Can begin, or waits for a credential or its provider. */
+const isLeft = (steps: readonly Step[], { state, needs, not_before }: Step): boolean =>
+  state === 'pending' ? needs.every((key) => isSettled(steps, key)) : state === 'waiting' && not_before !== null
+
+/** Where the job was cancelled or failed: all that it left begins together. */
+export function BeginLeftSteps({ investigation }: { readonly investigation: Investigation }) {
+  const may = usePermission()
+  const { investigation_id, steps, gathering } = investigation
+  const begin = useApiMutation(
+    () =>
+      probity.POST('/api/investigations/{investigation_id}/steps/retry', { params: { path: { investigation_id } } }),
+    { invalidates: touchedByEvidence, successMessage: 'Steps restarted' },
+  )
+  const isStopped = isOpen(investigation) && gathering !== 'running' && gathering !== 'none'
+  if (!isStopped || !may('retryInvestigationSteps') || !steps.some((step) => isLeft(steps, step))) return null
+  return (
+    <>
+      <ProblemNote problem={begin.problem} />
+      <Button size="compact-xs" variant="default" loading={begin.isRunning} onClick={() => begin.run(undefined)}>
+        Begin the remaining steps
+      </Button>
     </>
   )
 }

@@ -11,8 +11,8 @@ import { Principal } from '#console/ui/principal.tsx'
 import { AddStep } from './add-step.tsx'
 import { isNotNeeded, StepState } from './case-badges.tsx'
 import { toStepElement } from './case-pointers.ts'
-import { type Investigation, isOpen, type Step } from './investigation-queries.ts'
-import { StepActs } from './step-acts.tsx'
+import { type Investigation, isOpen, isSettled, type Step } from './investigation-queries.ts'
+import { BeginLeftSteps, StepActs } from './step-acts.tsx'
 import { describeReason, type StepCondition } from './step-reasons.ts'
 import { Tasks } from './tasks.tsx'
 import { useStepConditions } from './use-step-conditions.ts'
@@ -50,6 +50,7 @@ export function StepsColumn({ investigation, isAdding, onAdding }: StepsColumnPr
             {String(gathering_problem['detail'] ?? 'Nothing could be gathered.')}
           </Text>
         )}
+        <BeginLeftSteps investigation={investigation} />
         <ol className="case-steps">
           {steps.map((step) => (
             <StepItem
@@ -163,9 +164,6 @@ function StepItem({ step, condition, investigation }: StepItemProps) {
     </li>
   )
 }
-
-const isSettled = (steps: readonly Step[], key: string): boolean =>
-  ['succeeded', 'skipped', 'waived'].includes(steps.find(({ step_key }) => step_key === key)?.state ?? '')
 
 /** Duration, attempts and cost. */
 function StepFigures({ step: { started_at, ended_at, attempt, cost, kind } }: { readonly step: Step }) {

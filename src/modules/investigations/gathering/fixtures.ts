@@ -2,7 +2,7 @@
 import { newUnknownCall } from '#modules/providers/fixtures.ts'
 import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import type { Fixtures } from '#test/support/operation-fixture.ts'
-import { takeSteps, updateStepCall, updateStepEnd } from './queries.ts'
+import { endAbandonedGathering, takeSteps, updateStepCall, updateStepEnd } from './queries.ts'
 
 type NewCase = (t: ExampleTenant) => Promise<{ investigation_id: string }>
 
@@ -23,6 +23,15 @@ async function newEndedStep(t: ExampleTenant, newCase: NewCase, state: 'failed' 
   return { investigation_id, step_key }
 }
 
+/** Its job was cancelled before a step began. */
+async function newLeftCase(t: ExampleTenant, newCase: NewCase) {
+  const { investigation_id } = await newCase(t)
+  const { gathering_job_id } = await t.make(`GET /investigations/${investigation_id}`)
+  await t.make(`POST /jobs/${gathering_job_id}/cancel`)
+  await t.write((tx) => endAbandonedGathering(tx))
+  return { investigation_id }
+}
+
 export const createStepFixtures = (newCase: NewCase): Fixtures => ({
   createInvestigationStep: async (t) => ({
     params: await newCase(t),
@@ -33,6 +42,7 @@ export const createStepFixtures = (newCase: NewCase): Fixtures => ({
       with: { title: 'Compare the signatures', role: 'analyst' },
     },
   }),
+  retryInvestigationSteps: async (t) => ({ params: await newLeftCase(t, newCase) }),
   retryInvestigationStep: async (t) => ({ params: await newEndedStep(t, newCase, 'failed') }),
   settleInvestigationStep: async (t) => ({
     params: await newEndedStep(t, newCase, 'indeterminate'),

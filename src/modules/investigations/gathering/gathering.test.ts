@@ -441,6 +441,20 @@ describe('workers', () => {
     expect([seen.gathering, states(seen)]).toEqual(['done', { registry: 'succeeded' }])
   })
 
+  test('all steps that a cancelled job left begin together by one act, and not while they are gathered', async () => {
+    await calls.connect()
+    const opened = await open(await publish([ask('a'), ask('b'), ask('c', { needs: ['b'] })]))
+    const retry = `POST /investigations/${opened.investigation_id}/steps/retry`
+    expect((await send(retry)).json).toMatchObject({ code: 'transition_not_allowed', detail: 'Gathering is running.' })
+    await t.make(`POST /jobs/${opened.job_id}/cancel`)
+    await scan()
+    const { job_id } = await t.make(retry)
+    w.startRunner(1)
+    const { seen } = await gathered({ ...opened, job_id })
+    expect([seen.gathering, states(seen)]).toEqual(['done', { a: 'succeeded', b: 'succeeded', c: 'succeeded' }])
+    expect((await send(retry)).json.detail).toBe('No step is left that was not begun.')
+  })
+
   test('steps that waited for their provider when the job was cancelled go on, by a retry of any of them', async () => {
     await calls.connect()
     answer(() => ({ status: 503 }))

@@ -13,7 +13,7 @@ import { toStep } from '../view.ts'
 import { lockStep, lockSteps, updateStepWaived } from './queries.ts'
 import { AddedStep, StepParams, StepSettlement, StepWaiver } from './schema.ts'
 import { continueGathering, GATHER, startGathering } from './start-gathering.ts'
-import { addStep, assertOutcomeLeft, beginAgain, settleStep } from './step-acts.ts'
+import { addStep, assertOutcomeLeft, beginAgain, beginLeft, settleStep } from './step-acts.ts'
 
 const workers = ['analyst', 'compliance_officer'] as const
 const uses = ['caches', 'encryption', 'forced_provider_mode', 'jobs', 'modules', 'plugin_policy', 'threads'] as const
@@ -57,6 +57,28 @@ export const stepRoutes: readonly Route[] = [
     const steps = await addStep(kernel, tx, row, body)
     audit.recordDiff(null, { step_key: body.step_key, kind: body.kind })
     return startGathering(kernel, tx, { ...row, steps }, [body.step_key])
+  }),
+
+  tenantRoute('POST /investigations/:investigation_id/steps/retry', {
+    id: 'retryInvestigationSteps',
+    summary: 'Begin all steps that a cancelled or failed job left',
+    description:
+      'Those that never began, and those that wait for a credential or their provider. A step that failed is begun again by itself.',
+    roles: workers,
+    tx: 'write',
+    uses,
+    params: InvestigationParams,
+    reply: [202, JobView],
+    starts: GATHER,
+    needs: 'provider',
+    executes: 'plugin',
+    runs_plugins_of: ['provider'],
+    problems: startProblems,
+  }).handle(async ({ tx, params, kernel, audit }) => {
+    const row = await lockOpenCase(tx, audit, params.investigation_id)
+    const keys = await beginLeft(kernel, tx, row)
+    audit.recordDiff({ gathering: row.gathering }, { gathering: 'running', steps: keys })
+    return startGathering(kernel, tx, { ...row, steps: keys.length }, keys)
   }),
 
   tenantRoute('POST /investigations/:investigation_id/steps/:step_key/retry', {

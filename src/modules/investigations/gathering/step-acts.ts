@@ -13,7 +13,7 @@ import { insertSteps } from '../opening/queries.ts'
 import { type InvestigationRow, listSteps, type StepRow } from '../queries.ts'
 import { isLeftOut, listApplying } from './left-out-steps.ts'
 import { updateStepAgain } from './queries.ts'
-import { isBlocked, isDeferred } from './step-states.ts'
+import { isBlocked, isDeferred, listStartable } from './step-states.ts'
 
 const MAX_STEPS = 100
 
@@ -21,10 +21,15 @@ type StepKernel = Capabilities<
   'caches' | 'encryption' | 'forced_provider_mode' | 'modules' | 'plugin_policy' | 'threads'
 >
 
-/** 424 and 503 where what it asks for cannot be asked now. */
-async function expectAskable(kernel: StepKernel, tx: Tx, { step_key, definition }: StepRow): Promise<void> {
-  const step = { ...definition, key: step_key, required: true } as unknown as playbookModel.PlaybookStep
-  await expectProviders(kernel, tx, { content: { steps: [step] } }, new Set([step_key]))
+/** 424 and 503 where what a required one of them asks for cannot be asked now. */
+async function expectAskable(
+  kernel: StepKernel,
+  tx: Tx,
+  rows: readonly Pick<StepRow, 'step_key' | 'definition' | 'is_required'>[],
+): Promise<void> {
+  const steps = rows.map(({ step_key: key, definition, is_required: required }) => ({ ...definition, key, required }))
+  const content = { steps: steps as unknown as playbookModel.PlaybookStep[] }
+  await expectProviders(kernel, tx, { content }, new Set(rows.map(({ step_key }) => step_key)))
 }
 
 /** The call that a new run goes on with; null: it makes a new one. An answer that was paid for is used, if it can be used now. */
@@ -58,7 +63,7 @@ export async function beginAgain(
     fail('transition_not_allowed', `The step is ${step.state}.`)
   if (isLeftOut(step) && !(await listApplying(kernel, tx, investigation, [step])).includes(step))
     fail('transition_not_allowed', 'Its condition does not apply to the subject.')
-  await expectAskable(kernel, tx, step)
+  await expectAskable(kernel, tx, [{ ...step, is_required: true }])
   await updateStepAgain(tx, investigation_id, step.step_key, await findUsableCall(kernel, tx, step))
   const steps = await listSteps(tx, investigation_id)
   if (gathering !== 'blocked') {
@@ -68,6 +73,21 @@ export async function beginAgain(
   for (const other of steps.filter(isBlocked))
     await updateStepAgain(tx, investigation_id, other.step_key, other.call_id)
   return { only: undefined, steps: steps.length }
+}
+
+/**
+ * What a job left that was cancelled or failed: steps that can begin, and those that wait for a credential or their provider; what needs them
+ * follows. A step that failed is begun again by itself. Returns the keys.
+ */
+export async function beginLeft(kernel: StepKernel, tx: Tx, investigation: InvestigationRow): Promise<string[]> {
+  const { investigation_id, gathering } = investigation
+  if (gathering === 'running') fail('transition_not_allowed', 'Gathering is running.')
+  const steps = await listSteps(tx, investigation_id)
+  const left = [...listStartable(steps), ...steps.filter((step) => isBlocked(step) || isDeferred(step))]
+  if (left.length === 0) fail('transition_not_allowed', 'No step is left that was not begun.')
+  await expectAskable(kernel, tx, left)
+  for (const step of left.filter(isBlocked)) await updateStepAgain(tx, investigation_id, step.step_key, step.call_id)
+  return left.map(({ step_key }) => step_key)
 }
 
 /**
