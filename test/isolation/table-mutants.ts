@@ -329,6 +329,7 @@ export const tableMutants: readonly TableMutant[] = [
         'hold_in_force',
         'investigation',
         'rating',
+        'restriction_access_ended',
         'restriction_force',
         'restriction_list',
         'restriction_person',

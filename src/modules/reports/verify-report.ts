@@ -96,7 +96,7 @@ function isAsRequested(report: StoredReport, { snapshot, manifest }: RenderInput
   )
 }
 
-/** Of reports of earlier releases, as far as the manifest repeats what stands elsewhere. */
+/** Of reports of earlier releases, as far as the manifest repeats what is stored elsewhere. */
 function isManifestIntact({ snapshot, manifest }: RenderInput): boolean {
   const { manifest_sha256, salt, created_at } = snapshot
   if (manifest_sha256 !== undefined) return manifest_sha256 === hashManifest(salt, manifest)
