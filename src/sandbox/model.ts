@@ -41,6 +41,10 @@ export interface SandboxTask {
   readonly items: readonly SandboxItem[]
   /** All items in one context. Only validation does so, to find plugins that keep state between calls. */
   readonly is_shared?: boolean
+  /** What the items of a shared run need together, which decides its time limit. Absent: as much as each may use. */
+  readonly shared_fuel?: number
+  /** A module that imports itself is a fault. Only validation of new versions says so: stored ones run as they did. */
+  readonly refuses_own_import?: boolean
   readonly limits: SandboxLimits
 }
 

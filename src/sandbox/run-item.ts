@@ -1,5 +1,12 @@
 /** Runs items in a new context and says how each ended. */
-import { type QuickJSContext, type QuickJSHandle, type QuickJSRuntime, Scope } from 'quickjs-emscripten-core'
+import {
+  type JSModuleLoader,
+  type JSModuleNormalizer,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  Scope,
+} from 'quickjs-emscripten-core'
 import type { SandboxBuild } from './builds.ts'
 import type { Interpreter } from './interpreter.ts'
 import type { EntryReference, RunFault, SandboxItem, SandboxResult } from './model.ts'
@@ -69,7 +76,7 @@ function findFault(interpreter: Interpreter, { limits }: SandboxWorkerTask, stat
     return { reason: 'list_undeclared', message: `The list ${state.undeclared} is not declared in permissions.lists` }
   }
   if (state.imported === null) return null
-  return { reason: 'imports', message: `A plugin is one module and cannot import another: ${state.imported}` }
+  return { reason: 'imports', message: `A plugin is one module and cannot import any: ${state.imported}` }
 }
 
 interface ItemRun {
@@ -112,10 +119,20 @@ function runInRuntime(
   let [current] = runs as [ItemRun]
   const { task } = current
   runtime.setMaxStackSize(build.rules.call_stack_bytes)
-  runtime.setModuleLoader((name) => {
+  const noteImport = (name: string): void => {
     current.state.imported = name.slice(0, 50)
+  }
+  const load: JSModuleLoader = (name) => {
+    noteImport(name)
     return { error: new Error(`cannot import ${name}`) }
-  })
+  }
+  // The loader is not asked for the module that is loaded already, which is the plugin itself.
+  const resolve: JSModuleNormalizer = (_from, name) => {
+    noteImport(name)
+    return name
+  }
+  if (task.refuses_own_import) runtime.setModuleLoader(load, resolve)
+  else runtime.setModuleLoader(load)
   Scope.withScope((scope) => {
     const context = scope.manage(runtime.newContext({ intrinsics: INTRINSICS }))
     const realm: Realm = { context, manage: (handle) => scope.manage(handle) }

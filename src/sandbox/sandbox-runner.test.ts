@@ -298,6 +298,20 @@ describe('the backstop', () => {
     }
   })
 
+  test('ends a shared run as a whole, and with its first native loop where the caller asks for no more', async () => {
+    const other = new SandboxRunner(tight)
+    try {
+      const task = { source: loop, entry_point: 'factor' as const, items, limits }
+      const toReasons = (results: readonly SandboxResult[]) =>
+        results.map((result) => (result.ok ? result.output : result.reason))
+      const shared = await other.run({ ...task, is_shared: true, shared_fuel: 0 })
+      expect(toReasons(shared)).toEqual(['native_loop', 'native_loop', 'native_loop'])
+      expect(toReasons(await other.run(task, { ends_with_native_loop: true }))).toEqual(['0', 'native_loop'])
+    } finally {
+      await other.close()
+    }
+  })
+
   test('blames the machine, not the plugin, while other threads run', async () => {
     const admission = new ThreadAdmission({ threads: 4, per_caller: 4 })
     const kind = { name: 'other', max_running: () => 4, max_waiting: 1 }

@@ -25,6 +25,8 @@ export interface SandboxRunOptions {
   readonly signal?: AbortSignal | undefined
   /** Callers take turns. */
   readonly caller?: string
+  /** The first item that is a native loop is the last one that runs: there may be fewer results than items. */
+  readonly ends_with_native_loop?: boolean
 }
 
 export const MAX_TASK_ITEMS = 200
@@ -37,6 +39,8 @@ const HEAP_LIMIT_MIB = 128
 const MAX_WAITING = 64
 /** So many times an item must reach the backstop on an idle thread before the plugin is blamed. */
 const NATIVE_LOOP_ATTEMPTS = 3
+/** Items of a shared run ended alone, so that one that does not end here is rarely the fault of the machine. */
+const SHARED_ATTEMPTS = 2
 const MAX_KNOWN_LOOPS = 200
 
 export class SandboxRunner {
@@ -60,20 +64,36 @@ export class SandboxRunner {
   }
 
   /**
-   * One result for each item, in their order. Throws a ThreadFailure when the thread or the machine, not the plugin, is the cause:
+   * One result for each item, in their order, unless the options let it end earlier. Throws a ThreadFailure when the thread or the machine, not the plugin, is the cause:
    * the caller may repeat the task.
    */
   async run(task: SandboxTask, options: SandboxRunOptions = {}): Promise<readonly SandboxResult[]> {
     assertTaskSize(task)
+    if (task.is_shared) return this.#runShared(task, options)
     const results: SandboxResult[] = []
     while (results.length < task.items.length) {
       results.push(...(await this.#runNext(task, task.items.slice(results.length), options)))
+      const last = results.at(-1)
+      if (options.ends_with_native_loop && last && !last.ok && last.reason === 'native_loop') return results
     }
     return results
   }
 
   close(): Promise<void> {
     return this.#thread.close()
+  }
+
+  /** All items in one message: they share a context, so none of them can be judged alone. */
+  async #runShared(task: SandboxTask, options: SandboxRunOptions): Promise<readonly SandboxResult[]> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#send(task, options)
+      } catch (error) {
+        if (!(error instanceof BackstopReached)) throw error
+        if (!error.isIdle) throw error.failure
+        if (attempt === SHARED_ATTEMPTS) return task.items.map(createNativeLoopResult)
+      }
+    }
   }
 
   /** Results of at least one item. */
@@ -120,14 +140,17 @@ export class SandboxRunner {
       admission,
     } = this.#options
     const { source, entry_point, items, limits, is_shared = false, sandbox_hash = SANDBOX_HASH } = task
-    const time_limit_ms = base_ms + limits.fuel * ms_per_fuel
+    const { shared_fuel = items.length * limits.fuel, refuses_own_import = false } = task
+    // Items of their own are sent again after a short time, so that the limit is that of one.
+    const fuel = is_shared ? Math.max(shared_fuel, limits.fuel) : limits.fuel
+    const time_limit_ms = base_ms + fuel * ms_per_fuel
     this.#active++
     // Other threads use CPU time of the process, which the time limit counts. Of this one's tasks at most one runs.
     const isIdle = (): boolean => (admission?.running ?? 0) <= (this.#active > 1 ? 1 : 0)
     const startedIdle = isIdle()
     try {
       const reply = await this.#thread.run(
-        { source, entry_point, items, limits, is_shared, sandbox_hash },
+        { source, entry_point, items, limits, is_shared, sandbox_hash, refuses_own_import },
         { signal, caller, limits: { time_limit_ms, elapsed_limit_ms: Math.max(elapsed_limit_ms, time_limit_ms) } },
       )
       if (reply.op === 'ran') return reply.results
