@@ -30,6 +30,10 @@ export const reasonText = (max: number, options: Record<string, unknown> = {}) =
 
 const titlePattern = `^(?=[${invisible}]*[^${invisible}])[^\\u0000\\u202a-\\u202e\\u2066-\\u2069]*$`
 
+const isTitle = new RegExp(titlePattern, 'u')
+
+export const isTitleText = (value: string): boolean => isTitle.test(value)
+
 /** A name that is shown in lists and questions: it is not blank and cannot change how the text beside it reads. */
 export const titleText = (max: number, options: Record<string, unknown> = {}) =>
   text(max, { pattern: titlePattern, ...options })

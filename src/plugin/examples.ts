@@ -1,9 +1,9 @@
-/** Runs golden examples: alone, then all in one context forwards and backwards. */
+/** Runs golden examples: alone, then several in one context forwards and backwards. What they may use together is bounded. */
 import { isDeepStrictEqual } from 'node:util'
 import type { EntryPoint, RunFault, SandboxItem, SandboxResult, SandboxTask, SuppliedEntries } from '#sandbox/model.ts'
 import type { SandboxRunOptions } from '#sandbox/sandbox-runner.ts'
 import { restrictEntries } from './inputs.ts'
-import { getLimits, type PluginManifest } from './manifest.ts'
+import { getLimits, MAX_EXAMPLES_FUEL, type PluginManifest } from './manifest.ts'
 import { findOutputFaults } from './outputs.ts'
 import type { PluginPackage } from './package.ts'
 import { findDifferences, type Reason, type ReasonCode } from './reasons.ts'
@@ -61,37 +61,106 @@ export interface ExamplesResult {
 export async function runExamples(
   runner: ExampleRunner,
   { manifest, source }: PluginPackage,
-  options: SandboxRunOptions,
+  options: SandboxRunOptions & { readonly was_accepted?: boolean },
 ): Promise<ExamplesResult> {
   const limits = getLimits(manifest)
   const reasons: Reason[] = []
   let fuel_max = 0
+  const refuses_own_import = !options.was_accepted
   const calls = listExampleCalls(manifest)
   for (const entry_point of new Set(calls.map((call) => call.entry_point))) {
     const own = calls.filter((call) => call.entry_point === entry_point)
-    const runAll = (items: readonly SandboxItem[], is_shared: boolean) =>
-      runner.run({ source, entry_point, items, limits, is_shared }, options)
+    const task = { source, entry_point, limits, refuses_own_import }
     const items = own.map(({ item }) => item)
-    const alone = await runAll(items, false)
+    const alone = await runAlone(runner, { ...task, items }, options)
     fuel_max = Math.max(fuel_max, ...alone.map(({ fuel }) => fuel))
-    const found = own.flatMap((call, index) => judgeExample(manifest, call, alone[index] as SandboxResult))
-    reasons.push(...found)
-    if (alone.some(({ ok }) => !ok)) continue
-    const forwards = await runAll(items, true)
-    const backwards = [...(await runAll([...items].reverse(), true))].reverse()
-    const kept = own.findIndex((_call, index) => {
-      const [first, ...others] = [alone, forwards, backwards].map((results) => getOutput(results[index]))
-      return others.some((other) => other !== first)
-    })
-    if (kept < 0) continue
-    const name = own[kept]?.name ?? ''
+    reasons.push(...alone.flatMap((result, index) => judgeExample(manifest, own[index] as ExampleCall, result)))
+    const beyond = options.was_accepted ? null : findFuelReason(own, alone)
+    if (beyond) reasons.push(beyond)
+    if (alone.length < items.length || beyond || alone.some(({ ok }) => !ok)) continue
+    const kept = own[await findKeptState(runner, { ...task, items }, { alone, options })]
+    if (!kept) continue
     reasons.push({
       code: 'keeps_state',
-      pointer: own[kept]?.pointer ?? '',
-      message: `The example "${name}" has another output after other examples: the module keeps state between calls.`,
+      pointer: kept.pointer,
+      message: `The example "${kept.name}" has another output after other examples: the module keeps state between calls.`,
     })
   }
   return { reasons, fuel_max }
+}
+
+/** Examples that share a context have one turn of the thread, in which other callers wait. */
+const MAX_GROUP_FUEL = 1000
+
+/** Groups of examples in their order, each with at least two where there are as many. */
+function groupExamples(alone: readonly SandboxResult[]): number[][] {
+  const groups: number[][] = [[]]
+  let used = 0
+  for (const [index, { fuel }] of alone.entries()) {
+    const isLast = index === alone.length - 1
+    if ((groups.at(-1)?.length ?? 0) >= 2 && used + fuel > MAX_GROUP_FUEL && !isLast) {
+      groups.push([])
+      used = 0
+    }
+    groups.at(-1)?.push(index)
+    used += fuel
+  }
+  return groups
+}
+
+/** The first example that has another output when others ran before it in its context; -1: none. */
+async function findKeptState(
+  runner: ExampleRunner,
+  task: SandboxTask,
+  { alone, options }: { readonly alone: readonly SandboxResult[]; readonly options: SandboxRunOptions },
+): Promise<number> {
+  for (const group of groupExamples(alone)) {
+    const shared_fuel = sumFuel(group.map((index) => alone[index] as SandboxResult))
+    const differing: number[] = []
+    for (const order of [group, group.toReversed()]) {
+      const items = order.map((index) => task.items[index] as SandboxItem)
+      const results = await runner.run({ ...task, items, is_shared: true, shared_fuel }, options)
+      differing.push(...order.filter((index, place) => getOutput(results[place]) !== getOutput(alone[index])))
+    }
+    if (differing.length > 0) return Math.min(...differing)
+  }
+  return -1
+}
+
+const sumFuel = (results: readonly SandboxResult[]): number => results.reduce((sum, { fuel }) => sum + fuel, 0)
+
+/** Results of the first examples: it ends with a native loop, and where all together have used too much. */
+async function runAlone(
+  runner: ExampleRunner,
+  task: SandboxTask,
+  options: SandboxRunOptions & { readonly was_accepted?: boolean },
+): Promise<SandboxResult[]> {
+  const { items, limits } = task
+  const results: SandboxResult[] = []
+  const bound = options.was_accepted ? items.length * (limits.fuel + 1) : MAX_EXAMPLES_FUEL
+  while (results.length < items.length) {
+    const left = bound - sumFuel(results)
+    if (left < 0) return results
+    const count = Math.max(1, Math.floor(left / limits.fuel))
+    const part = items.slice(results.length, results.length + count)
+    results.push(...(await runner.run({ ...task, items: part }, { ...options, ends_with_native_loop: true })))
+    const last = results.at(-1)
+    if (last && !last.ok && last.reason === 'native_loop') return results
+  }
+  return results
+}
+
+/** The example with which all together have used too much. */
+function findFuelReason(calls: readonly ExampleCall[], results: readonly SandboxResult[]): Reason | null {
+  let used = 0
+  const index = results.findIndex(({ fuel }) => {
+    used += fuel
+    return used > MAX_EXAMPLES_FUEL
+  })
+  const call = calls[index]
+  if (!call) return null
+  const message = `With the example "${call.name}" the examples of ${call.entry_point} have used ${used} units of fuel; all together may use ${MAX_EXAMPLES_FUEL}.`
+  return { code: 'fuel', pointer: call.pointer, message }
 }
 
 const getOutput = (result: SandboxResult | undefined): string | undefined => (result?.ok ? result.output : undefined)

@@ -4,12 +4,14 @@ import { closed, integer, listOf, oneOf, Slug, type Static, type TSchema, Type, 
 import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
 import type { EntryPoint, PluginKind, SandboxLimits } from '#sandbox/model.ts'
 import type { Reason } from './reasons.ts'
-import type { ValueSchema } from './value-schema.ts'
+import { countPatternSteps, type ValueSchema } from './value-schema.ts'
 
 export const PLUGIN_KINDS = ['factor', 'adapter', 'provider'] as const satisfies readonly PluginKind[]
 export const PLUGIN_API = 1
 export const MIN_EXAMPLES = 3
 export const MAX_FUEL = 2000
+/** Of all examples of one exported function together: each runs three times. */
+export const MAX_EXAMPLES_FUEL = 10_000
 export const MAX_MEMORY_MIB = 32
 const MAX_SCORE_BPS = 10_000
 const SEMVER = '^(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})\\.(0|[1-9][0-9]{0,8})(-[0-9A-Za-z.-]{1,50})?$'
@@ -114,6 +116,19 @@ export const ENTRY_POINTS: Readonly<Record<PluginKind, readonly EntryPoint[]>> =
   adapter: ['adapter'],
   provider: ['request', 'parse'],
 }
+
+/** Members of a manifest that are schemas. A kind of plugin has some of them. */
+export const SCHEMA_MEMBERS = ['inputs', 'outputs', 'config_schema'] as const
+
+export const getSchemas = (manifest: PluginManifest): readonly (readonly [member: string, schema: unknown])[] =>
+  SCHEMA_MEMBERS.flatMap((member) => {
+    const schema = (manifest as { readonly [name: string]: unknown })[member]
+    return schema === undefined ? [] : [[member, schema] as const]
+  })
+
+/** Of the patterns in all schemas. */
+export const countManifestSteps = (manifest: PluginManifest): number =>
+  getSchemas(manifest).reduce((sum, [, schema]) => sum + countPatternSteps(schema), 0)
 
 const DEFAULT_FUEL = 200
 

@@ -3,11 +3,20 @@
  * command line uses the same validation without a tenant.
  */
 import { isHostAllowed } from '#kernel/plugin-policy.ts'
+import { isTitleText } from '#kernel/schema.ts'
 import { findOptionFaults } from '#registry/adapter-options.ts'
 import { formatReaders } from '#registry/adapters/plugin-adapter.ts'
 import type { SandboxResult } from '#sandbox/model.ts'
 import { type ExampleRunner, listExampleCalls, runExamples, toReason } from './examples.ts'
-import { ENTRY_POINTS, getHosts, getLimits, getListUses, MIN_EXAMPLES, type PluginManifest } from './manifest.ts'
+import {
+  ENTRY_POINTS,
+  getHosts,
+  getLimits,
+  getListUses,
+  getSchemas,
+  MIN_EXAMPLES,
+  type PluginManifest,
+} from './manifest.ts'
 import type { PluginPackage } from './package.ts'
 import type { Reason } from './reasons.ts'
 import { checkSignature, type Publisher } from './signature.ts'
@@ -26,8 +35,10 @@ export interface ValidationContext {
   /** Whose signatures count. */
   readonly publishers: readonly Publisher[] | null
   readonly require_signed: boolean
-  /** Configuration in force. */
+  /** Configuration in force. It is not checked where the schema of the package cannot be used. */
   readonly configuration?: unknown
+  /** It was valid under another build of the sandbox: rules for new packages do not hold for it. */
+  readonly was_accepted?: boolean
   /** Takes turns with other callers in the sandbox. */
   readonly caller?: string
   readonly signal?: AbortSignal
@@ -57,7 +68,9 @@ export async function validatePlugin(
   context: ValidationContext,
 ): Promise<PluginValidation> {
   const { manifest } = plugin
-  const reasons: Reason[] = [...checkSchemas(manifest), ...checkFormat(manifest)]
+  const rules = context.was_accepted ? [] : [...checkSchemas(manifest), ...checkTexts(manifest)]
+  const reasons: Reason[] = [...rules, ...checkFormat(manifest)]
+  const isUsable = !reasons.some(isSchemaReason)
   if (reasons.length === 0) reasons.push(...checkExampleValues(manifest))
   const loaded = await checkLoading(runner, plugin, context)
   reasons.push(...loaded.reasons)
@@ -71,9 +84,12 @@ export async function validatePlugin(
     reasons.push(...examples.reasons)
     fuel_max = examples.fuel_max
   }
-  reasons.push(...(await checkContext(plugin, context)))
+  reasons.push(...(await checkContext(plugin, isUsable ? context : { ...context, configuration: undefined })))
   return { valid: reasons.length === 0, reasons, fuel_max }
 }
+
+/** Nothing can be checked by a schema with such a reason. */
+export const isSchemaReason = ({ code }: { readonly code: string }): boolean => code === 'schema_invalid'
 
 /** What only the caller knows: signature, permissions, the configuration in force and the contract. Runs no code. */
 export async function checkContext(plugin: PluginPackage, context: TenantContext): Promise<Reason[]> {
@@ -97,16 +113,24 @@ function checkFormat(manifest: PluginManifest): Reason[] {
   }))
 }
 
-const schemaMembers = ['inputs', 'outputs', 'config_schema'] as const
-
-function checkSchemas(manifest: PluginManifest): Reason[] {
-  return schemaMembers.flatMap((member) => {
-    const schema = (manifest as { readonly [name: string]: unknown })[member]
-    if (schema === undefined) return []
-    return findSchemaFaults(schema).map(
+const checkSchemas = (manifest: PluginManifest): Reason[] =>
+  getSchemas(manifest).flatMap(([member, schema]) =>
+    findSchemaFaults(schema).map(
       ({ pointer, message }): Reason => ({ code: 'schema_invalid', pointer: `/${member}${pointer}`, message }),
-    )
-  })
+    ),
+  )
+
+/** Texts that are shown beside others. */
+function checkTexts({ title, description, examples = [] }: PluginManifest): Reason[] {
+  const texts: [pointer: string, text: string | undefined][] = [
+    ['/title', title],
+    ['/description', description],
+    ...examples.map(({ name }, index): [string, string] => [`/examples/${index}/name`, name]),
+  ]
+  const message = 'This text is not visible, or has characters that change the direction of the text beside it.'
+  return texts.flatMap(([pointer, text]) =>
+    text === undefined || isTitleText(text) ? [] : [{ code: 'manifest_invalid', pointer, message }],
+  )
 }
 
 /** The examples' own inputs and configuration. */
@@ -135,8 +159,7 @@ function checkConfiguration(
   { config_schema = {} }: PluginManifest,
   { configuration }: Pick<ValidationContext, 'configuration'>,
 ): Reason[] {
-  // A schema that cannot be used is a reason of its own.
-  if (configuration === undefined || findSchemaFaults(config_schema).length > 0) return []
+  if (configuration === undefined) return []
   const [fault] = findValueFaults(config_schema, fillDefaults(config_schema, configuration))
   if (!fault) return []
   const message = `The configuration in force does not fit: ${fault.pointer || 'it'} ${fault.message}.`
@@ -183,7 +206,10 @@ async function checkLoading(
   let fuel_max: number | null = null
   for (const entry_point of ENTRY_POINTS[manifest.kind]) {
     const items = [{ args: [], load_only: true }]
-    const [result] = (await runner.run({ source, entry_point, items, limits }, context)) as [SandboxResult]
+    const [result] = (await runner.run(
+      { source, entry_point, items, limits, refuses_own_import: !context.was_accepted },
+      context,
+    )) as [SandboxResult]
     fuel_max = Math.max(fuel_max ?? 0, result.fuel)
     if (!result.ok && result.reason !== 'needs_entries') return { reasons: [toReason(result)], fuel_max }
   }

@@ -7,3 +7,4 @@ export {
   type ValueFault,
   type ValueSchema,
 } from '#registry/types/value-schema.ts'
+export { countPatternSteps } from '#registry/types/value-schema-limits.ts'

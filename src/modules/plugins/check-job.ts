@@ -7,10 +7,16 @@ import { assertFound } from '#kernel/problem.ts'
 import { closed } from '#kernel/schema.ts'
 import { datasetStore, documentStore, versionStore } from '#modules/definitions/index.ts'
 import { SANDBOX_HASH } from '#sandbox/builds.ts'
-import { validatePluginCode } from './code-validation.ts'
+import { validatePluginCode, wasAccepted } from './code-validation.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import { PLUGIN_FAMILY } from './model.ts'
-import { insertValidation, listPluginKeys, listUnvalidatedVersions, removeStatusExcept } from './queries.ts'
+import {
+  insertValidation,
+  listPluginKeys,
+  listUnvalidatedVersions,
+  listValidations,
+  removeStatusExcept,
+} from './queries.ts'
 import { refreshStatus } from './status.ts'
 
 export const PLUGIN_CHECK = 'plugin-check'
@@ -30,14 +36,16 @@ export const pluginCheckJob = defineJob({
     let validated = 0
     for (const { plugin_key, dataset_id, version } of versions) {
       signal.throwIfAborted()
-      const plugin = await read(async (tx) => {
+      const { plugin, earlier } = await read(async (tx) => {
         const dataset = assertFound(await datasetStore.findDataset(tx, plugin_key, PLUGIN_FAMILY, 'own'))
         const row = assertFound(await versionStore.findVersion(tx, dataset, version))
-        return loadPlugin(kernel, tx, documentStore.toContentPointer(dataset, row))
+        const plugin = await loadPlugin(kernel, tx, documentStore.toContentPointer(dataset, row))
+        return { plugin, earlier: await listValidations(tx, row) }
       })
       // Its bytes lost their hash: binding says so, and there is nothing to validate.
       if (isReason(plugin)) continue
-      const { reasons, fuel_max } = await validatePluginCode(kernel, plugin, tenant_id)
+      const was_accepted = wasAccepted(plugin, earlier)
+      const { reasons, fuel_max } = await validatePluginCode(kernel, plugin, { caller: tenant_id, was_accepted })
       await step(async (tx) => {
         await insertValidation(
           tx,

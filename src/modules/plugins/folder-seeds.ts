@@ -15,12 +15,12 @@ import type { WorkerThreads } from '#kernel/worker-threads.ts'
 import { activationStore, datasetStore, documentStore, seeding, versionStore } from '#modules/definitions/index.ts'
 import { MANIFEST_FILE, MAX_PACKAGE_BYTES, SIGNATURE_FILE } from '#plugin/package.ts'
 import { SANDBOX_HASH } from '#sandbox/builds.ts'
-import { type CodeValidation, validatePluginCode } from './code-validation.ts'
+import { type CodeValidation, validatePluginCode, wasAccepted } from './code-validation.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import { PLUGIN_FAMILY } from './model.ts'
 import { type ReadPlugin, readStoredPackage, readUpload } from './plugin-library.ts'
 import type { StoredPackage } from './plugin-parts.ts'
-import { insertValidation, listUnvalidatedVersions } from './queries.ts'
+import { insertValidation, listUnvalidatedVersions, listValidations } from './queries.ts'
 import {
   createPlugin,
   findOtherKind,
@@ -138,7 +138,7 @@ async function seedPackage(
     return shared !== undefined && (await findStoredVersion(options, tx, shared, stored)) !== undefined
   })
   if (isKnown) return
-  const code = await validatePluginCode(options, read, SYSTEM_TENANT)
+  const code = await validatePluginCode(options, read, { caller: SYSTEM_TENANT, was_accepted: false })
   await steward.write(SCOPE, (tx) => storePackage(tx, options, { name, plugin_key, stored, read, code }))
 }
 
@@ -196,13 +196,17 @@ async function revalidateShared(options: CachedSeeding): Promise<void> {
   const { steward, threads, onFault } = options
   const open = await steward.write(SCOPE, (tx) => listUnvalidatedVersions(tx, SANDBOX_HASH, MAX_REVALIDATED))
   for (const { plugin_key, dataset_id, version } of open) {
-    const plugin = await steward.write(SCOPE, async (tx) => {
+    const found = await steward.write(SCOPE, async (tx) => {
       const dataset = await datasetStore.findSharedDataset(tx, plugin_key, PLUGIN_FAMILY)
       const row = dataset && (await versionStore.findVersion(tx, dataset, version))
-      return row && loadPlugin(options, tx, documentStore.toContentPointer(dataset, row))
+      if (!row) return null
+      const plugin = await loadPlugin(options, tx, documentStore.toContentPointer(dataset, row))
+      return { plugin, earlier: await listValidations(tx, row) }
     })
-    if (!plugin || isReason(plugin)) continue
-    const { reasons, fuel_max } = await validatePluginCode({ threads }, plugin, SYSTEM_TENANT)
+    if (!found || isReason(found.plugin)) continue
+    const { plugin, earlier } = found
+    const was_accepted = wasAccepted(plugin, earlier)
+    const { reasons, fuel_max } = await validatePluginCode({ threads }, plugin, { caller: SYSTEM_TENANT, was_accepted })
     await steward.write(SCOPE, (tx) =>
       insertValidation(
         tx,

@@ -9,11 +9,17 @@ import { type ReadPlugin, readStoredPackage } from './plugin-library.ts'
 import { fromPluginEntries } from './plugin-parts.ts'
 
 const CACHE_BYTES = 32 * 1024 * 1024
+/** Patterns of its schemas are compiled when values are checked, and stay in memory with the manifest. */
+const BYTES_PER_PATTERN_STEP = 200
+const MAX_PATTERN_BYTES = 8 * 1024 * 1024
+
+const estimateBytes = ({ size_bytes, pattern_steps }: ReadPlugin): number =>
+  2000 + 2 * size_bytes + Math.min(MAX_PATTERN_BYTES, pattern_steps * BYTES_PER_PATTERN_STEP)
 
 const readPlugins = declareCache<ReadPlugin>({
   name: 'read_plugins',
   summary: 'Manifest and source of one version of a plugin.',
-  bound: { max_bytes: CACHE_BYTES, sizeOf: ({ size_bytes }) => 2000 + 2 * size_bytes },
+  bound: { max_bytes: CACHE_BYTES, sizeOf: estimateBytes },
 })
 
 const HASH_MISMATCH: PluginReason = {

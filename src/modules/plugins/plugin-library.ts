@@ -1,7 +1,7 @@
 /** A stored package as the plugin library reads it, and the reasons that the key and the place of an upload add. */
 import { hash } from 'node:crypto'
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import type { PluginManifest } from '#plugin/manifest.ts'
+import { countManifestSteps, type PluginManifest } from '#plugin/manifest.ts'
 import { hashContent, MAX_PACKAGE_BYTES, type PluginPackage, readPackage } from '#plugin/package.ts'
 import { isObject } from '#registry/content/json-pointer.ts'
 import type { PluginReason } from './model.ts'
@@ -22,6 +22,8 @@ export interface ReadPlugin {
   /** Why it cannot be used. */
   readonly reasons: readonly PluginReason[]
   readonly size_bytes: number
+  /** Size of the patterns in its schemas. */
+  readonly pattern_steps: number
 }
 
 /** An upload in the form in which it is stored. */
@@ -55,12 +57,14 @@ export async function readStoredPackage(plugin_key: string, stored: StoredPackag
   if ('source' in read && named.length === 0) {
     const { manifest, source } = read
     const content_hash = hashContent(read)
-    return { package: read, manifest, written, files, source, content_hash, reasons: [], size_bytes }
+    const pattern_steps = countManifestSteps(manifest)
+    return { package: read, manifest, written, files, source, content_hash, reasons: [], size_bytes, pattern_steps }
   }
   const reasons = 'source' in read ? named : [...read.reasons, ...named]
   const content = 'bytes' in stored ? stored.bytes : canonicalJson(stored)
   const content_hash = hash('sha256', content, 'hex')
-  return { package: null, manifest: null, written, files, source: '', content_hash, reasons, size_bytes }
+  const unusable = { package: null, manifest: null, source: '', pattern_steps: 0 }
+  return { ...unusable, written, files, content_hash, reasons, size_bytes }
 }
 
 /** The manifest must name the plugin that it is a version of. */

@@ -11,7 +11,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { findInheritedRule } from '#kernel/request/queries.ts'
 import type { Route } from '#kernel/route.ts'
 import { datasetStore, documentStore, resolver, versionStore } from '#modules/definitions/index.ts'
-import { fillDefaults, findValueFaults } from '#plugin/value-schema.ts'
+import { fillDefaults, findValueFaults, type ValueSchema } from '#plugin/value-schema.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import { type BindCapabilities, PLUGIN_FAMILY } from './model.ts'
 import type { ReadPlugin } from './plugin-library.ts'
@@ -21,6 +21,7 @@ import {
   insertConfiguration,
   insertGrant,
   listInvocations,
+  listValidations,
   lockSettings,
   type SettingsRow,
   upsertSwitch,
@@ -36,7 +37,7 @@ import {
   SwitchRequest,
 } from './schema.ts'
 import { refreshStatus } from './status.ts'
-import { getSettings, parseConfiguration } from './validity.ts'
+import { getSettings, hasUsableSchemas, parseConfiguration, selectValidation } from './validity.ts'
 
 /** Governed as `plugins`; where the policy does not name that, like an activation. */
 const governBy = (revision: (settings: SettingsRow) => number) => ({
@@ -67,16 +68,25 @@ async function toChangedView(kernel: BindCapabilities, tx: Tx, plugin_key: strin
   return getPluginView(kernel, tx, plugin_key)
 }
 
-/** The version in force, else the newest one: its schema judges a configuration. */
-async function loadCurrent(kernel: BindCapabilities, tx: Tx, plugin_key: string): Promise<ReadPlugin | null> {
+/** The version in force, else the newest one. */
+async function findCurrent(tx: Tx, plugin_key: string): Promise<resolver.ContentPointer | null> {
   const pointer = (await resolver.findPointersInForce(tx, [plugin_key], {}, PLUGIN_FAMILY)).get(plugin_key)
-  if (pointer) return toReadable(await loadPlugin(kernel, tx, pointer))
+  if (pointer) return pointer
   const dataset = assertFound(await datasetStore.findDataset(tx, plugin_key, PLUGIN_FAMILY))
   const newest = await versionStore.findVersion(tx, dataset, dataset.head_version)
-  return newest ? toReadable(await loadPlugin(kernel, tx, documentStore.toContentPointer(dataset, newest))) : null
+  return newest ? documentStore.toContentPointer(dataset, newest) : null
 }
-const toReadable = (loaded: Awaited<ReturnType<typeof loadPlugin>>): ReadPlugin | null =>
-  isReason(loaded) ? null : loaded
+
+/** The current version with its schema of configurations, where one can be checked by it. */
+async function loadCurrent(kernel: BindCapabilities, tx: Tx, plugin_key: string) {
+  const pointer = await findCurrent(tx, plugin_key)
+  const plugin = pointer && (await loadPlugin(kernel, tx, pointer))
+  if (!plugin || isReason(plugin)) return { plugin: null, config_schema: undefined }
+  const { dataset_tenant_id: tenant_id, dataset_id, version } = pointer
+  const validation = selectValidation(await listValidations(tx, { tenant_id, dataset_id, version }))
+  const isUsable = hasUsableSchemas(plugin, validation)
+  return { plugin, config_schema: isUsable ? plugin.manifest?.config_schema : undefined }
+}
 
 export const settingRoutes: readonly Route[] = [
   tenantRoute('POST /plugins/:plugin_key/disable', {
@@ -131,7 +141,8 @@ export const settingRoutes: readonly Route[] = [
   }).handle(async ({ tx, params: { plugin_key }, body, kernel, audit }) => {
     const before = await lockPluginSettings(tx, plugin_key)
     assertExpected(before.configuration_revision, body.expected_revision)
-    assertConfiguration(await loadCurrent(kernel, tx, plugin_key), body.configuration)
+    const { config_schema } = await loadCurrent(kernel, tx, plugin_key)
+    assertConfiguration(config_schema, body.configuration)
     const configuration = canonicalJson(body.configuration)
     await insertConfiguration(tx, {
       plugin_key,
@@ -165,7 +176,7 @@ export const settingRoutes: readonly Route[] = [
     assertExpected(before.grant_revision, body.expected_revision)
     const { lists, hosts, reason } = body
     assertHosts(kernel, hosts)
-    assertGrantable(await loadCurrent(kernel, tx, plugin_key), hosts)
+    assertGrantable((await loadCurrent(kernel, tx, plugin_key)).plugin, hosts)
     await insertGrant(tx, { plugin_key, revision: before.grant_revision + 1, lists, hosts, reason })
     audit.recordDiff({ lists: before.lists, hosts: before.hosts }, { lists, hosts, reason })
     return toChangedView(kernel, tx, plugin_key)
@@ -235,8 +246,7 @@ export const settingRoutes: readonly Route[] = [
   }),
 ]
 
-function assertConfiguration(plugin: ReadPlugin | null, configuration: Readonly<Record<string, unknown>>): void {
-  const schema = plugin?.manifest?.config_schema
+function assertConfiguration(schema: ValueSchema | undefined, configuration: Readonly<Record<string, unknown>>): void {
   const faults = schema ? findValueFaults(schema, fillDefaults(schema, configuration)) : []
   if (faults.length === 0) return
   fail('definition_invalid', {

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
+import { isTitleText } from '#kernel/schema.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore, documentStore, staging, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { getListUses } from '#plugin/manifest.ts'
@@ -68,7 +69,7 @@ export async function createPlugin(tx: Tx, plugin_key: string, read: ReadPlugin)
 }
 
 const getText = (value: unknown, max: number): string | null =>
-  typeof value === 'string' && value.trim() !== '' && !value.includes('\0') ? value.trim().slice(0, max) : null
+  typeof value === 'string' && isTitleText(value) ? value.trim().slice(0, max) : null
 
 /** Title and description as the manifest says, or its key where it says nothing usable. */
 export const getTexts = (plugin_key: string, { written }: Pick<ReadPlugin, 'written'>) => ({

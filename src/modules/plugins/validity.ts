@@ -9,7 +9,7 @@ import { resolver, typeStore } from '#modules/definitions/index.ts'
 import { payloadStore } from '#modules/source-contracts/index.ts'
 import { getListUses } from '#plugin/manifest.ts'
 import type { PluginPackage } from '#plugin/package.ts'
-import { checkContext, type ValidationContext } from '#plugin/validate-plugin.ts'
+import { checkContext, isSchemaReason, type ValidationContext } from '#plugin/validate-plugin.ts'
 import { SANDBOX_HASH, sandboxBuilds } from '#sandbox/builds.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import type { BindCapabilities, PluginReason } from './model.ts'
@@ -52,10 +52,25 @@ export async function findValidity(
   const is_shared = tenant_id !== tx.tenant_id
   const reasons = [
     ...findStoredReasons(loaded, validation),
-    ...(await findContextReasons(kernel, tx, loaded, { settings, is_shared })),
+    ...(await findContextReasons(kernel, tx, loaded, {
+      settings,
+      is_shared,
+      is_usable: hasUsableSchemas(loaded, validation),
+    })),
     ...(settings.disabled ? [toDisabledReason(settings)] : []),
   ]
   return { valid: reasons.length === 0, reasons, plugin: loaded, validation }
+}
+
+/** By its stored validation: its schemas are not checked again each time. */
+export const hasUsableSchemas = ({ content_hash }: ReadPlugin, validation: ValidationRow | null): boolean =>
+  validation?.content_hash === content_hash && !validation.reasons.some(isSchemaReason)
+
+export interface TenantUse {
+  readonly settings: SettingsRow
+  readonly is_shared: boolean
+  /** Whether a configuration can be checked by its schema. */
+  readonly is_usable: boolean
 }
 
 /** What of the tenant keeps a version from running: grants, configuration, lists and contracts in force, the operator's policy. */
@@ -63,7 +78,7 @@ export async function findContextReasons(
   kernel: BindCapabilities,
   tx: Tx,
   plugin: ReadPlugin,
-  of: { readonly settings: SettingsRow; readonly is_shared: boolean },
+  of: TenantUse,
 ): Promise<readonly PluginReason[]> {
   if (!plugin.package) return []
   return checkContext(plugin.package, await loadContext(kernel, tx, plugin.package, of))
@@ -88,7 +103,7 @@ async function loadContext(
   kernel: BindCapabilities,
   tx: Tx,
   { manifest }: PluginPackage,
-  { settings, is_shared }: { readonly settings: SettingsRow; readonly is_shared: boolean },
+  { settings, is_shared, is_usable }: TenantUse,
 ): Promise<ValidationContext> {
   const list_keys = getListUses(manifest).map(({ list_key }) => list_key)
   const pointers = await resolver.findPointersInForce(tx, list_keys, {})
@@ -107,7 +122,7 @@ async function loadContext(
     checkContract: (contract_key, payloads) => findContractFaults(kernel, tx, contract_key, payloads),
     publishers: [...publishers].map(([name, public_key]) => ({ name, public_key })),
     require_signed: requires_signature,
-    configuration: parseConfiguration(settings),
+    configuration: is_usable ? parseConfiguration(settings) : undefined,
   }
 }
 

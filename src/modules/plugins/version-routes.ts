@@ -6,12 +6,14 @@ import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Route } from '#kernel/route.ts'
 import { datasetStore, documentStore, versionStore } from '#modules/definitions/index.ts'
+import { isSchemaReason } from '#plugin/validate-plugin.ts'
 import { SANDBOX_HASH } from '#sandbox/builds.ts'
-import { getCodeValidation } from './code-validation.ts'
+import { getCodeValidation, wasAccepted } from './code-validation.ts'
 import { isReason, loadPlugin } from './load-plugin.ts'
 import { PLUGIN_FAMILY } from './model.ts'
 import { sourceReaders } from './plugin-kind.ts'
 import { getPluginVersion, getVersionView, loadVersionContext, toPluginReasons, toVersionItem } from './plugin-views.ts'
+import { listValidations } from './queries.ts'
 import {
   OriginQuery,
   PluginParams,
@@ -108,10 +110,11 @@ export const versionRoutes: readonly Route[] = [
     const named = { plugin_key: dataset.list_key, version: row.version, sandbox_hash: SANDBOX_HASH }
     const plugin = await loadPlugin(kernel, tx, documentStore.toContentPointer(dataset, row))
     if (isReason(plugin)) return { ...named, valid: false, reasons: toPluginReasons([plugin]), fuel_max: null }
-    const code = getCodeValidation(kernel, tx, plugin)
+    const code = getCodeValidation(kernel, tx, plugin, wasAccepted(plugin, await listValidations(tx, row)))
     const context = await findContextReasons(kernel, tx, plugin, {
       settings: await getSettings(tx, dataset.list_key),
       is_shared: dataset.tenant_id !== tx.tenant_id,
+      is_usable: !code.reasons.some(isSchemaReason),
     })
     const reasons = [...code.reasons, ...context]
     return { ...named, valid: reasons.length === 0, reasons: toPluginReasons(reasons), fuel_max: code.fuel_max }

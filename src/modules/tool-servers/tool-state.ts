@@ -2,7 +2,7 @@
 
 import type { ToolDefinition } from '#provider/tools/tool-definition.ts'
 import { isJsonObject } from '#provider/tools/tool-messages.ts'
-import { findLimitFaults } from '#registry/types/schema-limits.ts'
+import { findLimitFaults, findPatternLimitFault } from '#registry/types/schema-limits.ts'
 import type { ToolRow } from './queries.ts'
 
 export const toolStates = ['pinned', 'new', 'changed', 'vanished'] as const
@@ -45,7 +45,9 @@ export function findUnusable(definition: ToolDefinition): ToolReason[] {
     const message = 'The tool declares no schema of its output, so its results cannot be checked.'
     return [{ code: 'output_schema_missing', pointer: '/outputSchema', message }]
   }
-  return findLimitFaults(getOutputSchema(definition))
+  const schema = getOutputSchema(definition)
+  const beyond = findPatternLimitFault(schema)
+  return (beyond ? [beyond] : findLimitFaults(schema))
     .slice(0, MAX_REASONS)
     .map(({ code, pointer, message }) => ({ code, pointer: `/outputSchema${pointer}`, message }))
 }

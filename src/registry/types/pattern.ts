@@ -47,17 +47,19 @@ const withShortProperties = (pattern: string): string =>
     sign && name ? `\\${sign}{${PROPERTIES[name] ?? name}}` : found,
   )
 
-/** Throws RE2JSException when RE2 does not support the pattern (look-around, back-reference, counts above 1000). */
+const compileLinear = (pattern: string): RE2JS => RE2JS.compile(RE2JS.translateRegExp(withShortProperties(pattern)))
+
+/** Of a pattern without a fault. RE2 needs memory for each repetition, so it does not compile what V8 runs. */
 export function compilePattern(pattern: string): Matcher {
-  const linear = RE2JS.compile(RE2JS.translateRegExp(withShortProperties(pattern)))
-  const matcher = isSimple(pattern) ? new RegExp(pattern, 'u') : linear
+  const matcher = isSimple(pattern) ? new RegExp(pattern, 'u') : compileLinear(pattern)
   return { test: (text) => matcher.test(text), toString: () => pattern }
 }
 
-/** Why the pattern cannot be used, or null. */
+/** Why the pattern cannot be used, or null. RE2 does not support look-around, back-references and counts above 1000. */
 export function findPatternFault(pattern: string): string | null {
   try {
-    compilePattern(pattern)
+    compileLinear(pattern)
+    if (isSimple(pattern)) new RegExp(pattern, 'u')
     return null
   } catch (error) {
     if (error instanceof RE2JSException || error instanceof SyntaxError) return error.message

@@ -4,6 +4,7 @@
  */
 import { escapeStep, isObject } from '../content/json-pointer.ts'
 import { findPatternFault } from './pattern.ts'
+import { PatternBudget } from './pattern-size.ts'
 import { iterateSubschemas, SchemaTree } from './schema-tree.ts'
 import { FORMATS } from './schema-validator.ts'
 
@@ -88,6 +89,37 @@ export function findLimitFaults(schema: unknown): Fault[] {
     return [{ code: 'schema_too_large', pointer: '', message }]
   }
   return faults.length > 0 ? faults : findReferenceFaults(schema)
+}
+
+/**
+ * The first pattern that would take long to compile, found without compiling any. For schemas that are checked outside of a bounded
+ * thread; stored types and contracts are not held to it.
+ */
+export function findPatternLimitFault(schema: unknown): Fault | null {
+  const size = findSizeFault(schema)
+  if (size) return size
+  const budget = new PatternBudget()
+  let subschemas = 0
+  const walk = (node: unknown, pointer: string, depth: number): Fault | null => {
+    if (++subschemas > MAX_SUBSCHEMAS || depth > MAX_SCHEMA_DEPTH || !isObject(node)) return null
+    const { pattern, patternProperties } = node
+    const places: [pattern: string, pointer: string][] = typeof pattern === 'string' ? [[pattern, '/pattern']] : []
+    if (isObject(patternProperties)) {
+      for (const name of Object.keys(patternProperties)) places.push([name, `/patternProperties/${escapeStep(name)}`])
+    }
+    for (const [text, at] of places) {
+      const reason = budget.add(text)
+      if (reason !== null) {
+        return { code: 'pattern_refused', pointer: `${pointer}${at}`, message: `The pattern ${reason}.` }
+      }
+    }
+    for (const [step, subschema] of iterateSubschemas(node)) {
+      const fault = walk(subschema, pointer + step, depth + 1)
+      if (fault) return fault
+    }
+    return null
+  }
+  return walk(schema, '', 0)
 }
 
 function findSizeFault(schema: unknown): Fault | null {

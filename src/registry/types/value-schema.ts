@@ -1,10 +1,13 @@
 /**
- * The part of JSON Schema by which plugins declare inputs, outputs and configuration. It is interpreted, never compiled, and takes
- * time linear in the value, so that the process itself can check values by schemas that tenants wrote.
+ * The part of JSON Schema by which plugins declare inputs, outputs and configuration. It is interpreted and takes time linear in
+ * the value, so that the process itself can check values by schemas that tenants wrote. Only patterns are compiled, each once for
+ * as long as its schema is in memory.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { isTitleText } from '#kernel/schema.ts'
 import { formatPointer, isObject } from '../content/json-pointer.ts'
-import { compilePattern, findPatternFault } from './pattern.ts'
+import { compilePattern, findPatternFault, type Matcher } from './pattern.ts'
+import { findSchemaLimitFault } from './value-schema-limits.ts'
 
 export const SCHEMA_TYPES = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'] as const
 type SchemaType = (typeof SCHEMA_TYPES)[number]
@@ -34,8 +37,6 @@ export interface ValueFault {
   readonly message: string
 }
 
-const MAX_DEPTH = 20
-const MAX_NODES = 2000
 const MAX_FAULTS = 20
 
 type KeywordCheck = (value: unknown) => string | null
@@ -43,7 +44,12 @@ type KeywordCheck = (value: unknown) => string | null
 const isCount: KeywordCheck = (value) =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? null : 'must be a whole number of at least 0'
 const isNumber: KeywordCheck = (value) => (Number.isFinite(value) ? null : 'must be a number')
-const isText: KeywordCheck = (value) => (typeof value === 'string' ? null : 'must be a text')
+const isText: KeywordCheck = (value) => {
+  if (typeof value !== 'string') return 'must be a text'
+  return value === '' || isTitleText(value)
+    ? null
+    : 'must be visible, without characters that change the direction of text'
+}
 const isAny: KeywordCheck = () => null
 const isTexts: KeywordCheck = (value) =>
   Array.isArray(value) && value.every((each) => typeof each === 'string') ? null : 'must be a list of names'
@@ -51,7 +57,8 @@ const isTexts: KeywordCheck = (value) =>
 const keywords: Readonly<Record<keyof ValueSchema, KeywordCheck>> = {
   type: (value) => {
     const types = Array.isArray(value) ? value : [value]
-    const isKnown = types.length > 0 && types.every((type) => SCHEMA_TYPES.includes(type))
+    const isShort = types.length > 0 && types.length <= SCHEMA_TYPES.length
+    const isKnown = isShort && types.every((type) => SCHEMA_TYPES.includes(type))
     return isKnown ? null : `must be one of ${SCHEMA_TYPES.join(', ')}`
   },
   title: isText,
@@ -73,18 +80,15 @@ const keywords: Readonly<Record<keyof ValueSchema, KeywordCheck>> = {
   maximum: isNumber,
 }
 
-/** Everything in a schema that cannot be used, with its place. */
+/** Everything in a schema that cannot be used, with its place. A schema beyond a limit is not looked at further. */
 export function findSchemaFaults(schema: unknown): ValueFault[] {
+  const beyond = findSchemaLimitFault(schema)
+  if (beyond) return [beyond]
   const faults: ValueFault[] = []
-  let nodes = 0
   const check = (value: unknown, path: readonly (string | number)[]): void => {
-    const pointer = formatPointer(path)
-    if (++nodes > MAX_NODES || path.length > MAX_DEPTH * 2) {
-      faults.push({ pointer, message: 'The schema is too large or nested too deeply.' })
-      return
-    }
+    if (faults.length >= MAX_FAULTS) return
     if (!isObject(value)) {
-      faults.push({ pointer, message: 'A schema is an object.' })
+      faults.push({ pointer: formatPointer(path), message: 'A schema is an object.' })
       return
     }
     for (const [name, member] of Object.entries(value)) {
@@ -105,11 +109,9 @@ export function findSchemaFaults(schema: unknown): ValueFault[] {
 
 /** Where a value does not fit a schema that has no faults. */
 export function findValueFaults(schema: ValueSchema, value: unknown): ValueFault[] {
-  const faults: ValueFault[] = []
-  checkValue(schema, value, [], (path, message) => {
-    if (faults.length < MAX_FAULTS) faults.push({ pointer: formatPointer(path), message })
-  })
-  return faults
+  const report = new FaultReport()
+  checkValue(schema, value, [], report)
+  return report.faults
 }
 
 /** The value with the defaults that the schema gives for members it lacks. */
@@ -131,19 +133,74 @@ export function fillDefaults(schema: ValueSchema, value: unknown): unknown {
 const PLAIN_MEMBER = { writable: true, enumerable: true, configurable: true } as const
 
 type Path = readonly (string | number)[]
-type Report = (path: Path, message: string) => void
 
-function checkValue(schema: ValueSchema, value: unknown, path: Path, report: Report): void {
+/** The first faults. What comes after them is not checked, so that a value with many faults takes no longer than one without. */
+class FaultReport {
+  readonly faults: ValueFault[] = []
+
+  get isFull(): boolean {
+    return this.faults.length >= MAX_FAULTS
+  }
+
+  add(path: Path, message: string): void {
+    if (!this.isFull) this.faults.push({ pointer: formatPointer(path), message })
+  }
+}
+
+/** Checks of one schema that take long to prepare: made when the first value needs them. */
+interface PreparedChecks {
+  matcher?: Matcher
+  values?: ReadonlySet<unknown>
+}
+
+const preparedChecks = new WeakMap<ValueSchema, PreparedChecks>()
+
+function getPrepared(schema: ValueSchema): PreparedChecks {
+  const known = preparedChecks.get(schema)
+  if (known) return known
+  const prepared: PreparedChecks = {}
+  preparedChecks.set(schema, prepared)
+  return prepared
+}
+
+function getMatcher(schema: ValueSchema, pattern: string): Matcher {
+  const prepared = getPrepared(schema)
+  prepared.matcher ??= compilePattern(pattern)
+  return prepared.matcher
+}
+
+function isInEnum(schema: ValueSchema, listed: readonly unknown[], value: unknown): boolean {
+  const prepared = getPrepared(schema)
+  prepared.values ??= new Set(listed.map(toComparable))
+  return prepared.values.has(toComparable(value))
+}
+
+/** A Set compares objects by identity, so their text stands for them. A quotation mark tells texts apart from it. */
+function toComparable(value: unknown): unknown {
+  if (typeof value === 'string') return `"${value}`
+  return typeof value === 'object' && value !== null ? toSortedJson(value) : value
+}
+
+/** The same text for equal values, whatever the order of their members. */
+function toSortedJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toSortedJson).join()}]`
+  if (!isObject(value)) return JSON.stringify(value)
+  const names = Object.keys(value).sort()
+  return `{${names.map((name) => `${JSON.stringify(name)}:${toSortedJson(value[name])}`).join()}}`
+}
+
+function checkValue(schema: ValueSchema, value: unknown, path: Path, report: FaultReport): void {
+  if (report.isFull) return
   const types = schema.type === undefined ? null : [schema.type].flat()
   if (types && !types.some((type) => isOfType(type as SchemaType, value))) {
-    report(path, `must be of type ${types.join(' or ')}`)
+    report.add(path, `must be of type ${types.join(' or ')}`)
     return
   }
-  if (schema.enum && !schema.enum.some((each) => isDeepStrictEqual(each, value))) {
-    report(path, `must be one of ${clip(JSON.stringify(schema.enum))}`)
+  if (schema.enum && !isInEnum(schema, schema.enum, value)) {
+    report.add(path, `must be one of ${clip(JSON.stringify(schema.enum))}`)
   }
   if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema.const, value)) {
-    report(path, `must be ${clip(JSON.stringify(schema.const))}`)
+    report.add(path, `must be ${clip(JSON.stringify(schema.const))}`)
   }
   if (typeof value === 'string') checkText(schema, value, path, report)
   else if (typeof value === 'number') checkNumber(schema, value, path, report)
@@ -161,31 +218,42 @@ function isOfType(type: SchemaType, value: unknown): boolean {
   return typeof value === type
 }
 
-function checkText({ minLength, maxLength, pattern }: ValueSchema, value: string, path: Path, report: Report): void {
+function checkText(schema: ValueSchema, value: string, path: Path, report: FaultReport): void {
+  const { minLength, maxLength, pattern } = schema
   const length = minLength === undefined && maxLength === undefined ? 0 : [...value].length
-  if (minLength !== undefined && length < minLength) report(path, `must have at least ${minLength} characters`)
-  if (maxLength !== undefined && length > maxLength) report(path, `must have at most ${maxLength} characters`)
-  if (pattern !== undefined && !compilePattern(pattern).test(value)) report(path, `must match ${clip(pattern)}`)
+  if (minLength !== undefined && length < minLength) report.add(path, `must have at least ${minLength} characters`)
+  if (maxLength !== undefined && length > maxLength) report.add(path, `must have at most ${maxLength} characters`)
+  if (pattern !== undefined && !getMatcher(schema, pattern).test(value)) {
+    report.add(path, `must match ${clip(pattern)}`)
+  }
 }
 
-function checkNumber({ minimum, maximum }: ValueSchema, value: number, path: Path, report: Report): void {
-  if (minimum !== undefined && value < minimum) report(path, `must be at least ${minimum}`)
-  if (maximum !== undefined && value > maximum) report(path, `must be at most ${maximum}`)
+function checkNumber({ minimum, maximum }: ValueSchema, value: number, path: Path, report: FaultReport): void {
+  if (minimum !== undefined && value < minimum) report.add(path, `must be at least ${minimum}`)
+  if (maximum !== undefined && value > maximum) report.add(path, `must be at most ${maximum}`)
 }
 
-function checkArray({ minItems, maxItems, items }: ValueSchema, value: unknown[], path: Path, report: Report): void {
-  if (minItems !== undefined && value.length < minItems) report(path, `must have at least ${minItems} items`)
-  if (maxItems !== undefined && value.length > maxItems) report(path, `must have at most ${maxItems} items`)
-  if (items) for (const [index, each] of value.entries()) checkValue(items, each, [...path, index], report)
+function checkArray({ minItems, maxItems, items }: ValueSchema, value: unknown[], path: Path, report: FaultReport) {
+  if (minItems !== undefined && value.length < minItems) report.add(path, `must have at least ${minItems} items`)
+  if (maxItems !== undefined && value.length > maxItems) report.add(path, `must have at most ${maxItems} items`)
+  if (!items) return
+  for (const [index, each] of value.entries()) {
+    if (report.isFull) return
+    checkValue(items, each, [...path, index], report)
+  }
 }
 
-function checkObject(schema: ValueSchema, value: Record<string, unknown>, path: Path, report: Report): void {
+function checkObject(schema: ValueSchema, value: Record<string, unknown>, path: Path, report: FaultReport): void {
   const { properties = {}, required = [], additionalProperties = true } = schema
-  for (const name of required) if (!Object.hasOwn(value, name)) report([...path, name], 'is required')
+  for (const name of required) {
+    if (report.isFull) return
+    if (!Object.hasOwn(value, name)) report.add([...path, name], 'is required')
+  }
   for (const [name, member] of Object.entries(value)) {
+    if (report.isFull) return
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (known) checkValue(known, member, [...path, name], report)
-    else if (additionalProperties === false) report([...path, name], 'is not declared')
+    else if (additionalProperties === false) report.add([...path, name], 'is not declared')
     else if (additionalProperties !== true) checkValue(additionalProperties, member, [...path, name], report)
   }
 }
