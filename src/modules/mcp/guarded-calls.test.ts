@@ -9,6 +9,7 @@ import { ensurePolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant, type Person } from '#test/support/example-tenant.ts'
 import { fixtures } from '#test/support/fixtures.ts'
 import type { Fixture } from '#test/support/operation-fixture.ts'
+import { createPluginMatrix } from '#test/support/plugin-matrix.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { resourceKinds } from './server/resources.ts'
 import { getCatalogue } from './tools/catalogue.ts'
@@ -372,6 +373,20 @@ describe('an approval', () => {
     expect((await call('evaluate_subject', given))['evaluation_id']).toEqual(expect.any(String))
     const ran = (await listRecorded()).filter(({ detail }) => JSON.parse(detail).approved_by === t.author)
     expect(ran).toMatchObject([{ tool: 'evaluate_subject', problem: null }])
+  })
+
+  test('of a call whose plugin cannot run is not used up', async () => {
+    const { plugin_key, matrix_key } = await createPluginMatrix(t)
+    await setRules([{ tool: 'evaluate_subject', roles: [], decision: 'person' }])
+    const given = { matrix_key, inputs: { country: 'AE', directors: 1 } }
+    const approval_id = String((await call('evaluate_subject', given))['approval_id'])
+    await t.make(`POST /plugins/${plugin_key}/disable`, { body: { reason: 'Wrong scores' } })
+    const { status, json } = await approve(approval_id)
+    expect([status, json.code]).toEqual([503, 'plugin_invalid'])
+    expect(await t.make(`GET /mcp/approvals/${approval_id}`)).toMatchObject({ state: 'approved', outcome: null })
+    await t.make(`POST /plugins/${plugin_key}/enable`, { body: { reason: 'Repaired' } })
+    expect((await approve(approval_id)).json).toMatchObject({ state: 'succeeded' })
+    expect((await call('evaluate_subject', given))['evaluation_id']).toEqual(expect.any(String))
   })
 
   test('while another process runs the call leaves it approved, and the outcome to that process', async () => {

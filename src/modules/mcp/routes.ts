@@ -198,8 +198,8 @@ export const mcpRoutes = [
     summary: 'Approve a tool call; runs exactly its stored arguments, once',
     description:
       'Within 24 hours, by a person other than the one who made the call or requested its key. The operation runs in the name of the ' +
-      'caller, who gets the outcome by repeating the call. Approvals at the same time run it once. Where the server failed to run it, the ' +
-      'state stays `approved`, and approving it again runs it.',
+      'caller, who gets the outcome by repeating the call. Approvals at the same time run it once. Where the server failed to run it, ' +
+      'or a plugin that it needs cannot run, the state stays `approved`, and approving it again runs it.',
     roles: approvers,
     tx: 'self',
     uses: SESSION_CAPABILITIES,
@@ -213,6 +213,8 @@ export const mcpRoutes = [
       'author_not_permitted',
       'tool_forbidden',
       'content_corrupt',
+      'plugin_invalid',
+      'plugin_failed',
     ],
   }).handle(async ({ params, body, actor, kernel, request, read, write, settle, findSettled }) => {
     const fingerprint = JSON.stringify([params, body])

@@ -5,7 +5,7 @@ import { isPerson } from '#kernel/auth/principal.ts'
 import { isRole } from '#kernel/auth/roles.ts'
 import { decideTool, mayCallTool } from '#kernel/auth/tool-policy.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import { assertFound, fail, Problem, problems } from '#kernel/problem.ts'
+import { assertFound, fail, Problem, type ProblemCode, problems } from '#kernel/problem.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
 import { findPresentRoles, findRequester } from '#modules/access/index.ts'
 import { type ApprovalRow, lockApproval } from './queries.ts'
@@ -63,8 +63,14 @@ export async function assertRunnable({ kernel, approval, requester }: Omit<Appro
   return tool
 }
 
+/** A plugin that cannot run is not the operation's own refusal: the same call may succeed once it can. */
+const pluginFailures: readonly ProblemCode[] = ['plugin_invalid', 'plugin_failed']
+
 const isServerFailure = (error: unknown): boolean =>
-  !(error instanceof Problem) || error.code === 'internal' || 'retryable' in problems[error.code]
+  !(error instanceof Problem) ||
+  error.code === 'internal' ||
+  'retryable' in problems[error.code] ||
+  pluginFailures.includes(error.code)
 
 /** Runs of this process that have not ended. */
 const running = new Map<string, Promise<ApprovalRow>>()
@@ -102,7 +108,7 @@ export async function runApproval(
     return { state: 'succeeded', outcome: JSON.parse(body ?? '{}') }
   } catch (error) {
     if (error instanceof Problem && error.code === 'idempotency_in_progress') return undefined
-    // The operation's own refusal is its outcome. Where the server failed, the call stays approved: approving it again runs it.
+    // The operation's own refusal is its outcome. Where the server or a plugin failed, the call stays approved: approving it again runs it.
     if (isServerFailure(error)) throw error
     return { state: 'failed', outcome: toProblemObject(error, session) }
   }
