@@ -6,13 +6,17 @@ export const ListKeyParams = closed({ list_key: ListKey })
 
 /** Replies always have a number; requests may also use a label. */
 export const VersionNumber = integer(1, Number.MAX_SAFE_INTEGER)
+const label = '(?=.*[^0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,99}'
 const versionName = {
-  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+  // One form of each number: 01 would be another address of version 1.
+  pattern: `^([1-9][0-9]{0,15}|${label})$`,
   maxLength: 100,
   description: 'A version number, or a label.',
   examples: ['1'],
 }
-export const VersionParams = closed({ list_key: ListKey, version: Type.String(versionName) })
+/** In a path. */
+export const VersionText = (description = versionName.description) => Type.String({ ...versionName, description })
+export const VersionParams = closed({ list_key: ListKey, version: VersionText() })
 /** For query parameters, where clients may send a number; it is parsed as text in both cases. */
 export const VersionName = Type.Unsafe<string>({
   type: ['string', 'integer'],
@@ -22,7 +26,7 @@ export const VersionName = Type.Unsafe<string>({
 })
 
 export const Label = Type.String({
-  pattern: '^(?=.*[^0-9])[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+  pattern: `^${label}$`,
   maxLength: 100,
   description: 'A name for the version; it has a non-digit, to distinguish it from a number.',
   examples: ['2026-q1'],

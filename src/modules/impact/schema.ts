@@ -36,12 +36,7 @@ export const RunRequest = closed({
 
 export const DatasetVersionParams = closed({
   list_key: Slug({ description: 'Name of the list.', examples: ['jurisdiction-risk'] }),
-  version: Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
-    maxLength: 100,
-    description: 'A version number, or a label.',
-    examples: ['1'],
-  }),
+  version: registrySchemas.VersionText(),
 })
 export const RunParams = closed({ run_id: Id() })
 export const RequestParams = closed({ cr_id: Id() })

@@ -26,12 +26,7 @@ export const PluginKey = Slug({ description: 'Name of the plugin.', examples: ['
 export const PluginParams = closed({ plugin_key: PluginKey })
 export const PluginVersionParams = closed({
   plugin_key: PluginKey,
-  version: Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
-    maxLength: 100,
-    description: 'A version number, or the version that the manifest names.',
-    examples: ['1'],
-  }),
+  version: registrySchemas.VersionText('A version number, or the version that the manifest names.'),
 })
 export const OriginQuery = registrySchemas.OriginQuery
 

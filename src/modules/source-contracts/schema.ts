@@ -26,12 +26,7 @@ export const ContractKey = Slug({ description: 'Name of the contract.', examples
 export const KeyParams = closed({ contract_key: ContractKey })
 export const VersionParams = closed({
   contract_key: ContractKey,
-  version: Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
-    maxLength: 100,
-    description: 'A version number, a label, or the word draft.',
-    examples: ['1'],
-  }),
+  version: registrySchemas.VersionText('A version number, a label, or the word draft.'),
 })
 export const PayloadParams = closed({ payload_id: Id() })
 

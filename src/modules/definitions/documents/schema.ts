@@ -149,12 +149,7 @@ export function createDefinitionSchemas(kind: DefinitionKind) {
     KeyParams: closed({ [kind.param]: Key }),
     VersionParams: closed({
       [kind.param]: Key,
-      version: Type.String({
-        pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
-        maxLength: 100,
-        description: 'A version number, a label, or the word draft.',
-        examples: ['1'],
-      }),
+      version: registrySchemas.VersionText('A version number, a label, or the word draft.'),
     }),
     DraftParams: closed({ [kind.param]: Key, version: oneOf(['draft']) }),
     ActivationParams: closed({ [kind.param]: Key, activation_id: Id() }),

@@ -45,7 +45,7 @@ interface DatasetId {
 export const findVersion = (tx: Tx, of: DatasetId, version: string | number) =>
   tx.find<VersionRow>(
     `select ${columns} from app.dataset_version where tenant_id = $1 and dataset_id = $2 and (version = $3 or label = $4)`,
-    [of.tenant_id, of.dataset_id, /^\d{1,15}$/.test(String(version)) ? Number(version) : null, String(version)],
+    [of.tenant_id, of.dataset_id, /^[1-9]\d{0,14}$/.test(String(version)) ? Number(version) : null, String(version)],
   )
 
 export const listVersions = (
