@@ -1,5 +1,6 @@
 /** Plugins: upload, validation, settings and runs. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { RE2JS } from 're2js'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { SANDBOX_HASH } from '#sandbox/builds.ts'
@@ -104,6 +105,38 @@ describe('upload', () => {
     expect(rows).toEqual([{ object_id: expect.stringContaining(plugin_key) }])
   })
 
+  test('refuses a schema beyond the limits and titles that change the direction of text, and shows neither', async () => {
+    const plugin_key = s.newKey()
+    const pattern = '^[a-z]{1,900}[0-9]{1,900}$'
+    const config_schema = { properties: { a: { pattern }, b: { pattern }, c: { pattern } } }
+    const compile = vi.spyOn(RE2JS, 'compile')
+    const content = createSimplePlugin(plugin_key, { title: 'Acme \u202egnp', manifest: { config_schema } })
+    const created = await s.upload(plugin_key, content)
+    expect(created.json.reasons).toMatchObject([
+      { code: 'schema_invalid', pointer: '/config_schema/properties/c/pattern' },
+      { code: 'manifest_invalid', pointer: '/title' },
+    ])
+    const configured = await s.call(`PUT /plugins/${plugin_key}/configuration`, {
+      ...{ configuration: { a: 'abc1' }, reason: 'First' },
+    })
+    expect([configured.status, configured.json.title, configured.json.reasons.length]).toEqual([200, plugin_key, 3])
+    expect(compile).not.toHaveBeenCalled()
+    // As if it had been accepted before there were limits.
+    await s.asOwner(
+      `update app.plugin_validation v set valid = true, reasons = '[]' from app.dataset d
+        where d.dataset_id = v.dataset_id and d.list_key = $1`,
+      [plugin_key],
+    )
+    expect((await s.call(`GET /plugins/${plugin_key}`)).json.reasons).toMatchObject([{ code: 'not_in_force' }])
+    expect((await s.call(`POST /plugins/${plugin_key}/versions/1/validate`)).json).toMatchObject({ valid: true })
+    expect((await s.run(plugin_key)).status).toBe(200)
+    const refused = await s.call(`PUT /plugins/${plugin_key}/configuration`, {
+      ...{ configuration: { a: 'ABC1' }, reason: 'Second' },
+    })
+    expect(refused.json.errors).toMatchObject([{ pointer: '#/configuration/a' }])
+    compile.mockRestore()
+  })
+
   test('gives the same version for the same content, and 409 for other content under the same version', async () => {
     const plugin_key = s.newKey()
     await s.upload(plugin_key, createSimplePlugin(plugin_key))
@@ -202,6 +235,10 @@ describe('runs', () => {
     const plugin_key = await s.createActive()
     await s.call(`POST /plugins/${plugin_key}/disable`, { reason: 'x' })
     expect((await s.run(plugin_key, 9)).status).toBe(404)
+    // Another way to write version 1 is no version, as a malformed id is no id.
+    for (const version of ['01', '0', '00001']) {
+      expect((await s.call(`GET /plugins/${plugin_key}/versions/${version}`)).status, version).toBe(422)
+    }
   })
 
   test('every operation that runs a plugin answers 404 for an unknown object first', async () => {

@@ -1,6 +1,7 @@
 /** Tool servers end to end: a real server on the loopback, its tools pinned, called as a provider, changed and pinned again. */
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { RE2JS } from 're2js'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { hashDefinition } from '#provider/tools/tool-definition.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -358,17 +359,25 @@ describe('a tool server', () => {
   })
 
   test('has tools that cannot be pinned, each with the reason', async () => {
+    const pattern = '^[a-z]{1,900}[0-9]{1,900}$'
+    const manyPatterns = { properties: { a: { pattern }, b: { pattern }, c: { pattern } } }
     server.tools = [
       { ...lookupTool, outputSchema: undefined },
       { ...lookupTool, name: 'with_ref', outputSchema: { $ref: 'http://169.254.169.254/schema' } },
+      { ...lookupTool, name: 'with_patterns', outputSchema: { type: 'object', ...manyPatterns } },
       { ...lookupTool, name: 'lооkup' },
       { ...lookupTool, name: 'twice' },
       { ...lookupTool, name: 'twice' },
     ]
+    const compile = vi.spyOn(RE2JS, 'compile')
     const server_key = await register()
     await discover(server_key)
     const shown = await t.make(`GET /mcp/servers/${server_key}`)
-    expect(shown.tools.map(({ tool_name }: { tool_name: string }) => tool_name)).toEqual(['lookup_company', 'with_ref'])
+    expect(shown.tools.map(({ tool_name }: { tool_name: string }) => tool_name)).toEqual([
+      'lookup_company',
+      'with_patterns',
+      'with_ref',
+    ])
     expect(shown.refused).toEqual([
       { name: 'l\\u{43e}\\u{43e}kup', reason: 'name_not_allowed' },
       { name: 'twice', reason: 'name_repeated' },
@@ -377,6 +386,7 @@ describe('a tool server', () => {
     for (const [name, code] of [
       ['lookup_company', 'output_schema_missing'],
       ['with_ref', 'ref_not_local'],
+      ['with_patterns', 'pattern_refused'],
     ]) {
       const tool = await t.make(`GET /mcp/servers/${server_key}/tools/${name}`)
       expect([name, tool.unusable]).toMatchObject([name, [{ code }]])
@@ -384,5 +394,7 @@ describe('a tool server', () => {
       const refused = await send(`PUT /mcp/servers/${server_key}/tools/${name}/pin`, body)
       expect([refused.status, refused.json.reasons]).toMatchObject([409, [{ code }]])
     }
+    expect(compile).not.toHaveBeenCalled()
+    compile.mockRestore()
   })
 })
