@@ -162,6 +162,7 @@ const weakMapFiles = [
   'src/registry/adapters/gleif-tree.ts',
   'src/registry/adapters/mapping-targets.ts',
   'src/registry/types/type-runner.ts',
+  'src/registry/types/value-schema.ts',
   // In the text that runs before a plugin.
   'src/sandbox/prelude.ts',
 ]

@@ -4,7 +4,12 @@
  */
 import { formatPointer, isObject } from '../content/json-pointer.ts'
 import { estimatePatternSize, PatternBudget } from './pattern-size.ts'
-import type { ValueFault } from './value-schema.ts'
+
+/** What is wrong with a value or a schema, and where. */
+export interface ValueFault {
+  readonly pointer: string
+  readonly message: string
+}
 
 export const SCHEMA_LIMITS = {
   nodes: 2000,

@@ -7,7 +7,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { isTitleText } from '#kernel/schema.ts'
 import { formatPointer, isObject } from '../content/json-pointer.ts'
 import { compilePattern, findPatternFault, type Matcher } from './pattern.ts'
-import { findSchemaLimitFault } from './value-schema-limits.ts'
+import { findSchemaLimitFault, type ValueFault } from './value-schema-limits.ts'
+
+export type { ValueFault }
 
 export const SCHEMA_TYPES = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'] as const
 type SchemaType = (typeof SCHEMA_TYPES)[number]
@@ -30,11 +32,6 @@ export interface ValueSchema {
   readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
-}
-
-export interface ValueFault {
-  readonly pointer: string
-  readonly message: string
 }
 
 const MAX_FAULTS = 20
