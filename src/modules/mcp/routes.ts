@@ -213,9 +213,9 @@ export const mcpRoutes = [
       'author_not_permitted',
       'tool_forbidden',
       'content_corrupt',
-      'plugin_invalid',
-      'plugin_failed',
     ],
+    executes: 'plugin',
+    runs_plugins_of: ['matrix', 'provider'],
   }).handle(async ({ params, body, actor, kernel, request, read, write, settle, findSettled }) => {
     const fingerprint = JSON.stringify([params, body])
     const settled = await findSettled<ApprovalRow>(fingerprint)
