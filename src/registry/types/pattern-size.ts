@@ -16,8 +16,12 @@ const OWN_STEPS = 2
 
 const TOKEN = /\\[pP](?:\{[^}]*\}|.)|\\x\{[^}]*\}|\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|\{(\d+)(,(\d*))?\}|./gsu
 
+export const PATTERN_LIMITS = { patterns: 500, pattern_steps: 5000, all_pattern_steps: 10_000 } as const
+
 /** About the number of instructions of the program, rather more than less. Any text is accepted. */
 export function estimatePatternSize(pattern: string): number {
+  // Beyond the limit in any case; reading brackets that are never closed takes time quadratic in the length.
+  if (pattern.length > PATTERN_LIMITS.pattern_steps) return pattern.length
   const open: Sequence[] = []
   let current: Sequence = { before: 0, last: 0 }
   const append = (steps: number): void => {
@@ -46,8 +50,6 @@ function repeat(steps: number, least: number, most: string | undefined): number 
   const open = most === '' ? least + 1 : Number(most ?? least)
   return least * steps + Math.max(0, open - least) * (steps + 1) + OWN_STEPS
 }
-
-export const PATTERN_LIMITS = { patterns: 500, pattern_steps: 5000, all_pattern_steps: 10_000 } as const
 
 /** Counts the patterns of one schema that the process itself compiles, before it does so. */
 export class PatternBudget {
