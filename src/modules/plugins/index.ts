@@ -6,7 +6,7 @@ import type { Module } from '#kernel/module.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'
 import { activationStore, definitionSearch } from '#modules/definitions/index.ts'
 import { insertCanaryRows } from './canary.ts'
-import { listAdapterPlugins, listRunnablePlugins } from './capability.ts'
+import { listRunnablePlugins } from './capability.ts'
 import { pluginCheckJob } from './check-job.ts'
 import { activationRoutes, pluginKind } from './plugin-kind.ts'
 import { pluginMetrics } from './plugin-metrics.ts'
@@ -15,6 +15,7 @@ import { settingRoutes } from './setting-routes.ts'
 import { reviewPluginInForce } from './status.ts'
 import { versionRoutes } from './version-routes.ts'
 
+export * as adapterPlugins from './adapter-plugins.ts'
 export { bindPinnedPlugin, bindPlugin, failInvalid, findManifestInForce } from './bind-plugin.ts'
 export { readPluginFolder, seedPlugins } from './folder-seeds.ts'
 export { recordFailure, recordInvocations } from './invocations.ts'
@@ -22,7 +23,6 @@ export { loadEntries } from './list-entries.ts'
 export type * as pluginModel from './model.ts'
 export { countStatuses } from './queries.ts'
 export { failPlugin, findPluginResult, runPlugin } from './run-plugin.ts'
-export { listAdapterPlugins }
 
 export const plugins: Module = {
   name: 'plugins',

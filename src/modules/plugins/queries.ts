@@ -327,6 +327,21 @@ export const listKindParts = (tx: Tx, { tenant_id, dataset_id }: Pick<VersionId,
     [tenant_id, dataset_id],
   )
 
+/**
+ * The entry that names the kind of the plugin, of the tenant or shared: of versions that passed validation, else of the newest one.
+ * Other bytes of the version may be damaged.
+ */
+export const findKindPart = (tx: Tx, plugin_key: string) =>
+  tx.find<{ data: string }>(
+    `select e.data from app.dataset d
+       join app.dataset_entry e on e.tenant_id = d.tenant_id and e.dataset_id = d.dataset_id and e.key = 'manifest|kind'
+      where d.tenant_id in ($1, app.system_tenant()) and d.family = 'plugin' and d.list_key = $2 and d.role = 'base'
+      order by exists (select 1 from app.plugin_validation v where v.tenant_id = e.tenant_id and v.dataset_id = e.dataset_id
+                          and v.version >= e.v_from and v.version < e.v_to and v.valid) desc,
+               d.tenant_id = $1 desc, e.v_from desc limit 1`,
+    [tx.tenant_id, plugin_key],
+  )
+
 /** Those of the lists that are not archived: an archived one stays in force for what was decided with it. */
 export async function listLiveDatasets(
   tx: Tx,

@@ -1,4 +1,5 @@
 /** Imports and previews through an adapter that a plugin implements. */
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SANDBOX_HASH } from '#sandbox/builds.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
@@ -136,7 +137,10 @@ describe('an import through a plugin', () => {
     const [list_key, plugin_key] = [await newList(), await newPlugin()]
     const started = await startImport(list_key, plugin_key, lines(10))
     const { items } = await t.make(`GET /plugins/${plugin_key}/dependents`)
-    expect(items).toMatchObject([{ kind: 'import', operations: ['previewAdapter', 'startImport'] }])
+    expect(items).toMatchObject([
+      { kind: 'adapter', key: `plugin:${plugin_key}`, runs: true },
+      { kind: 'import', key: started.json.resource.split('/').at(-1), runs: true, operations: [] },
+    ])
     await disable(plugin_key)
     await t.runToEnd(started.json)
     expect(await readImport(started)).toMatchObject({
@@ -158,6 +162,64 @@ describe('an import through a plugin', () => {
       failed: 1,
       failures: [{ reason: 'threw', message: expect.stringContaining('cannot read c2000') }],
     })
+  })
+
+  test.each([
+    [
+      'is disabled',
+      async () => {
+        const plugin_key = await newPlugin()
+        await disable(plugin_key)
+        return { plugin_key, version: 1, code: 'disabled' }
+      },
+    ],
+    [
+      'was never put in force',
+      async () => {
+        const plugin_key = `adapter-${++count}`
+        await call('POST /plugins', { plugin_key, package: adapterPlugin(plugin_key) })
+        return { plugin_key, version: null, code: 'not_in_force' }
+      },
+    ],
+    [
+      'is not valid',
+      async () => {
+        const plugin_key = `adapter-${++count}`
+        const { manifest } = adapterPlugin(plugin_key)
+        await call('POST /plugins', { plugin_key, package: { manifest, files: { 'plugin.js': 'export const x = 1' } } })
+        return { plugin_key, version: null, code: 'not_in_force' }
+      },
+    ],
+    [
+      'lost its hash',
+      async () => {
+        const plugin_key = await newPlugin()
+        const owner = new pg.Client(w.clone.postgres)
+        await owner.connect()
+        await owner.query('set session_replication_role = replica')
+        await owner.query(
+          `update app.plugin_validation v set content_hash = repeat('0', 64) from app.dataset d
+          where d.tenant_id = v.tenant_id and d.dataset_id = v.dataset_id and d.tenant_id = $1 and d.list_key = $2`,
+          [t.tenant_id, plugin_key],
+        )
+        await owner.end()
+        return { plugin_key, version: 1, code: 'hash_mismatch' }
+      },
+    ],
+  ])('is among the dependents of a plugin that %s, and both its operations answer 503', async (_, stop) => {
+    const { plugin_key, version, code } = await stop()
+    const adapter_key = `plugin:${plugin_key}`
+    const { runs, reasons, items } = await t.make(`GET /plugins/${plugin_key}/dependents`)
+    expect([runs, reasons[0].code]).toEqual([false, code])
+    expect(items).toEqual([
+      {
+        ...{ kind: 'adapter', key: adapter_key, version, title: 'Code table', runs: false, reasons: [] },
+        operations: ['previewAdapter', 'startImport'],
+      },
+    ])
+    const previewed = await call(`POST /reference-data/adapters/${adapter_key}/preview`, { text: 'code\na\n' })
+    const imported = await startImport(await newList(), plugin_key, lines(1))
+    expect([previewed.json.code, imported.json.code]).toEqual(['plugin_invalid', 'plugin_invalid'])
   })
 
   test('refuses an unknown plugin and options', async () => {

@@ -22,8 +22,11 @@ function DependentLink({ of }: { readonly of: Dependent }) {
   )
 }
 
+/** An import that has not ended has no operations. */
 const describeOperations = ({ operations }: Dependent): string =>
-  toSentence([...new Set(operations.map(describeOperation))].map((name) => name.toLowerCase()).join(', '))
+  operations.length === 0
+    ? 'Ends failed'
+    : toSentence([...new Set(operations.map(describeOperation))].map((name) => name.toLowerCase()).join(', '))
 
 export function DependentList({ items }: { readonly items: readonly Dependent[] }) {
   return (

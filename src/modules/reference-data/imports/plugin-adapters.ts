@@ -6,10 +6,10 @@ import { closed } from '#kernel/schema.ts'
 import type { WorkerThreads } from '#kernel/worker-threads.ts'
 import { datasetStore } from '#modules/definitions/index.ts'
 import {
+  adapterPlugins,
   bindPinnedPlugin,
   bindPlugin,
   failPlugin,
-  listAdapterPlugins,
   type pluginModel,
   recordInvocations,
 } from '#modules/plugins/index.ts'
@@ -59,7 +59,7 @@ const formatFiles = {
 
 /** Plugins in force of the kind adapter, as the list of adapters shows them. */
 export async function listPluginAdapters(kernel: BindCapabilities, tx: Tx) {
-  return (await listAdapterPlugins(kernel, tx)).map(({ plugin_key, version, manifest, reasons }) => ({
+  return (await adapterPlugins.listAdapterPlugins(kernel, tx)).map(({ plugin_key, version, manifest, reasons }) => ({
     adapter_key: `${PLUGIN_ADAPTER_PREFIX}${plugin_key}`,
     adapter_version: version,
     title: manifest.title,
@@ -166,12 +166,22 @@ export const recordChunks = (
   return recordInvocations(tx, bound, results, { kind: 'import', id: import_id })
 }
 
-/** Imports that have not ended: they fail when the plugin cannot run. */
-export const listPluginDependents = async (_kernel: unknown, tx: Tx, plugin_key: string): Promise<PluginDependent[]> =>
-  (await listOpenImports(tx, `${PLUGIN_ADAPTER_PREFIX}${plugin_key}`)).map(({ import_id, list_key }) => ({
-    kind: 'import',
-    key: import_id,
-    version: null,
-    title: `Import of ${list_key}`,
-    reasons: [],
-  }))
+/** The adapter itself, in force or not, and imports that have not ended, which fail when the plugin cannot run. */
+export async function listPluginDependents(_kernel: unknown, tx: Tx, plugin_key: string): Promise<PluginDependent[]> {
+  const adapter_key = `${PLUGIN_ADAPTER_PREFIX}${plugin_key}`
+  const adapter = await adapterPlugins.findAdapterPlugin(tx, plugin_key)
+  if (!adapter) return []
+  const open = await listOpenImports(tx, adapter_key)
+  return [
+    { kind: 'adapter', key: adapter_key, ...adapter, reasons: [] },
+    ...open.map(
+      ({ import_id, list_key }): PluginDependent => ({
+        kind: 'import',
+        key: import_id,
+        version: null,
+        title: `Import of ${list_key}`,
+        reasons: [],
+      }),
+    ),
+  ]
+}
