@@ -187,13 +187,14 @@ export const decisionRoutes = [
 
   tenantRoute('GET /evaluations/:evaluation_id/explanation', {
     id: 'getEvaluationExplanation',
-    summary: 'Factor contributions, rows and triggers that fired, reasons in plain words',
+    summary:
+      'Factor contributions, rows and triggers that fired, reasons in plain words, and the versions that decided',
     tool: {
       name: 'explain_evaluation',
       title: 'Explain a decision',
       description:
         'Why one decision came out as it did: contribution of each factor, rows and triggers that fired, ' +
-        'reasons in plain words. Needs the evaluation_id; list_evaluations finds it.',
+        'reasons in plain words, versions used. list_evaluations finds the evaluation_id.',
       effect: 'read',
     },
     roles: readers,
@@ -204,13 +205,16 @@ export const decisionRoutes = [
     redact: redactDecision,
     problems: ['not_found', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel }) => {
-    const { row, content } = await getIntactEvaluation(kernel, tx, params.evaluation_id)
+    const { row, content, manifest } = await getIntactEvaluation(kernel, tx, params.evaluation_id)
     const { outcome, explanation } = content
     return {
       evaluation_id: row.evaluation_id,
       reasons: toReasons(outcome, explanation),
       outcome: toOutcomeView(outcome),
       explanation: explanation,
+      definition: toPinnedDefinition(content, manifest),
+      lists: toPinnedLists(manifest),
+      plugins: getPlugins(content),
     }
   }),
 

@@ -304,7 +304,15 @@ export const Preview = closed(
   { title: 'EvaluationPreview' },
 )
 export const ExplanationView = closed(
-  { evaluation_id: Id(), reasons: Reasons, outcome: Outcome, explanation: Explanation },
+  {
+    evaluation_id: Id(),
+    reasons: Reasons,
+    outcome: Outcome,
+    explanation: Explanation,
+    definition: Definition,
+    lists: listOf(Pinned, 200),
+    plugins: PluginList,
+  },
   { title: 'ExplanationOfEvaluation' },
 )
 export const PinnedInputs = closed(

@@ -31,7 +31,8 @@ export const promptKinds: readonly PromptKind[] = [
       `Explain the decision ${evaluation_id} to a compliance analyst.\n` +
       '1. Call explain_evaluation. Name the band, the factors by contribution, and each trigger that fired.\n' +
       '2. If you have evaluate_what_if, use it to find the smallest change of the inputs that would change the band.\n' +
-      '3. State the versions of the matrix and lists that were in force. Add nothing that is not in the explanation.\n' +
+      '3. State the versions that decided: `definition` (matrix or rule), `lists`, and `plugins` with their hashes. ' +
+      'Add nothing that is not in the result.\n' +
       DATA_NOTE,
   },
   {

@@ -56,7 +56,8 @@ export const resourceKinds: readonly ResourceKind[] = [
     uriTemplate: 'probity://evaluations/{evaluation_id}/explanation',
     name: 'explanation',
     title: 'The explanation of a decision',
-    description: 'Contributions of factors, triggers that fired, reasons in plain words.',
+    description:
+      'Contributions of factors, triggers that fired, reasons in plain words, and the versions that decided.',
     pattern: /^probity:\/\/evaluations\/([0-9a-f-]{36})\/explanation$/,
     operation: 'getEvaluationExplanation',
     params: ['evaluation_id'],
