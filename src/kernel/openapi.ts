@@ -209,7 +209,9 @@ function buildResponses(route: Route, context: DocumentContext): Json {
   if (route.governed) {
     const example = toExamples(CHANGE_REQUEST_OPERATION, 'reply', context)
     responses[202] = {
-      description: 'Waiting for approval.',
+      description:
+        'Waiting for approval. Where its author proposed exactly this before and that request is open, it is that one, with ' +
+        '`existing: true`.',
       content: { 'application/json': { schema: context.visit(ChangeRequestView), ...example } },
       ...buildLinks({ getChangeRequest: { cr_id: 'cr_id' }, withdrawChangeRequest: { cr_id: 'cr_id' } }),
     }

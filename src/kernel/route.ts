@@ -39,6 +39,8 @@ export interface RequestMetadata {
   readonly change_request_id?: string
   /** The author of that change request. */
   readonly requested_by?: string
+  /** Set where an assistant makes the request by the tool protocol, with what its program calls itself. */
+  readonly assistant?: { readonly client: string | null }
   /** The unread body of a route declared with `bytes`. */
   readonly stream: Readable | undefined
 }
@@ -89,6 +91,11 @@ export interface ToolMark {
   readonly omit?: readonly string[]
   /** What a caller of a `propose` tool repeats to confirm it, with arguments in braces: `{list_key}@{version}`. */
   readonly confirm?: string
+  /**
+   * The other arguments of what would be proposed, as the person who confirms it is shown them; `absent` is what an argument that
+   * is not given means.
+   */
+  readonly confirm_shows?: Readonly<Record<string, { readonly title: string; readonly absent?: string }>>
   /** operationId of the read with the same path: the object must exist before a person is asked to confirm. */
   readonly confirm_reads?: string
 }

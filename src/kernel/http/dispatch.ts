@@ -7,7 +7,7 @@ import { requestScope, type Scope } from '../database/scope.ts'
 import type { Transactions, Tx } from '../database/tx.ts'
 import type { ProtocolInput, ProtocolReply } from '../declare-route.ts'
 import { type Kernel, pickCapabilities } from '../kernel.ts'
-import { ChangeRequestView, proposeIfGoverned } from '../request/approval.ts'
+import { ChangeRequestView, type ProposedChange, proposeIfGoverned } from '../request/approval.ts'
 import { findBreakGlass, requestBreakGlassReview } from '../request/break-glass.ts'
 import {
   computeFingerprint,
@@ -17,7 +17,6 @@ import {
   runIdempotent,
   type SerializedResponse,
 } from '../request/idempotency.ts'
-import type { ChangeRequestRow } from '../request/queries.ts'
 import type { Actor, RequestMetadata, Route } from '../route.ts'
 import { type DispatchResult, ResponseBuilder } from './response-builder.ts'
 
@@ -81,6 +80,8 @@ interface Reader {
   readonly kernel: object
   read<T>(body: (tx: Tx) => Promise<T>): Promise<T>
 }
+
+const toProposalDetail = ({ cr_id, existing }: ProposedChange) => ({ proposed: cr_id, ...(existing && { existing }) })
 
 /** A read is recorded where its route says so, and where the object has a restriction in force. */
 const isRecordedRead = ({ route, notes }: Execution): boolean =>
@@ -186,9 +187,13 @@ export class Dispatcher {
     const breakGlass = await findBreakGlass(tx, route, inputs)
     const changeRequest = breakGlass
       ? undefined
-      : await proposeIfGoverned(tx, route, inputs, { run: handle, audit: execution.notes })
+      : await proposeIfGoverned(tx, route, inputs, {
+          run: handle,
+          audit: execution.notes,
+          request: inputs.request,
+        })
     if (changeRequest) {
-      this.#recordChange(execution, tx, changeRequest, { proposed: changeRequest.cr_id })
+      this.#recordChange(execution, tx, changeRequest, toProposalDetail(changeRequest))
       return {
         status: 202,
         headers: { location: `/api/change-requests/${changeRequest.cr_id}` },
@@ -200,7 +205,7 @@ export class Dispatcher {
     const value = review_id ? { ...(made as object), review_id } : made
     this.#recordChange(execution, tx, value, {
       ...(review_id && { break_glass: review_id }),
-      ...(route.proposes && { proposed: (value as ChangeRequestRow).cr_id }),
+      ...(route.proposes && toProposalDetail(value as ProposedChange)),
     })
     return this.#redact(route, value, reader)
   }

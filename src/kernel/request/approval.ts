@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { AuditNotes } from '../audit/record.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
-import type { GovernedChange, Route } from '../route.ts'
+import type { GovernedChange, RequestMetadata, Route } from '../route.ts'
 import {
   closed,
   Id,
@@ -25,10 +25,13 @@ import { assertEnoughApprovers } from './approvers.ts'
 import {
   type ApprovalRule,
   type ChangeRequestRow,
+  changeRequestProtocols,
   changeRequestStates,
   dryRunInSavepoint,
   findApprovalRule,
+  findOpenProposal,
   insertChangeRequest,
+  lockProposal,
 } from './queries.ts'
 
 export const ChangeRequestView = closed(
@@ -76,6 +79,19 @@ export const ChangeRequestView = closed(
     approvals: listOf(closed({ approved_by: text(200), approved_at: Timestamp(), note: nullable(text(2000)) }), 5),
     created_at: Timestamp(),
     created_by: text(200),
+    via: nullable(
+      oneOf(changeRequestProtocols, {
+        description: 'mcp: proposed through an assistant. Null: proposed before this was recorded.',
+      }),
+    ),
+    client: nullable(text(200, { description: 'What the program of the assistant calls itself, where it is known.' })),
+    existing: Type.Optional(
+      Type.Boolean({
+        description:
+          'In the answer to a proposal only, true: its author had proposed exactly this before, and that request is still open. ' +
+          'No second one was created.',
+      }),
+    ),
     decided_at: nullable(Timestamp()),
     decided_by: nullable(text(200)),
     decision_note: nullable(text(2000)),
@@ -95,6 +111,7 @@ interface RequestContent {
 interface DryRun {
   readonly run: () => Promise<unknown>
   readonly audit: Pick<AuditNotes, 'changes' | 'restriction'>
+  readonly request: Pick<RequestMetadata, 'assistant'>
 }
 
 /** A request without a query has the same hash as before there were queries. */
@@ -121,30 +138,11 @@ export async function proposeIfGoverned(
   route: Route,
   input: RequestContent,
   attempt: DryRun,
-): Promise<ChangeRequestRow | undefined> {
+): Promise<ProposedChange | undefined> {
   const governed = route.governed
   if (!governed) return undefined
   const rule = await findApplicableRule(tx, governed, input)
-  if (!rule) return undefined
-  await assertEnoughApprovers(tx, { ...rule, action: governed.action })
-  const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
-  // A request that could not be executed now is refused now, not when it is approved.
-  await dryRunInSavepoint(tx, attempt.run)
-  return insertChangeRequest(tx, {
-    cr_id: uuidv7(),
-    action: governed.action,
-    operation: route.id,
-    params: input.params,
-    query: input.query,
-    body: input.body,
-    changes: attempt.audit.changes,
-    restriction_id: attempt.audit.restriction.restriction_id,
-    content_hash: hashContent(route.id, input),
-    head,
-    required_role: rule.role,
-    approvers: rule.approvers,
-    require_impact: rule.require_impact && governed.has_impact !== false,
-  })
+  return rule && propose(tx, { route, governed, rule }, input, attempt)
 }
 
 /** Creates a change request for an operation, whatever the policy says of its author. */
@@ -153,29 +151,56 @@ export async function submitChangeRequest(
   route: Route,
   input: { params: Record<string, string>; body: unknown },
   attempt: DryRun,
-): Promise<ChangeRequestRow> {
+): Promise<ProposedChange> {
   const governed = route.governed as NonNullable<Route['governed']>
   const rule = (await findApprovalRule(tx, governed.action)) ?? {
+    action: governed.action,
     role: route.roles[0] as string,
     approvers: 1,
     require_impact: false,
   }
+  return propose(tx, { route, governed, rule }, input, attempt)
+}
+
+export type ProposedChange = ChangeRequestRow & { readonly existing?: true }
+
+interface Governed {
+  readonly route: Route
+  readonly governed: NonNullable<Route['governed']>
+  readonly rule: ApprovalRule
+}
+
+/** The open request of the same author for the same content and state, or a new one. */
+async function propose(
+  tx: Tx,
+  { route, governed, rule }: Governed,
+  input: RequestContent,
+  { run, audit, request }: DryRun,
+): Promise<ProposedChange> {
   await assertEnoughApprovers(tx, { ...rule, action: governed.action })
-  const head = await governed.head(tx, input.params)
-  await dryRunInSavepoint(tx, attempt.run)
-  const request = await insertChangeRequest(tx, {
+  const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
+  // A request that could not be executed now is refused now, not when it is approved.
+  await dryRunInSavepoint(tx, run)
+  const content_hash = hashContent(route.id, input)
+  await lockProposal(tx, content_hash)
+  const existing = await findOpenProposal(tx, { content_hash, head })
+  if (existing) return { ...existing, existing: true }
+  const inserted = await insertChangeRequest(tx, {
     cr_id: uuidv7(),
     action: governed.action,
     operation: route.id,
     params: input.params,
+    query: input.query,
     body: input.body,
-    changes: attempt.audit.changes,
-    restriction_id: attempt.audit.restriction.restriction_id,
-    content_hash: hashContent(route.id, input),
+    changes: audit.changes,
+    restriction_id: audit.restriction.restriction_id,
+    content_hash,
     head,
     required_role: rule.role,
     approvers: rule.approvers,
     require_impact: rule.require_impact && governed.has_impact !== false,
+    via: request.assistant ? 'mcp' : 'http',
+    client: request.assistant?.client ?? null,
   })
-  return request as ChangeRequestRow
+  return inserted as ChangeRequestRow
 }

@@ -32,6 +32,7 @@ export async function executeChangeRequest(
       ...notes.detail,
       executed: request.cr_id,
       proposed_by: request.created_by,
+      ...(request.via === 'mcp' && { proposed_via: request.via, proposed_with: request.client }),
       approved_by: [...request.approvals.map(({ approved_by }) => approved_by), tx.actor],
     },
     restriction_id: notes.restriction.restriction_id,

@@ -172,6 +172,8 @@ export async function dryRunInSavepoint(tx: Tx, attempt: () => Promise<unknown>)
 
 export const changeRequestStates = ['open', 'approved', 'rejected', 'withdrawn', 'void'] as const
 
+export const changeRequestProtocols = ['http', 'mcp'] as const
+
 export interface ChangeRequestRow {
   readonly cr_id: string
   readonly action: string
@@ -190,6 +192,8 @@ export interface ChangeRequestRow {
   readonly approvals: { approved_by: string; approved_at: string; note: string | null }[]
   readonly created_at: string
   readonly created_by: string
+  readonly via: (typeof changeRequestProtocols)[number] | null
+  readonly client: string | null
   readonly decided_at: string | null
   readonly decided_by: string | null
   readonly decision_note: string | null
@@ -198,7 +202,7 @@ export interface ChangeRequestRow {
 }
 
 export const changeRequestColumns = `cr_id, action, operation, params, query, body, changes, content_hash, head, state, required_role,
-  approvers, require_impact, impact_run_id, created_at, created_by, decided_at, decided_by, decision_note, revision, ${restrictionInForce()},
+  approvers, require_impact, impact_run_id, created_at, created_by, via, client, decided_at, decided_by, decision_note, revision, ${restrictionInForce()},
   (select coalesce(jsonb_agg(jsonb_build_object('approved_by', a.approved_by, 'note', a.note,
             'approved_at', to_char(a.approved_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) order by a.approved_at), '[]')
      from app.change_approval a where a.tenant_id = c.tenant_id and a.cr_id = c.cr_id) as approvals`
@@ -219,13 +223,16 @@ export const insertChangeRequest = (
     required_role: string
     approvers: number
     require_impact?: boolean
+    via?: ChangeRequestRow['via']
+    client?: string | null
   },
 ) =>
   tx.find<ChangeRequestRow>(
     `insert into app.change_request as c
        (tenant_id, cr_id, action, operation, params, body, content_hash, head, required_role, approvers, created_by, query, require_impact,
-        changes, restriction_id)
-     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12::jsonb, $13, $14::jsonb, $15) returning ${changeRequestColumns}`,
+        changes, restriction_id, via, client)
+     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8, $9, $10, $11, $12::jsonb, $13, $14::jsonb, $15, $16, $17)
+     returning ${changeRequestColumns}`,
     [
       tx.tenant_id,
       request.cr_id,
@@ -242,5 +249,23 @@ export const insertChangeRequest = (
       request.require_impact ?? false,
       request.changes ? JSON.stringify(request.changes) : null,
       request.restriction_id ?? null,
+      request.via ?? 'http',
+      request.client ?? null,
     ],
+  )
+
+/** Two proposals of the same content at once make one change request. */
+export const lockProposal = (tx: Tx, content_hash: string) =>
+  tx.run('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`proposal:${tx.tenant_id}:${content_hash}`])
+
+/** The open request of this author with this content, against this state. The hash covers the operation. */
+export const findOpenProposal = (
+  tx: Tx,
+  { content_hash, head }: { readonly content_hash: string; readonly head: string | null },
+) =>
+  tx.find<ChangeRequestRow>(
+    `select ${changeRequestColumns} from app.change_request c
+      where tenant_id = $1 and state = 'open' and created_by = $2 and content_hash = $3 and head is not distinct from $4
+      order by created_at limit 1`,
+    [tx.tenant_id, tx.actor, content_hash, head],
   )

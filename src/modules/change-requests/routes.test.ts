@@ -34,7 +34,7 @@ const createKey = () => createKeyCaller(w, tenant_id, author.principal)
 
 const setRoles = (roles: unknown, by = author, headers: Record<string, string> = {}) =>
   w.call(`PUT /users/${user_id}/roles`, { token: by.token, body: { roles }, headers })
-const propose = async (): Promise<string> => (await setRoles(['analyst'])).json.cr_id
+const propose = async (roles: readonly Role[] = ['analyst']): Promise<string> => (await setRoles(roles)).json.cr_id
 const decide = (cr_id: string, verb: 'approve' | 'reject' | 'withdraw', by: Caller, body: object = {}) =>
   w.call(`POST /change-requests/${cr_id}/${verb}`, { token: by.token, body })
 const read = async (cr_id: string) => (await w.call(`GET /change-requests/${cr_id}`, { token: author.token })).json
@@ -98,6 +98,27 @@ describe('proposing', () => {
     expect((await w.call('PATCH /tenant', { token, body: { name: 'Free' } })).status).toBe(200)
   })
 
+  test('answers the open request where its author proposes the same again, until it is decided', async () => {
+    const first = await setRoles(['analyst'])
+    expect(first.json).toMatchObject({ via: 'http', client: null })
+    expect(first.json).not.toHaveProperty('existing')
+    // At the same time too.
+    const again = await Promise.all([setRoles(['analyst']), setRoles(['analyst'])])
+    for (const { status, json, headers } of again) {
+      expect([status, json]).toEqual([202, { ...first.json, existing: true }])
+      expect(headers['location']).toBe(first.headers['location'])
+    }
+    const others = [await setRoles(['auditor']), await setRoles(['analyst'], checker)]
+    const together = await Promise.all([setRoles(['viewer', 'auditor']), setRoles(['viewer', 'auditor'])])
+    expect(new Set(together.map(({ json }) => json.cr_id)).size).toBe(1)
+    expect(await list()).toHaveLength(4)
+    for (const { json } of others) expect(json).not.toHaveProperty('existing')
+    await decide(first.json.cr_id, 'withdraw', author)
+    const anew = await setRoles(['analyst'])
+    expect(anew.json.cr_id).not.toBe(first.json.cr_id)
+    expect(anew.json).not.toHaveProperty('existing')
+  })
+
   test('accepts a proposal by an API key', async () => {
     const robot = await caller(['tenant_admin'], 'key')
     const { json } = await setRoles([], robot)
@@ -118,7 +139,7 @@ describe('what approvers are shown', () => {
   test('lists the gates of an open request and whether each holds', async () => {
     const gates = async (cr_id: string, by = checker) =>
       (await w.call(`GET /change-requests/${cr_id}/gates`, { token: by.token })).json
-    const [one, two] = [await propose(), await propose()]
+    const [one, two] = [await propose(), await propose(['auditor'])]
     expect((await gates(one)).items).toMatchObject([
       { gate: 'unchanged', holds: true },
       { gate: 'author', holds: true },
@@ -247,7 +268,7 @@ describe('approving', () => {
   })
 
   test('returns 409 for the second of two proposals for the same state', async () => {
-    const [one, two] = [await propose(), await propose()]
+    const [one, two] = [await propose(), await propose(['auditor'])]
     expect((await decide(one, 'approve', checker)).status).toBe(200)
     expect((await decide(two, 'approve', checker)).json.code).toBe('approval_void')
   })
@@ -370,7 +391,7 @@ describe('the queue', () => {
     )
 
   test('inbox and list say that a request can no longer be approved, until it is rejected', async () => {
-    const [one, two] = [await propose(), await propose()]
+    const [one, two] = [await propose(), await propose(['auditor'])]
     expect((await inbox(checker)).sort()).toEqual([one, two].sort())
     expect(await list('?state=open')).toMatchObject([{ is_outdated: false }, { is_outdated: false }])
     await decide(one, 'approve', checker)
@@ -395,7 +416,7 @@ describe('the queue', () => {
   })
 
   test('is filtered by state and action, newest first', async () => {
-    const [one, two] = [await propose(), await propose()]
+    const [one, two] = [await propose(), await propose(['auditor'])]
     await decide(one, 'withdraw', author)
     expect((await list()).map(({ cr_id }) => cr_id)).toEqual([two, one])
     expect((await list('?state=withdrawn')).map(({ cr_id }) => cr_id)).toEqual([one])

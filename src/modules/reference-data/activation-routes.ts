@@ -74,15 +74,22 @@ export const activationRoutes: readonly Route[] = [
   tenantRoute('POST /reference-data/datasets/:list_key/versions/:version/submit', {
     id: 'submitDatasetVersion',
     summary: 'Ask for a version to be put in force; creates a change request',
+    description:
+      'Where the caller proposed exactly this before and that request is open, the answer is that one, with `existing: true`.',
     submits: 'activateDatasetVersion',
     tool: {
       name: 'propose_activation',
       title: 'Propose to put a version in force',
       description:
         'Asks for a version of a list to be put in force. Always creates a change request that another person ' +
-        'approves or rejects; nothing changes before that. Confirm by repeating list_key@version in confirm.',
+        'approves or rejects; nothing changes before that. Confirm by repeating list_key@version in confirm. ' +
+        'The same proposal again answers the open change request, with existing: true.',
       effect: 'propose',
       confirm: '{list_key}@{version}',
+      confirm_shows: {
+        effective_from: { title: 'In force from', absent: 'the moment it is approved' },
+        reason: { title: 'Reason' },
+      },
       confirm_reads: 'getDatasetVersion',
     },
     roles: ['policy_editor'],
@@ -103,6 +110,7 @@ export const activationRoutes: readonly Route[] = [
     return submitChangeRequest(tx, operation, proposal, {
       run: () => kernel.runHandler(operation.id, { tx, actor, request, audit, ...proposal }),
       audit,
+      request,
     })
   }),
 

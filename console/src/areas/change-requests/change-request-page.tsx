@@ -63,7 +63,8 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
       mark={<StateBadge state={isVoid ? 'no longer applicable' : request.state} />}
       about={
         <>
-          Requested by <Principal of={request.created_by} />, <RelativeTime at={request.created_at} />
+          Requested by <Principal of={request.created_by} />
+          {describeAssistant(request)}, <RelativeTime at={request.created_at} />
         </>
       }
       trail={breadcrumb}
@@ -91,6 +92,10 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
     </Page>
   )
 }
+
+/** Whoever approves should know that a program wrote the proposal. */
+const describeAssistant = ({ via, client }: ChangeRequest): string =>
+  via !== 'mcp' ? '' : client === null ? ' through an assistant' : ` through an assistant (${client})`
 
 function RequestHistory({ request }: { readonly request: ChangeRequest }) {
   const missing = request.approvers - request.approvals.length

@@ -91,6 +91,8 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
     tenantRoute(`POST ${at}/versions/:version/submit`, {
       id: operations.submitVersion,
       summary: 'Ask for a version to be put in force; creates a change request',
+      description:
+        'Where the caller proposed exactly this before and that request is open, the answer is that one, with `existing: true`.',
       submits: operations.activateVersion,
       roles: ['policy_editor'],
       tx: 'write',
@@ -112,6 +114,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       return submitChangeRequest(tx, operation, proposal, {
         run: () => kernel.runHandler(operation.id, { tx, actor, request, audit, ...proposal }),
         audit,
+        request,
       })
     }),
 

@@ -58,7 +58,7 @@ export function callOperation(
     { params, query, body },
     {
       via: 'mcp',
-      request: session.request,
+      request: { ...session.request, assistant: { client: call.client } },
       idempotency_key,
       recorded: {
         detail: { ...toEventDetail(call), ...approved },
