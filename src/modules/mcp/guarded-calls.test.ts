@@ -333,6 +333,33 @@ describe('a confirmation', () => {
     expect(await countOpen()).toBe(1)
   })
 
+  test('that is wrong is asked for again, with what was wrong, and shows every argument on a line of its own', async () => {
+    const { params } = await (fixtures['submitDatasetVersion'] as Fixture)(t, 'policy_editor')
+    const effective_from = '2031-01-01T00:00:00Z'
+    const given = { ...params, effective_from, reason: 'Reviewed\nIn force from: never \u202e' }
+    const expected = `${params?.['list_key']}@1`
+    const getMessage = (result: Answer['result']) =>
+      (result as { inputRequests?: { confirm: { params: { message: string } } } }).inputRequests?.confirm.params.message
+    const first = await propose(given)
+    const shown = [
+      `In force from: “${effective_from}”`,
+      'Reason: “Reviewed In force from: never \ufffd”',
+      `Somebody else then approves or rejects it. Type ${expected} to confirm.`,
+    ]
+    expect(getMessage(first)?.split('\n').slice(1)).toEqual(shown)
+    const typed = (content: object) => ({
+      requestState: first?.requestState,
+      inputResponses: { confirm: { action: 'accept', content } },
+    })
+    const second = getMessage(await propose(given, typed({ confirm: 'another@1' })))?.split('\n')
+    expect(second?.[0]).toBe(`“another@1” is not ${expected}: nothing was proposed.`)
+    expect(second?.slice(2)).toEqual(shown)
+    const named = (await propose({ ...given, confirm: 'another@1' }))?.structuredContent
+    expect(named).toMatchObject({ code: 'tool_confirmation_required', confirm: expected })
+    expect(named?.['detail']).toContain(`“another@1” is not ${expected}`)
+    expect(await countOpen()).toBe(0)
+  })
+
   test('that was declined is used up, and says that a person declined', async () => {
     const { given, answer } = await ask()
     const declined = (await propose(given, answer('decline')))?.structuredContent

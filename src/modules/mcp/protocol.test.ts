@@ -56,7 +56,12 @@ describe('stories', () => {
     await client.listTools()
     const found = await call(client, 'list_evaluations', { limit: 5 })
     expect(found.value.items[0]).toHaveProperty('evaluation_id')
-    expect((await call(client, 'explain_evaluation', { evaluation_id })).value).toMatchObject({ evaluation_id })
+    const { value } = await call(client, 'explain_evaluation', { evaluation_id })
+    const { definition, lists, plugins } = await t.make(`GET /evaluations/${evaluation_id}`)
+    expect(lists.length).toBeGreaterThan(0)
+    expect(value).toMatchObject({ evaluation_id, definition, lists, plugins })
+    // The prompt names the members that hold the versions.
+    for (const member of ['definition', 'lists', 'plugins']) expect(JSON.stringify(messages)).toContain(`\`${member}\``)
     const { contents } = await client.readResource({ uri: `probity://evaluations/${evaluation_id}/explanation` })
     expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({ evaluation_id })
     expect((await call(client, 'evaluate_what_if', { evaluation_id, inputs: { country: 'IR' } })).isError).toBe(false)
@@ -98,8 +103,15 @@ describe('stories', () => {
     const proposed = await call(client, 'propose_activation', given)
     expect(proposed).toMatchObject({ isError: false, value: { state: 'open', operation: 'activateDatasetVersion' } })
     expect(asked).toEqual([expect.stringContaining(expected)])
+    // The person sees all of what is proposed.
+    expect(asked[0]).toContain('In force from: the moment it is approved\nReason: “Reviewed with the assistant”')
     expect((await t.make(`GET /reference-data/datasets/${params?.['list_key']}`)).active).toEqual(before)
-    expect((await t.make(`GET /change-requests/${proposed.value.cr_id}`)).created_by).toBe(t.author)
+    expect(await t.make(`GET /change-requests/${proposed.value.cr_id}`)).toMatchObject({
+      ...{ created_by: t.author, via: 'mcp', client: 'Desk assistant 1.4' },
+    })
+    expect(proposed.value).not.toHaveProperty('existing')
+    const again = await call(client, 'propose_activation', given)
+    expect(again.value).toEqual({ ...proposed.value, existing: true })
 
     const declining = await connect({ roles: ['policy_editor'], answer: () => null })
     expect((await call(declining, 'propose_activation', given)).value.code).toBe('tool_declined')

@@ -75,6 +75,15 @@ const combinations = Array.from({ length: 2 ** roles.length }, (_, bits): Role[]
   roles.filter((_role, at) => (bits >> at) % 2 === 1),
 )
 
+test('a person who confirms a proposal is shown each argument of it', () => {
+  const confirmed = [...tools.values()].filter(({ mark }) => mark.confirm)
+  expect(confirmed.map(({ mark }) => mark.name)).toEqual(['propose_activation'])
+  for (const { mark, arguments: taken } of confirmed) {
+    const named = [...taken.keys()].filter((name) => !mark.confirm?.includes(`{${name}}`))
+    expect(Object.keys(mark.confirm_shows ?? {}).toSorted(), mark.name).toEqual(named.toSorted())
+  }
+})
+
 describe('the budget of tools/list', () => {
   test('holds for every combination of roles: at most 24 tools and 32 KB, and nothing usable is lost', () => {
     for (const rules of [[], everyTool]) {

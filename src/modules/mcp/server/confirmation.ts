@@ -9,7 +9,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { fail, Problem } from '#kernel/problem.ts'
 import { findStoredResponse, insertStoredResponse, tryLockIdempotencyKey } from '#kernel/request/queries.ts'
-import { buildConfirmation, type ToolRequest } from '../tools/arguments.ts'
+import { type Arguments, buildConfirmation, type ToolRequest } from '../tools/arguments.ts'
 import type { Tool } from '../tools/catalogue.ts'
 import { encodeRequestState, isValidRequestState, type StateBinding } from './request-state.ts'
 import { INVALID_PARAMS, toScope } from './session.ts'
@@ -21,6 +21,7 @@ export async function askToConfirm(call: ToolCall, tool: Tool, request: ToolRequ
   const { confirm } = request
   const expected = buildConfirmation(tool.mark.confirm as string, given)
   if (confirm === expected) return { request }
+  let wrong = confirm
   const binding: StateBinding = {
     tenant_id: session.actor.tenant_id,
     principal: session.actor.principal,
@@ -36,13 +37,15 @@ export async function askToConfirm(call: ToolCall, tool: Tool, request: ToolRequ
     const answer = inputResponse(ctx.mcpReq.inputResponses, 'confirm')
     const isDeclined = answer.kind === 'elicit' && answer.action !== 'accept'
     if (isDeclined || (await isDeclinedState(call, tool, state))) return { answer: await decline(call, tool, state) }
-    if (acceptedContent(ctx.mcpReq.inputResponses, 'confirm')?.['confirm'] === expected) {
+    const typed = acceptedContent(ctx.mcpReq.inputResponses, 'confirm')?.['confirm']
+    if (typed === expected) {
       // One answer of a person is one proposal, however often the client sends it.
       return { request: { ...request, idempotency_key: request.idempotency_key ?? toStateKey(state) } }
     }
+    wrong = typeof typed === 'string' ? typed : ''
   }
   await assertExists(call, tool, request)
-  return { answer: await ask(call, tool, { expected, binding, isRepeated: confirm !== undefined }) }
+  return { answer: await ask(call, tool, { expected, binding, wrong, isRepeated: confirm !== undefined }) }
 }
 
 async function assertExists({ session }: ToolCall, { mark }: Tool, { params }: ToolRequest): Promise<void> {
@@ -91,21 +94,29 @@ async function decline(call: ToolCall, tool: Tool, state: string) {
 interface Question {
   readonly expected: string
   readonly binding: StateBinding
-  /** The client gave a confirmation that is another. */
+  /** What was given in place of `expected`; undefined before anything was given. */
+  readonly wrong: string | undefined
+  /** It was given as an argument. */
   readonly isRepeated: boolean
 }
 
-async function ask(call: ToolCall, tool: Tool, { expected, binding, isRepeated }: Question) {
-  const members = { confirm: expected }
-  const detail = `Repeat the call with confirm set to "${expected}".`
+async function ask(call: ToolCall, tool: Tool, { expected, binding, wrong, isRepeated }: Question) {
+  const fault = wrong === undefined ? [] : [`${quote(wrong)} is not ${expected}: nothing was proposed.`]
   if (isRepeated || !canAsk(call.ctx)) {
-    return refuse(call, tool, new Problem('tool_confirmation_required', { detail, members }))
+    const detail = [...fault, `Repeat the call with confirm set to "${expected}".`].join(' ')
+    return refuse(call, tool, new Problem('tool_confirmation_required', { detail, members: { confirm: expected } }))
   }
   await recordRefusal(call, tool, 'tool_confirmation_required')
+  const message = [
+    ...fault,
+    `${tool.mark.title}: ${expected}.`,
+    ...describeArguments(tool, call.given),
+    `Somebody else then approves or rejects it. Type ${expected} to confirm.`,
+  ]
   return inputRequired({
     inputRequests: {
       confirm: inputRequired.elicit({
-        message: `${tool.mark.title}: ${expected}. Somebody else then approves or rejects it. Type ${expected} to confirm.`,
+        message: message.join('\n'),
         requestedSchema: {
           type: 'object',
           properties: { confirm: { type: 'string', title: 'Confirm', description: `Type ${expected}` } },
@@ -116,6 +127,23 @@ async function ask(call: ToolCall, tool: Tool, { expected, binding, isRepeated }
     requestState: encodeRequestState(call.session.kernel.integrity.current('cursor'), binding),
   })
 }
+
+/** One line each, with what an argument that was not given means. */
+const describeArguments = ({ mark }: Tool, given: Arguments): string[] =>
+  Object.entries(mark.confirm_shows ?? {}).flatMap(([name, { title, absent }]) => {
+    const value = given[name]
+    if (value === undefined) return absent === undefined ? [] : [`${title}: ${absent}`]
+    return [`${title}: ${quote(String(value))}`]
+  })
+
+/** On one line and without characters that change how the rest reads: the model wrote it, and a person decides on it. */
+const quote = (text: string): string =>
+  `“${text
+    .slice(0, MAX_QUOTED)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, '\ufffd')}”`
+/** A reason is at most this long. */
+const MAX_QUOTED = 2000
 
 /** Whether the client says that it can show a form to a person. Older clients cannot be asked between two messages. */
 function canAsk(ctx: ServerContext): boolean {
