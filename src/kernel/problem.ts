@@ -230,8 +230,9 @@ export const problems = {
   },
   inputs_refused: {
     status: 409,
-    title: 'Nothing can be decided on these inputs',
-    advice: 'Each entry of errors names an input, or a value a list does not have. Nothing was decided or stored.',
+    title: 'An input is missing or has a value that is not allowed',
+    advice:
+      'Each entry of errors names the input and what it must be, or the value that a list does not have. Correct it and repeat the request: nothing was decided, run or stored.',
   },
   schedule_invalid: {
     status: 409,

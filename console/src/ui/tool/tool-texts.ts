@@ -108,7 +108,7 @@ export const approvalStateColors: Readonly<Record<ToolApproval['state'], string>
 
 const callProblemTexts: Readonly<Record<string, string>> = {
   tool_approval_required: 'The call waited for a person.',
-  tool_confirmation_required: 'The person at the program was asked to confirm it.',
+  tool_confirmation_required: 'It had to be confirmed first, by the person at the program or by an argument.',
   tool_declined: 'A person declined or denied it.',
   tool_forbidden: 'The tool policy forbids it.',
   role_required: 'The caller has no role that may do this.',
