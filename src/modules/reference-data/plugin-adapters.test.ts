@@ -222,6 +222,24 @@ describe('an import through a plugin', () => {
     expect([previewed.json.code, imported.json.code]).toEqual(['plugin_invalid', 'plugin_invalid'])
   })
 
+  test('is among the invocations of the plugin where nothing is published: a guard, or a row that is refused', async () => {
+    const [list_key, plugin_key] = [await newList(), await newPlugin()]
+    const importText = async (text: string) => {
+      const started = await startImport(list_key, plugin_key, text)
+      await t.runToEnd(started.json)
+      return readImport(started)
+    }
+    await importText(lines(20))
+    await t.make(`PATCH /reference-data/datasets/${list_key}`, { body: { guards: { max_removed_bps: 1000 } } })
+    const ends = [await importText(lines(1)), await importText('code,name\n,Second\n')]
+    expect(ends.map(({ state }) => state)).toEqual(['blocked', 'rejected'])
+    const { items } = await t.make(`GET /plugins/${plugin_key}/invocations`)
+    expect(items.map(({ cause, failed }: { cause: object; failed: number }) => ({ ...cause, failed }))).toEqual([
+      ...ends.toReversed().map(({ import_id }) => ({ kind: 'import', id: import_id, failed: 0 })),
+      { kind: 'import', id: expect.any(String), failed: 0 },
+    ])
+  })
+
   test('refuses an unknown plugin and options', async () => {
     const list_key = await newList()
     expect((await startImport(list_key, 'unknown', lines(1))).status).toBe(404)

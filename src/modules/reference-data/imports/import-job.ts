@@ -8,7 +8,7 @@ import { closed, Id } from '#kernel/schema.ts'
 import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
 import type { pluginModel } from '#modules/plugins/index.ts'
 import { readUpload } from '#modules/system/index.ts'
-import type { ImportTotals } from '#registry/import/import-messages.ts'
+import type { ImportOutput, ImportTotals } from '#registry/import/import-messages.ts'
 import type { DeltaRequest } from '../deltas/request.ts'
 import { type DeltaCounts, resolveDelta } from '../deltas/resolve-delta.ts'
 import { enqueueIndex } from '../search/index-job.ts'
@@ -78,10 +78,13 @@ export const datasetImportJob = defineJob({
       await updateImport(tx, import_id, { state: 'running' })
     })
     let read_to_end: ReadToEnd | null = null
+    let last_totals: ImportTotals | null = null
     let bound: pluginModel.BoundPlugin | null = null
     try {
       bound = await read((tx) => bindStoredPlugin(kernel, tx, settings.plugin))
-      const run = await startRun(job, target, bound)
+      const run = await startRun(job, target, bound, (totals) => {
+        last_totals = totals
+      })
       await importRows<void>(
         run,
         (body) =>
@@ -119,7 +122,11 @@ export const datasetImportJob = defineJob({
     } catch (caught) {
       const error = bound ? await toPluginProblem(write, bound, caught, import_id) : caught
       if (error instanceof Problem && !('retryable' in problems[error.code])) {
-        await write((tx) => updateImport(tx, import_id, toImportEnd(error, read_to_end)))
+        await write(async (tx) => {
+          // The plugin read the whole file, although nothing was published.
+          if (bound && last_totals) await recordChunks(tx, bound, last_totals, import_id)
+          await updateImport(tx, import_id, toImportEnd(error, read_to_end))
+        })
       }
       throw error
     }
@@ -144,6 +151,7 @@ async function startRun(
   job: ImportJobContext,
   { row, dataset, type, settings }: ImportTarget,
   bound: pluginModel.BoundPlugin | null,
+  onEnd: (totals: ImportTotals) => void,
 ): Promise<ImportRun> {
   const { payload, read, write, kernel, signal, tenant_id } = job
   const { strict, drop, hash, delta = null } = settings
@@ -172,7 +180,7 @@ async function startRun(
   }
   return {
     strict,
-    outputs: readSource(kernel, source(), request, { tenant_id, signal }),
+    outputs: watchEnd(readSource(kernel, source(), request, { tenant_id, signal }), onEnd),
     onRejects: async (items) => {
       const stored = items.slice(0, MAX_STORED_REJECTS - stored_rejects)
       if (stored.length > 0) await write((tx) => insertRejects(tx, payload.import_id, stored_rejects + 1, stored))
@@ -184,6 +192,16 @@ async function startRun(
       reported_ms = Date.now()
       await reportProgress(job, (read_bytes / Math.max(1, row.source.size_bytes)) * PHASE_FROM.compare)
     },
+  }
+}
+
+async function* watchEnd(
+  outputs: AsyncGenerator<ImportOutput>,
+  onEnd: (totals: ImportTotals) => void,
+): AsyncGenerator<ImportOutput> {
+  for await (const output of outputs) {
+    if (output.kind === 'end') onEnd(output.totals)
+    yield output
   }
 }
 
