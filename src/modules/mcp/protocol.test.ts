@@ -1,4 +1,6 @@
 /** The tool protocol from a client's side: the public client of the protocol, both eras, over real HTTP. */
+import fs from 'node:fs'
+import path from 'node:path'
 import { type Client, ProtocolError } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
@@ -6,6 +8,7 @@ import { optInTools, toolCallers } from '#kernel/auth/tool-policy.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { ensureEvaluation } from '#modules/evaluations/fixtures.ts'
 import { ensureList } from '#modules/reference-data/fixtures.ts'
+import { projectRoot } from '#test/support/database.ts'
 import { ensurePolicy } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { fixtures } from '#test/support/fixtures.ts'
@@ -120,7 +123,33 @@ describe('stories', () => {
       code: 'tool_confirmation_required',
       confirm: expected,
     })
-    expect((await call(plain, 'propose_activation', { ...given, confirm: expected })).isError).toBe(false)
+    const { value } = await call(plain, 'propose_activation', { ...given, confirm: expected })
+    // It said its name when it began, and not since.
+    expect(value).toMatchObject({ state: 'open', via: 'mcp', client: 'Desk assistant 1.4' })
+    const token = await t.token(['compliance_officer'], t.author)
+    expect((await w.call(`POST /change-requests/${value.cr_id}/approve`, { token, body: {} })).status).toBe(200)
+    const { items } = await t.make(`GET /audit/events?operation=activateDatasetVersion&limit=200`)
+    expect(items.map(({ detail }: { detail: object }) => detail)).toContainEqual(
+      expect.objectContaining({ executed: value.cr_id, proposed_via: 'mcp', proposed_with: 'Desk assistant 1.4' }),
+    )
+  })
+
+  test.each([
+    ['no id', undefined],
+    ['an id of another form', 'abc'],
+    ['an id whose name is not plain', `${uuidv7()}.${Buffer.from('a\u0000b').toString('base64url')}`],
+  ])('a client of 2025 that sends %s is named by its user agent', async (_, id) => {
+    const tenant = await ExampleTenant.create(w)
+    const reply = await w.call('POST /mcp', {
+      token: await tenant.token(['analyst']),
+      body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search_lists', arguments: { limit: 1 } } },
+      headers: {
+        ...{ accept: 'application/json, text/event-stream', 'user-agent': 'plain/1' },
+        ...(id !== undefined && { 'mcp-session-id': id }),
+      },
+    })
+    expect(reply.status).toBe(200)
+    expect((await listRecordedCalls(w, tenant)).calls.map(({ client }) => client)).toEqual(['plain/1'])
   })
 })
 
@@ -377,6 +406,9 @@ test('metadata, readiness and capabilities describe the tool protocol', async ()
   const readCheck = async () => (await w.call('GET /health/ready')).json.checks.tool_protocol
   // The first check compiles all schemas, which may take longer than a caller waits.
   await vi.waitUntil(async () => (await readCheck()).status === 'ok', { timeout: 60_000 })
+  const guide = fs.readFileSync(path.join(projectRoot, 'docs/mcp.md'), 'utf8')
+  const missing = (await readCheck()).revisions.filter((revision: string) => !guide.includes(revision))
+  expect(missing).toEqual([])
   expect(await readCheck()).toMatchObject({
     status: 'ok',
     tools: getCatalogue(w.kernel.routes).size,

@@ -55,7 +55,7 @@ async function askEachRole(kernel: SessionKernel & Capabilities<'public_url' | '
     const { signal } = new AbortController()
     const request = { id: uuidv7(), signal, if_match: undefined, address: '', stream: undefined }
     // The policy of a tenant is not part of the check, so no tenant is asked for one: every tool is turned on.
-    return createToolServer({ kernel, actor, request, user_agent: null, rules })
+    return createToolServer({ kernel, actor, request, client: null, rules })
   })
   const offered = new Set<string>()
   const revisions = new Set<string>()

@@ -39,6 +39,7 @@ import {
   ToolPolicy,
   ToolPolicyChange,
 } from './schema.ts'
+import { addSessionId, readSessionName, toClientName } from './server/client-name.ts'
 import { SESSION_CAPABILITIES } from './server/session.ts'
 import { toolTransport } from './server/tool-server.ts'
 import { getCatalogue, selectTools } from './tools/catalogue.ts'
@@ -56,12 +57,13 @@ export const toolProtocol = protocolRoute('POST /mcp', {
   summary: 'Model Context Protocol: tools, resources and prompts for assistants',
   roles: toolCallers,
   uses: SESSION_CAPABILITIES,
-}).handle(({ actor, message, headers, request, kernel }) => {
-  const agent = headers['user-agent']
-  return toolTransport.handle(
+}).handle(async ({ actor, message, headers, request, kernel }) => {
+  const client = readSessionName(headers) ?? toClientName(headers['user-agent'])
+  const reply = await toolTransport.handle(
     { message, headers, signal: request.signal },
-    { kernel, actor, request, user_agent: typeof agent === 'string' ? agent : null },
+    { kernel, actor, request, client },
   )
+  return addSessionId(message, reply)
 })
 
 const protectedResource = publicRoute('GET /.well-known/oauth-protected-resource', {

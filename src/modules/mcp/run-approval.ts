@@ -90,7 +90,7 @@ export async function runApproval(
 ): Promise<{ readonly state: 'succeeded' | 'failed'; readonly outcome: unknown } | undefined> {
   const { kernel, approval, requester, request, approved_by } = run
   const tool = await assertRunnable(run)
-  const session = { kernel, actor: requester, request, user_agent: null }
+  const session = { kernel, actor: requester, request, client: null }
   const call: ToolCall = {
     session,
     // The caller is not connected: nothing is sent to it.

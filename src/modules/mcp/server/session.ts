@@ -1,7 +1,6 @@
 /** What a message of the tool protocol is answered with: the caller, the request, and what the answers need of the kernel. */
 import { CLIENT_INFO_META_KEY, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { toAlarmReason } from '#kernel/alarm.ts'
-import { isPlainText } from '#kernel/auth/token-verifier.ts'
 import type { ToolRule } from '#kernel/auth/tool-policy.ts'
 import { requestScope } from '#kernel/database/scope.ts'
 import { toProblem } from '#kernel/http/problem-reply.ts'
@@ -9,6 +8,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem, problems } from '#kernel/problem.ts'
 import { toProblemBody } from '#kernel/problem-body.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
+import { nameClient } from './client-name.ts'
 
 export const SESSION_CAPABILITIES = [
   'routes',
@@ -29,13 +29,12 @@ export interface Session {
   readonly kernel: SessionKernel
   readonly actor: Actor
   readonly request: RequestMetadata
-  /** Names a program that does not introduce itself. */
-  readonly user_agent: string | null
+  /** Names a program whose messages do not: what it said when it began, else its user agent. */
+  readonly client: string | null
   /** Instead of the policy of the tenant. */
   readonly rules?: readonly ToolRule[]
 }
 
-const MAX_CLIENT_LENGTH = 120
 const MAX_NAME_LENGTH = 100
 
 /** A name that a caller made up, as it is recorded: anything but visible ASCII is written as an escape. */
@@ -46,12 +45,9 @@ export const toRecordedName = (name: string): string =>
     .slice(0, MAX_NAME_LENGTH)
 
 /** What the client calls itself. Nothing depends on it. */
-export function getClientName({ user_agent }: Session, ctx: ServerContext): string | null {
+export function getClientName({ client }: Session, ctx: ServerContext): string | null {
   const envelope = ctx.mcpReq.envelope as Readonly<Record<string, unknown>> | undefined
-  const { name, version } = (envelope?.[CLIENT_INFO_META_KEY] ?? {}) as { name?: unknown; version?: unknown }
-  const named = isPlainText(name) ? (isPlainText(version) ? `${name} ${version}` : name) : user_agent
-  // Format characters, such as those that reverse the direction of text, would make a name look like another.
-  return isPlainText(named) ? named.slice(0, MAX_CLIENT_LENGTH).replaceAll(/\p{Cf}/gu, '\ufffd') : null
+  return nameClient(envelope?.[CLIENT_INFO_META_KEY]) ?? client
 }
 
 export const toScope = ({ actor }: Session) => requestScope(actor)
