@@ -45,13 +45,12 @@ export async function readPackage(given: Buffer | PackageContent): Promise<Plugi
   if (!Buffer.isBuffer(given)) return readContent(given)
   if (given.length > MAX_PACKAGE_BYTES) return refuseSize(null)
   if (given.subarray(0, 2).toString('latin1') === 'PK') return readZip(given)
+  // Advice about the text of something that is no text would lead astray.
+  if (!/^\s*\{/.test(given.subarray(0, 200).toString('latin1'))) return refuseForm()
   const parsed = parseJson(given, 'The package')
   if ('reasons' in parsed) return parsed
   const { value } = parsed
-  if (!isObject(value) || !('manifest' in value) || !('files' in value)) {
-    const message = 'The package is neither a zip archive nor JSON with the members manifest and files.'
-    return { reasons: [{ code: 'manifest_unreadable', message }], manifest: null }
-  }
+  if (!isObject(value) || !('manifest' in value) || !('files' in value)) return refuseForm()
   return readContent(value as unknown as PackageContent)
 }
 
@@ -124,6 +123,11 @@ function assemble(
 
 const isSignature = (value: unknown): value is PluginSignature =>
   isObject(value) && typeof value['publisher'] === 'string' && typeof value['signature'] === 'string'
+
+function refuseForm(): UnusablePackage {
+  const message = 'The package is neither a zip archive nor JSON with the members manifest and files.'
+  return { reasons: [{ code: 'manifest_unreadable', message }], manifest: null }
+}
 
 const refuseSize = (manifest: unknown): UnusablePackage => ({
   reasons: [{ code: 'too_large', message: `A package has at most ${MAX_PACKAGE_BYTES / 1024} KiB, also unpacked.` }],

@@ -117,6 +117,9 @@ describe('packages', () => {
     ]) {
       expectReason(await validate(bytes), { code: 'manifest_unreadable' })
     }
+    // What "xxxx" is in Base64.
+    const [reason] = await validate(Buffer.from([0xc7, 0x1c, 0x71]))
+    expect(reason?.message).toContain('neither a zip archive nor JSON')
   })
 
   test.each([

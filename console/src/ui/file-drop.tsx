@@ -114,7 +114,11 @@ function UploadedFile({ upload }: { readonly upload: Upload }) {
 const toPercent = (sent_bytes: number, size_bytes: number): number =>
   size_bytes === 0 ? 100 : Math.floor((Math.min(sent_bytes, size_bytes) / size_bytes) * 100)
 
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** In the units in which the API states limits. */
 export const formatSize = (bytes: number): string => {
-  if (bytes < 1000) return `${bytes} bytes`
-  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+  if (bytes < KIB) return `${bytes} bytes`
+  return bytes < MIB ? `${Math.ceil(bytes / KIB)} KiB` : `${(bytes / MIB).toFixed(1)} MiB`
 }

@@ -8,6 +8,7 @@ import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { keysQuery } from '#console/ui/checkpoint-keys.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
+import { formatSize } from '#console/ui/file-drop.tsx'
 import { useSetFilter } from '#console/ui/filters.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
@@ -133,6 +134,3 @@ const readContent = (export_id: string): Promise<Blob> =>
       parseAs: 'blob',
     }),
   )
-
-const formatSize = (bytes: number): string =>
-  bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
