@@ -11,6 +11,7 @@ import {
   codesOf,
   createProviderPlugin,
   expectInvalid,
+  LIST,
   type PluginSuite,
   startPluginSuite,
 } from '#test/support/plugin-suite.ts'
@@ -205,6 +206,19 @@ describe('settings', () => {
       [409, 'definition_invalid', '#/hosts/0'],
     ])
     expect((await s.grant(provider, [], ['api.registry.example'])).status).toBe(200)
+  })
+
+  test('a list is granted only where it exists, for the tenant alone or shared', async () => {
+    const plugin_key = s.newKey()
+    await s.upload(plugin_key, createSimplePlugin(plugin_key))
+    const own = `own-list-of-${plugin_key}`
+    const refused = await s.grant(plugin_key, [LIST, own])
+    expect([refused.status, refused.json.code, refused.json.errors[0].pointer]).toEqual([
+      ...[409, 'definition_invalid', '#/lists/1'],
+    ])
+    expect(refused.json.detail).toBe(`There is no list ${own}.`)
+    await s.call('POST /reference-data/datasets', { list_key: own, type_key: LIST, title: 'Own scores' })
+    expect((await s.grant(plugin_key, [LIST, own])).json.grants.lists).toEqual([LIST, own])
   })
 
   test('earlier grants and configurations cannot be changed or removed', async () => {

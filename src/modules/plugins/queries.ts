@@ -342,6 +342,17 @@ export const findKindPart = (tx: Tx, plugin_key: string) =>
     [tx.tenant_id, plugin_key],
   )
 
+/** Those that exist: lists of the tenant and shared ones. */
+export async function findKnownLists(tx: Tx, list_keys: readonly string[]): Promise<ReadonlySet<string>> {
+  if (list_keys.length === 0) return new Set()
+  const rows = await tx.query<{ list_key: string }>(
+    `select distinct list_key from app.dataset
+      where tenant_id in ($1, app.system_tenant()) and family = 'list' and role = 'base' and list_key = any ($2::text[])`,
+    [tx.tenant_id, list_keys],
+  )
+  return new Set(rows.map(({ list_key }) => list_key))
+}
+
 /** Those of the lists that are not archived: an archived one stays in force for what was decided with it. */
 export async function listLiveDatasets(
   tx: Tx,

@@ -18,6 +18,7 @@ import type { ReadPlugin } from './plugin-library.ts'
 import { getPluginView } from './plugin-views.ts'
 import {
   countInvocations,
+  findKnownLists,
   insertConfiguration,
   insertGrant,
   listInvocations,
@@ -177,6 +178,7 @@ export const settingRoutes: readonly Route[] = [
     const { lists, hosts, reason } = body
     assertHosts(kernel, hosts)
     assertGrantable((await loadCurrent(kernel, tx, plugin_key)).plugin, hosts)
+    await assertLists(tx, lists)
     await insertGrant(tx, { plugin_key, revision: before.grant_revision + 1, lists, hosts, reason })
     audit.recordDiff({ lists: before.lists, hosts: before.hosts }, { lists, hosts, reason })
     return toChangedView(kernel, tx, plugin_key)
@@ -270,6 +272,22 @@ function assertHosts({ plugin_policy }: Pick<BindCapabilities, 'plugin_policy'>,
       pointer: `#/hosts/${index}`,
       detail: `${host} is not among the hosts that the operator allows (PROBITY_PLUGIN_HOSTS).`,
       keyword: 'hosts',
+    })),
+  })
+}
+
+/** A grant of a list that does not exist yet would hold for whatever somebody creates under this key. */
+async function assertLists(tx: Tx, lists: readonly string[]): Promise<void> {
+  const known = await findKnownLists(tx, lists)
+  const unknown = lists.flatMap((list_key, index) => (known.has(list_key) ? [] : [{ list_key, index }]))
+  if (unknown.length === 0) return
+  fail('definition_invalid', {
+    detail: `There is no list ${unknown.map(({ list_key }) => list_key).join(', ')}.`.slice(0, 1000),
+    errors: unknown.slice(0, 50).map(({ list_key, index }) => ({
+      in: 'body' as const,
+      pointer: `#/lists/${index}`,
+      detail: `There is no list ${list_key}, neither of the tenant nor shared.`,
+      keyword: 'lists',
     })),
   })
 }
