@@ -173,7 +173,11 @@ beforeAll(async () => {
   const PORT = await freePort()
   // The examples count on a tenant that only they use; test/demo-data.test.ts covers the demo data.
   const settings = { PORT, PROBITY_DATA_DIR: data_dir, PROBITY_METRICS_PORT: await freePort(), NODE_ENV: '' }
-  const reached = { PROBITY_EGRESS_EXEMPT: `127.0.0.1:${provider.port}` }
+  // docs/plugins.md says to allow the host of its provider.
+  const reached = {
+    PROBITY_EGRESS_EXEMPT: `127.0.0.1:${provider.port}`,
+    PROBITY_PLUGIN_HOSTS: 'registry.example',
+  }
   env = { ...process.env, ...settings, ...reached, PROBITY_DEMO_DATA: 'off' }
   url = `http://127.0.0.1:${PORT}`
   const command = [path.join(projectRoot, 'bin/probity.mjs'), 'start']
@@ -280,6 +284,7 @@ describe('examples', () => {
       'docs/operations.md: the people are yours',
       'docs/operations.md: the people are yours',
       'docs/operations.md: it waits for a minute; src/app/tenant-deletion/delete-tenant.test.ts deletes one',
+      'docs/plugins.md: the server runs already',
       'docs/proofs.md: it needs Python',
     ])
     for (const named of left.join(' ').match(/(src|test)\/\S+\.test\.ts/g) ?? []) {

@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { readPackage } from '#plugin/package.ts'
+import { REASON_CODES } from '#plugin/reasons.ts'
 import { projectRoot } from '#test/support/database.ts'
 import { threadsDir } from '#test/support/threads.ts'
 import { main } from '../main.ts'
@@ -23,6 +24,12 @@ async function run(...argv: string[]) {
     ...said,
   }
 }
+
+test('the guide says what to do about every reason', () => {
+  const guide = fs.readFileSync(path.join(projectRoot, 'docs/plugins.md'), 'utf8')
+  const atRun = ['not_in_force', 'disabled', 'not_validated', 'hash_mismatch']
+  expect([...REASON_CODES, ...atRun].filter((code) => !guide.includes(`\`${code}\``))).toEqual([])
+})
 
 describe('plugin init', () => {
   test.each(['factor', 'adapter', 'provider'])('writes a %s that plugin check accepts', async (kind) => {
