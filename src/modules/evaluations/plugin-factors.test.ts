@@ -196,11 +196,13 @@ describe('an evaluation', () => {
     const matrix_key = await createActiveMatrix(t, buildPluginMatrix(plugin_key))
     const failed = await evaluate({ country: 'AE', directors: 666 }, matrix_key)
     expect(failed.json).toMatchObject({ status: 503, code: 'plugin_failed', plugin_key, version: 1, reason: 'threw' })
-    expect((await evaluate({ country: 'AE', directors: 2 }, matrix_key)).status).toBe(201)
+    const decided = await evaluate({ country: 'AE', directors: 2 }, matrix_key)
+    expect(decided.status).toBe(201)
     const { items } = (await call(`GET /plugins/${plugin_key}/invocations`)).json
     expect(items.filter(({ failed: count }: { failed: number }) => count > 0)).toMatchObject([
-      { cause: { kind: 'evaluation' }, failures: [{ reason: 'threw' }] },
+      { cause: { kind: 'evaluation', id: null }, failures: [{ reason: 'threw' }] },
     ])
+    expect(items[0]).toMatchObject({ cause: { kind: 'evaluation', id: decided.json.evaluation_id }, failed: 0 })
   })
 })
 

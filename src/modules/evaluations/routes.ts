@@ -5,6 +5,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 import { type DecisionRequest, decide, storeDecision } from './decide/decide.ts'
 import { openCitedCalls } from './decide/evidence.ts'
@@ -48,6 +49,14 @@ async function citeCalls(
 
 const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
 
+/** A transaction that waits for a plugin is repeated: what ran for its first attempt names the decision of the last. */
+const newIds = new WeakMap<object, string>()
+function getNewId(request: object): string {
+  const id = newIds.get(request) ?? uuidv7()
+  newIds.set(request, id)
+  return id
+}
+
 export const decisionRoutes = [
   tenantRoute('POST /evaluations', {
     id: 'createEvaluation',
@@ -83,10 +92,11 @@ export const decisionRoutes = [
       'content_corrupt',
       'dependency_unavailable',
     ],
-  }).handle(async ({ tx, body, kernel, audit }) => {
-    const runs = createRecordedRuns(kernel, tx)
+  }).handle(async ({ tx, body, kernel, audit, request }) => {
+    const evaluation_id = getNewId(request)
+    const runs = createRecordedRuns(kernel, tx, evaluation_id)
     const decided = await decide(kernel, tx, await citeCalls(kernel, tx, body), { runs })
-    const row = await storeDecision(kernel, tx, body, decided)
+    const row = await storeDecision(kernel, tx, { ...body, evaluation_id }, decided)
     // Not keyed: the audit chain then proves which document was decided. The salt prevents guessing the inputs.
     audit.recordDiff(null, { document_hash: row.document_hash })
     const shown = toEvaluationView(row, decided.content, binding.getResolutionPins(decided.resolution))

@@ -1,6 +1,7 @@
 /** A decision about the subject of a case, by the matrix or rule that its step names. */
 import { Problem } from '#kernel/problem.ts'
 import type { StepEnd, StepRun } from '#kernel/step-kind.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { makeDecision } from '#modules/evaluations/index.ts'
 import type { EvaluationSettings } from './model.ts'
 
@@ -11,6 +12,7 @@ const HIDDEN_CASE =
 export async function runEvaluationStep(run: StepRun<EvaluationSettings>): Promise<StepEnd> {
   if (run.is_restricted) return { state: 'failed', problem: new Problem('conflict', HIDDEN_CASE) }
   const definition = 'matrix' in run.with ? { matrix_key: run.with.matrix } : { rule_key: run.with.rule }
+  const new_id = uuidv7()
   return {
     state: 'succeeded',
     store: async (tx) => {
@@ -19,6 +21,7 @@ export async function runEvaluationStep(run: StepRun<EvaluationSettings>): Promi
         tx,
         {
           ...definition,
+          evaluation_id: new_id,
           subject_id: run.subject_id,
           call_ids: run.earlier_calls,
         },

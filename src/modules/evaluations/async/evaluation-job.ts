@@ -2,6 +2,7 @@
 import { defineJob } from '#kernel/job/define-job.ts'
 import { fail } from '#kernel/problem.ts'
 import { closed, Id, type Static, Type } from '#kernel/schema.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { advanceCall } from '#modules/providers/index.ts'
 import { decide, storeDecision } from '../decide/decide.ts'
 import { openCitedCalls } from '../decide/evidence.ts'
@@ -62,13 +63,14 @@ export const evaluationJob = defineJob({
         progress: { done: index + 1, total: pending.length + 1, unit: 'answers' },
       }))
     }
+    const evaluation_id = uuidv7()
     await job.finish(async (tx) => {
       const call_ids = [...(request.call_ids ?? []), ...answered]
       const cited = await openCitedCalls(job.kernel, tx, { call_ids, subject_id: request.subject_id })
-      const runs = createRecordedRuns(job.kernel, tx)
+      const runs = createRecordedRuns(job.kernel, tx, evaluation_id)
       const decided = await decide(job.kernel, tx, { ...request, cited }, { runs })
-      const row = await storeDecision(job.kernel, tx, request, decided)
-      return { evaluation_id: row.evaluation_id, band: row.band, hit: row.hit, call_ids, skipped }
+      const row = await storeDecision(job.kernel, tx, { ...request, evaluation_id }, decided)
+      return { evaluation_id, band: row.band, hit: row.hit, call_ids, skipped }
     })
     return null
   },

@@ -159,12 +159,12 @@ function assertNotFuture({ subject_id, valid_at }: DecisionRequest, { definition
 export async function storeDecision(
   kernel: Capabilities<'caches' | 'encryption' | 'integrity'>,
   tx: Tx,
-  request: DecisionRequest,
+  request: DecisionRequest & { readonly evaluation_id?: string },
   decided: DecisionResult,
 ) {
   const { resolution, content, document, document_hash } = decided
   assertNotFuture(request, resolution)
-  const evaluation_id = uuidv7()
+  const { evaluation_id = uuidv7() } = request
   const consumer = `evaluation ${evaluation_id}`
   const receipt =
     request.valid_at === undefined

@@ -14,6 +14,8 @@ type MakeKernel = binding.DecideCapabilities &
   Capabilities<'encryption' | 'integrity' | 'transactions'>
 
 type MadeRequest = Pick<DecisionRequest, 'matrix_key' | 'rule_key'> & {
+  /** The same in each attempt of the transaction. */
+  readonly evaluation_id: string
   readonly subject_id: string
   /** Answered calls; those whose contract gives no input of the definition are not cited. */
   readonly call_ids: readonly string[]
@@ -27,7 +29,14 @@ export async function makeDecision(
 ): Promise<Omit<EvaluationRow, 'mac'>> {
   const read = await listReadCalls(kernel, tx, request, call_ids)
   const cited = await openCitedCalls(kernel, tx, { call_ids: read, subject_id: request.subject_id })
-  const decided = await decide(kernel, tx, { ...request, cited }, { runs: createRecordedRuns(kernel, tx) })
+  const decided = await decide(
+    kernel,
+    tx,
+    { ...request, cited },
+    {
+      runs: createRecordedRuns(kernel, tx, request.evaluation_id),
+    },
+  )
   return storeDecision(kernel, tx, request, decided)
 }
 
