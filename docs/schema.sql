@@ -3731,13 +3731,17 @@ create table app.change_request (
   impact_run_id uuid,
   changes jsonb,
   restriction_id uuid,
+  via text,
+  client text,
   constraint change_request_author_key UNIQUE (tenant_id, cr_id, created_by),
   constraint change_request_pkey PRIMARY KEY (tenant_id, cr_id),
   constraint change_request_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint change_request_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint change_request_approvers_ck CHECK (((approvers >= 1) AND (approvers <= 5))),
   constraint change_request_changes_ck CHECK ((jsonb_typeof(changes) = 'array'::text)),
-  constraint change_request_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'void'::text])))
+  constraint change_request_client_ck CHECK (((length(client) >= 1) AND (length(client) <= 200))),
+  constraint change_request_state_ck CHECK ((state = ANY (ARRAY['open'::text, 'approved'::text, 'rejected'::text, 'withdrawn'::text, 'void'::text]))),
+  constraint change_request_via_ck CHECK ((via = ANY (ARRAY['http'::text, 'mcp'::text])))
 );
 CREATE INDEX change_request_created_idx ON app.change_request USING btree (tenant_id, created_at, cr_id);
 CREATE INDEX change_request_open_idx ON app.change_request USING btree (tenant_id, created_at, cr_id) INCLUDE (restriction_id) WHERE (state = 'open'::text);
