@@ -41,6 +41,8 @@ export interface RequestMetadata {
   readonly requested_by?: string
   /** Set where an assistant makes the request by the tool protocol, with what its program calls itself. */
   readonly assistant?: { readonly client: string | null }
+  /** The id of what the request creates, where it has to be the same in each attempt of its transaction. */
+  readonly new_id?: string
   /** The unread body of a route declared with `bytes`. */
   readonly stream: Readable | undefined
 }

@@ -5,6 +5,7 @@ import { fail, type ProblemError } from '../problem.ts'
 import { decodeQuery, parseQueryString } from '../query-string.ts'
 import type { RequestMetadata, Route } from '../route.ts'
 import { toJsonPointer } from '../strict-json.ts'
+import { uuidv7 } from '../uuid.ts'
 import type { RequestInputs } from './dispatch.ts'
 import type { RequestContext } from './request-context.ts'
 import { failValidation, findSchemaErrors, findUnstorableText } from './validation.ts'
@@ -55,8 +56,13 @@ export function readMetadata(
   { route, abortNode: abort, client }: RequestContext,
 ): RequestMetadata {
   const ifMatch = request.headers['if-match']
+  let new_id: string | undefined
   return {
     id: request.id,
+    get new_id() {
+      new_id ??= uuidv7()
+      return new_id
+    },
     get signal() {
       return abort.value.signal
     },

@@ -49,14 +49,6 @@ async function citeCalls(
 
 const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
 
-/** A transaction that waits for a plugin is repeated: what ran for its first attempt names the decision of the last. */
-const newIds = new WeakMap<object, string>()
-function getNewId(request: object): string {
-  const id = newIds.get(request) ?? uuidv7()
-  newIds.set(request, id)
-  return id
-}
-
 export const decisionRoutes = [
   tenantRoute('POST /evaluations', {
     id: 'createEvaluation',
@@ -93,7 +85,8 @@ export const decisionRoutes = [
       'dependency_unavailable',
     ],
   }).handle(async ({ tx, body, kernel, audit, request }) => {
-    const evaluation_id = getNewId(request)
+    // The transaction is repeated after a plugin ran: what was recorded of the run names the decision of the last attempt.
+    const evaluation_id = request.new_id ?? uuidv7()
     const runs = createRecordedRuns(kernel, tx, evaluation_id)
     const decided = await decide(kernel, tx, await citeCalls(kernel, tx, body), { runs })
     const row = await storeDecision(kernel, tx, { ...body, evaluation_id }, decided)

@@ -8,6 +8,7 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Problem } from '#kernel/problem.ts'
 import type { SerializedResponse } from '#kernel/request/idempotency.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { deferCall } from '../queries.ts'
 import { type Arguments, type ToolRequest, toArgumentErrors } from '../tools/arguments.ts'
 import type { Tool } from '../tools/catalogue.ts'
@@ -58,7 +59,8 @@ export function callOperation(
     { params, query, body },
     {
       via: 'mcp',
-      request: { ...session.request, assistant: { client: call.client } },
+      // Several calls may share a request.
+      request: { ...session.request, new_id: uuidv7(), assistant: { client: call.client } },
       idempotency_key,
       recorded: {
         detail: { ...toEventDetail(call), ...approved },
