@@ -334,7 +334,10 @@ const Invocation = closed(
     origin: registrySchemas.Origin,
     content_hash: Hash('Of manifest and source.'),
     sandbox_hash: Hash('Build of the sandbox.'),
-    cause: closed({ kind: text(40, { description: 'What it was run for.' }), id: nullable(Id()) }),
+    cause: closed({
+      kind: text(40, { description: 'What it was run for.' }),
+      id: nullable(Id({ description: 'Null: nothing came of it.' })),
+    }),
     items: Count,
     failed: Count,
     fuel_total: Count,

@@ -56,7 +56,11 @@ async function finish(job_id: string) {
   return w.ended(t.tenant_id, job_id)
 }
 
-const discover = async (server_key: string) => finish((await t.make(`POST /mcp/servers/${server_key}/discover`)).job_id)
+async function discover(server_key: string) {
+  const { job_id, resource } = await t.make(`POST /mcp/servers/${server_key}/discover`)
+  expect(resource).toBe(`/api/mcp/servers/${server_key}`)
+  return finish(job_id)
+}
 
 const getTool = (server_key: string) => t.make(`GET /mcp/servers/${server_key}/tools/lookup_company`)
 
