@@ -39,6 +39,14 @@ export function decideTool(rules: readonly ToolRule[], tool: string, held: reado
   )
 }
 
+/** What the policy says to a caller with one role alone. `off`: no rule that holds for the role names a tool that has to be turned on. */
+export type RoleDecision = ToolDecision | 'off'
+
+export function decideForRole(rules: readonly ToolRule[], tool: string, role: Role): RoleDecision {
+  const isNamed = rules.some((rule) => rule.tool === tool && (rule.roles.length === 0 || rule.roles.includes(role)))
+  return optInTools.has(tool) && !isNamed ? 'off' : decideTool(rules, tool, [role])
+}
+
 /** Whether the second policy lets any caller do more with any tool than the first. */
 export function isLooser(before: readonly ToolRule[], after: readonly ToolRule[]): boolean {
   const rules = [...before, ...after]

@@ -1,8 +1,17 @@
 /** Tools of the caller, the tenant's tool policy, calls that wait for a person, and the log of all calls. */
 import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { getToolResource } from '#kernel/auth/protected-resource.ts'
-import { everyone } from '#kernel/auth/roles.ts'
-import { decideTool, isLooser, mayCallTool, type ToolRule, toolCallers } from '#kernel/auth/tool-policy.ts'
+import { everyone, type Role } from '#kernel/auth/roles.ts'
+import {
+  decideForRole,
+  decideTool,
+  isLooser,
+  mayCallTool,
+  optInTools,
+  type RoleDecision,
+  type ToolRule,
+  toolCallers,
+} from '#kernel/auth/tool-policy.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { protocolRoute, publicRoute, tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
@@ -42,7 +51,7 @@ import {
 import { addSessionId, readSessionName, toClientName } from './server/client-name.ts'
 import { SESSION_CAPABILITIES } from './server/session.ts'
 import { toolTransport } from './server/tool-server.ts'
-import { getCatalogue, selectTools } from './tools/catalogue.ts'
+import { getCatalogue, selectTools, type Tool, type ToolCatalogue } from './tools/catalogue.ts'
 
 const approvers = ['compliance_officer'] as const
 const readers = ['compliance_officer', 'auditor'] as const
@@ -51,6 +60,27 @@ const readers = ['compliance_officer', 'auditor'] as const
 const NO_POLICY = { rules: [], revision: 1, updated_at: null, updated_by: null }
 const toPolicyView = (policy: ToolPolicyRow | undefined) =>
   policy ? { ...policy, rules: [...policy.rules] } : NO_POLICY
+
+/** Who may use a tool, as far as the tool policy allows. */
+const listRoles = ({ route }: Tool): Role[] => route.roles.filter((role) => mayCallTool(route, [role]))
+
+type ToolDecisions = Record<string, Partial<Record<Role, RoleDecision>>>
+
+/** What two policies say differently of the tools that they name, by tool and role: a rule alone does not say what holds without it. */
+function compareDecisions(tools: ToolCatalogue, before: readonly ToolRule[], after: readonly ToolRule[]) {
+  const sides: Record<'before' | 'after', ToolDecisions> = { before: {}, after: {} }
+  for (const name of new Set([...before, ...after].map(({ tool }) => tool))) {
+    const tool = tools.get(name)
+    for (const role of tool ? listRoles(tool) : []) {
+      const old = decideForRole(before, name, role)
+      const now = decideForRole(after, name, role)
+      if (old === now) continue
+      sides.before[name] = { ...sides.before[name], [role]: old }
+      sides.after[name] = { ...sides.after[name], [role]: now }
+    }
+  }
+  return sides
+}
 
 export const toolProtocol = protocolRoute('POST /mcp', {
   id: 'callTool',
@@ -114,8 +144,10 @@ export const mcpRoutes = [
           description,
           effect,
           operation: tool.route.id,
-          roles: tool.route.roles.filter((role) => mayCallTool(tool.route, [role])),
+          roles: listRoles(tool),
           decision,
+          decisions: listRoles(tool).map((role) => ({ role, decision: decideForRole(rules, name, role) })),
+          off_by_default: optInTools.has(name),
           usable: decision !== 'forbid' && mayCallTool(tool.route, actor.roles),
           listed: listed.has(name),
         }
@@ -166,7 +198,10 @@ export const mcpRoutes = [
     const changed = toPolicyView(await upsertToolPolicy(tx, body.rules))
     // There is nothing to lock before the first policy: another one may have been stored since.
     if (changed.revision !== before.revision + 1) fail('revision_stale')
-    audit.recordDiff({ rules: before.rules }, { rules: changed.rules, ...(body.reason && { reason: body.reason }) })
+    const diff = { rules: changed.rules, ...(body.reason && { reason: body.reason }) }
+    audit.recordDiff({ rules: before.rules }, diff)
+    const decisions = compareDecisions(tools, before.rules, changed.rules)
+    audit.recordPreview({ rules: before.rules, decisions: decisions.before }, { ...diff, decisions: decisions.after })
     kernel.tenantStatusCache.invalidate(tx.tenant_id)
     return changed
   }),

@@ -32,6 +32,17 @@ export const ToolList = closed(
         operation: text(100, { description: 'operationId of what it calls.' }),
         roles: listOf(oneOf(roles), roles.length, { description: 'Who may use it, as far as the tool policy allows.' }),
         decision: oneOf(decisions, { description: 'What the tool policy says for the caller.' }),
+        decisions: listOf(
+          closed({
+            role: oneOf(roles),
+            decision: oneOf([...decisions, 'off'], {
+              description: '`off`: forbidden, because no rule for this role names the tool, which has to be turned on.',
+            }),
+          }),
+          roles.length,
+          { description: 'What the tool policy says to a caller with one role alone, for each of `roles`.' },
+        ),
+        off_by_default: Type.Boolean({ description: 'Whether it is off until a rule names it.' }),
         usable: Type.Boolean({ description: 'Whether the caller may call it.' }),
         listed: Type.Boolean({
           description:

@@ -73,11 +73,17 @@ describe('the tool policy of a tenant', () => {
     expect(before.filter((name) => optInTools.has(name))).toEqual([])
     expect(before).toEqual(expect.arrayContaining(['list_reports', 'request_report']))
     expect((await call(unaware, 'list_investigations')).value.code).toBe('tool_forbidden')
+    const toDecisions = (decision: string) =>
+      ['analyst', 'compliance_officer', 'service'].map((role) => ({ role, decision }))
+    const listOpening = async () =>
+      (await tenant.make('GET /mcp/tools')).items.find(({ tool }: { tool: string }) => tool === 'open_investigation')
+    expect(await listOpening()).toMatchObject({ off_by_default: true, decisions: toDecisions('off') })
     await setRules(
       tenant,
       [...optInTools].map((tool) => ({ tool, roles: [], decision: 'allow' })),
     )
     const client = await connect({ roles: ['compliance_officer'], tenant })
+    expect(await listOpening()).toMatchObject({ off_by_default: true, decisions: toDecisions('allow') })
     expect((await listNames(client)).filter((name) => optInTools.has(name))).toEqual([...optInTools])
 
     const busy = await connect({ roles, tenant })
@@ -129,6 +135,21 @@ describe('the tool policy of a tenant', () => {
     const { events } = await listRecordedCalls(w, tenant)
     expect(events.filter(({ operation }) => operation === 'createInvestigationNote')).toHaveLength(3)
     expect(events.map(({ actor }) => actor)).toEqual(events.map(() => tenant.caller))
+  })
+
+  test('is proposed with what would hold for each role of a tool that is turned on', async () => {
+    const tenant = await ExampleTenant.create(w)
+    const rule = { tool: 'open_investigation', roles: ['analyst'], decision: 'allow' }
+    const every = { tool: '*', roles: [], decision: 'allow' }
+    await setRules(tenant, [every])
+    await w.setApprovalRules(tenant.tenant_id, [{ action: 'tool-policy', role: 'compliance_officer', approvers: 1 }])
+    const token = await tenant.token(['tenant_admin'])
+    const { json } = await w.call('PUT /mcp/tool-policy', { token, body: { rules: [every, rule] } })
+    expect(json.changes).toContainEqual({
+      member: 'decisions',
+      before: { open_investigation: { analyst: 'off' } },
+      after: { open_investigation: { analyst: 'allow' } },
+    })
   })
 
   test('is recorded with the reason of its change', async () => {

@@ -17,6 +17,7 @@ import { Section } from '#console/ui/section.tsx'
 import {
   decisionNames,
   decisions,
+  EVERY_OTHER_TOOL_NAME,
   EVERY_TOOL,
   formatRule,
   type Tool,
@@ -37,9 +38,8 @@ export function PolicySection({ policy, tools }: PolicyProps) {
     <Section title="Tool policy" actions={may('updateToolPolicy') && <EditPolicy policy={policy} tools={tools} />}>
       <Stack gap="xs">
         <Text size="sm">
-          {policy.rules.length === 0
-            ? 'No rules: whoever has the role for an operation may let an assistant use it as a tool.'
-            : 'A rule can only restrict. Tools without a rule are allowed to those who have the role for them.'}
+          {policy.rules.length === 0 ? 'No rules: tools are' : 'Tools without a rule are'} allowed to those who have the
+          role for them. <OffByDefault tools={tools} />
         </Text>
         {policy.rules.length > 0 && (
           <ul className="policy-rules" aria-label="Rules of the tool policy">
@@ -56,6 +56,13 @@ export function PolicySection({ policy, tools }: PolicyProps) {
       </Stack>
     </Section>
   )
+}
+
+/** A rule for every tool turns none of them on. */
+function OffByDefault({ tools }: { readonly tools: readonly Tool[] }) {
+  const titles = tools.filter((tool) => tool.off_by_default).map(({ title }) => `“${title}”`)
+  if (titles.length === 0) return null
+  return <>Off for everybody until a rule names them: {titles.join(', ')}.</>
 }
 
 interface RuleInEdit extends ToolRule {
@@ -115,6 +122,9 @@ function EditPolicy({ policy, tools }: PolicyProps) {
           strictest holds. “A person approves” makes each call wait until a compliance officer approves exactly its
           arguments.
         </Text>
+        <Text size="sm">
+          <OffByDefault tools={tools} /> A rule that allows such a tool turns it on for its callers.
+        </Text>
         <Stack gap="xs">
           {rules.map((rule, place) => (
             <RuleFields
@@ -128,7 +138,7 @@ function EditPolicy({ policy, tools }: PolicyProps) {
           ))}
           {rules.length === 0 && (
             <Text size="sm" c="dimmed">
-              No rules: every tool is allowed to those who have the role for it.
+              No rules: every tool that is on by default is allowed to those who have the role for it.
             </Text>
           )}
           <Group>
@@ -162,8 +172,11 @@ function RuleFields({ rule, place, tools, onChange, onRemove }: RuleFieldsProps)
         searchable
         allowDeselect={false}
         data={[
-          { value: EVERY_TOOL, label: 'Every other tool' },
-          ...tools.map(({ tool, title }) => ({ value: tool, label: title })),
+          { value: EVERY_TOOL, label: EVERY_OTHER_TOOL_NAME },
+          ...tools.map(({ tool, title, off_by_default }) => ({
+            value: tool,
+            label: off_by_default ? `${title} (off by default)` : title,
+          })),
         ]}
         value={rule.tool}
         onChange={(tool) => tool !== null && onChange({ tool })}

@@ -9,7 +9,7 @@ import { PlainTable } from '#console/ui/plain-table.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { DecisionBadge, EffectBadge } from '#console/ui/tool/tool-badges.tsx'
 import { discoveryQuery, toolPolicyQuery, toolsQuery } from '#console/ui/tool/tool-queries.ts'
-import { groupByDecision, type Tool, type ToolRule } from '#console/ui/tool/tool-texts.ts'
+import { groupByDecision, type Tool } from '#console/ui/tool/tool-texts.ts'
 import { PolicySection } from './policy-section.tsx'
 import { ToolsFrame } from './tools-frame.tsx'
 
@@ -24,7 +24,7 @@ export default function ToolsPage() {
       <Stack gap="md">
         <Connection />
         <PolicySection policy={policy} tools={tools.items} />
-        <ToolTable tools={tools.items} rules={policy.rules} />
+        <ToolTable tools={tools.items} />
       </Stack>
     </ToolsFrame>
   )
@@ -62,7 +62,7 @@ function Connection() {
 
 const effects = ['read', 'work', 'propose'] as const
 
-function ToolTable({ tools, rules }: { readonly tools: readonly Tool[]; readonly rules: readonly ToolRule[] }) {
+function ToolTable({ tools }: { readonly tools: readonly Tool[] }) {
   const effect = useFilter('effect', effects)
   const shown = tools.filter((tool) => effect === undefined || tool.effect === effect)
   return (
@@ -110,7 +110,7 @@ function ToolTable({ tools, rules }: { readonly tools: readonly Tool[]; readonly
                 <RoleBadges roles={tool.roles} />
               </Table.Td>
               <Table.Td>
-                <Decisions tool={tool} rules={rules} />
+                <Decisions tool={tool} />
               </Table.Td>
             </Table.Tr>
           ))}
@@ -124,8 +124,8 @@ function ToolTable({ tools, rules }: { readonly tools: readonly Tool[]; readonly
 }
 
 /** One badge where the policy says the same to everybody. */
-function Decisions({ tool, rules }: { readonly tool: Tool; readonly rules: readonly ToolRule[] }) {
-  const groups = groupByDecision(rules, tool)
+function Decisions({ tool }: { readonly tool: Tool }) {
+  const groups = groupByDecision(tool.decisions)
   return (
     <Stack gap={4} align="flex-start">
       {groups.map(({ decision, roles }) => (

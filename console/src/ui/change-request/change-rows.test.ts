@@ -28,7 +28,23 @@ test('a tool policy is compared tool by tool, in words', () => {
   ]
   const before = [{ tool: 'start_batch', roles: ['service'], decision: 'forbid' }]
   expect(toChangeRows([{ member: 'rules', before, after }])).toEqual([
-    { label: 'Every other tool', before: 'no rule', after: 'a person approves' },
+    { label: 'Every other tool that is on by default', before: 'no rule', after: 'a person approves' },
+  ])
+})
+
+test('a tool that is turned on was off, and is allowed to the roles that the policy names', () => {
+  const rules = [{ tool: 'open_investigation', roles: ['analyst'], decision: 'allow' }]
+  const changes = [
+    {
+      member: 'decisions',
+      before: { open_investigation: { analyst: 'off' } },
+      after: { open_investigation: { analyst: 'allow' } },
+    },
+    { member: 'rules', before: [], after: [...rules, { tool: '*', roles: [], decision: 'forbid' }] },
+  ]
+  expect(toChangeRows(changes)).toEqual([
+    { label: 'open_investigation', before: 'off for analyst', after: 'allowed for analyst' },
+    { label: 'Every other tool that is on by default', before: 'no rule', after: 'forbidden' },
   ])
 })
 

@@ -5,7 +5,15 @@ import { formatPercent } from '../decision/definition-model.ts'
 import { formatCount, toSentence, toWords } from '../format.ts'
 import { describeOverlap } from '../provider/credential-texts.ts'
 import { escapeText } from '../tool/escape-text.ts'
-import { EVERY_TOOL, formatRuleDecision, type ToolRule } from '../tool/tool-texts.ts'
+import {
+  EVERY_OTHER_TOOL_NAME,
+  EVERY_TOOL,
+  formatDecisions,
+  formatRuleDecision,
+  type RoleDecision,
+  type Tool,
+  type ToolRule,
+} from '../tool/tool-texts.ts'
 import { formatEntryValue } from '../type-texts.ts'
 
 type MemberChange = NonNullable<Schemas['ChangeRequest']['changes']>[number]
@@ -51,6 +59,24 @@ const identities: Readonly<Record<string, string>> = {
 
 /** An action that the approval policy does not name. */
 const NO_APPROVAL = 'no approval needed'
+
+const TOOL_DECISIONS = 'decisions'
+
+/** What the tool policy says of a tool, by role. */
+type DecisionsByRole = Readonly<Record<string, RoleDecision>>
+
+const toDecisions = (said: unknown): Tool['decisions'] =>
+  Object.entries((said ?? {}) as DecisionsByRole).map(
+    ([role, decision]) => ({ role, decision }) as Tool['decisions'][number],
+  )
+
+/** One row per tool for which something else would hold than now, with the roles that this is about. */
+const compareToolDecisions = (before: Settings, after: Settings): ChangeRow[] =>
+  Object.keys(after).map((tool) => ({
+    label: tool,
+    before: formatDecisions(toDecisions(before[tool])),
+    after: formatDecisions(toDecisions(after[tool])),
+  }))
 
 /** A tool that the tool policy does not name. */
 const NO_RULE = 'no rule'
@@ -134,7 +160,7 @@ function compareToolRules(before: readonly ToolRule[], after: readonly ToolRule[
       .join('\n') || NO_RULE
   return [...new Set([...before, ...after].map(({ tool }) => tool))]
     .map((tool) => ({
-      label: tool === EVERY_TOOL ? 'Every other tool' : tool,
+      label: tool === EVERY_TOOL ? EVERY_OTHER_TOOL_NAME : tool,
       before: format(before, tool),
       after: format(after, tool),
     }))
@@ -144,6 +170,7 @@ function compareToolRules(before: readonly ToolRule[], after: readonly ToolRule[
 function toRows({ member, before, after }: MemberChange): ChangeRow[] {
   const label = labels[member] ?? toSentence(toMemberName(member))
   if (member === OVERLAP) return [{ label, before: 'in use', after: describeOverlap(Number(after ?? 0)) }]
+  if (member === TOOL_DECISIONS && isSettings(before) && isSettings(after)) return compareToolDecisions(before, after)
   if (member === 'rules' && isToolRules(before) && isToolRules(after)) return compareToolRules(before, after)
   const identity = identities[member]
   if (identity !== undefined && (Array.isArray(before) || Array.isArray(after)))
@@ -203,5 +230,11 @@ const escapeRow = ({ label, before, after }: ChangeRow): ChangeRow => ({
 const isFirstVersion = (changes: readonly MemberChange[]): boolean =>
   changes.some(({ member, before }) => member === 'active_version' && before === null)
 
-export const toChangeRows = (changes: readonly MemberChange[]): ChangeRow[] =>
-  changes.filter(({ member }) => !isHidden(member) && !(member === OVERLAP && isFirstVersion(changes))).flatMap(toRows)
+export const toChangeRows = (changes: readonly MemberChange[]): ChangeRow[] => {
+  const rows = changes
+    .filter(({ member }) => !isHidden(member) && !(member === OVERLAP && isFirstVersion(changes)))
+    .flatMap(toRows)
+  if (!changes.some(({ member }) => member === TOOL_DECISIONS)) return rows
+  // What holds for each role, which comes first, says more than the rules of the tool.
+  return rows.filter(({ label }, place) => rows.findIndex((row) => row.label === label) === place)
+}

@@ -4,14 +4,14 @@ import {
   approvalStateColors,
   approvalStateNames,
   decisionColors,
-  decisionNames,
   effectColors,
   effectNames,
   effectTexts,
+  type RoleDecision,
+  roleDecisionNames,
   type ServerToolState,
   type Tool,
   type ToolApproval,
-  type ToolDecision,
   toolStateColors,
   toolStateNames,
   toolStateTexts,
@@ -41,8 +41,12 @@ export const EffectBadge = ({ effect }: { readonly effect: Tool['effect'] }) => 
   <Mark color={effectColors[effect]} words={effectNames[effect]} about={effectTexts[effect]} />
 )
 
-export const DecisionBadge = ({ decision }: { readonly decision: ToolDecision }) => (
-  <Mark color={decisionColors[decision]} words={decisionNames[decision]} />
+export const DecisionBadge = ({ decision }: { readonly decision: RoleDecision }) => (
+  <Mark
+    color={decisionColors[decision]}
+    words={roleDecisionNames[decision]}
+    {...(decision === 'off' && { about: 'Nobody may use it before a rule of the tool policy names it.' })}
+  />
 )
 
 export const ApprovalStateBadge = ({ state }: { readonly state: ToolApproval['state'] }) => (

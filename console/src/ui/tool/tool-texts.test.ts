@@ -1,41 +1,33 @@
 import { expect, test } from 'vitest'
 import {
+  formatDecisions,
   formatRule,
   getServerKey,
   getToolOrigin,
   groupByDecision,
-  type ToolRule,
   toProviderPath,
 } from './tool-texts.ts'
 
-const tool = { tool: 'start_batch', roles: ['analyst' as const, 'service' as const] }
-
-test('says for which roles a tool is allowed, forbidden or needs a person', () => {
-  expect(groupByDecision([], tool)).toEqual([{ decision: 'allow', roles: ['analyst', 'service'] }])
-  const rules: ToolRule[] = [
-    { tool: '*', roles: [], decision: 'forbid' },
-    { tool: 'start_batch', roles: ['analyst'], decision: 'allow' },
-  ]
-  expect(groupByDecision(rules, tool)).toEqual([
-    { decision: 'forbid', roles: ['service'] },
-    { decision: 'allow', roles: ['analyst'] },
+test('says for which roles a tool is allowed, off, forbidden or needs a person, the strictest first', () => {
+  const said = [
+    { role: 'analyst', decision: 'allow' },
+    { role: 'compliance_officer', decision: 'off' },
+    { role: 'service', decision: 'allow' },
+  ] as const
+  expect(groupByDecision([...said])).toEqual([
+    { decision: 'off', roles: ['compliance_officer'] },
+    { decision: 'allow', roles: ['analyst', 'service'] },
   ])
-})
-
-test('takes the strictest of several rules for one tool', () => {
-  const rules: ToolRule[] = [
-    { tool: 'start_batch', roles: [], decision: 'allow' },
-    { tool: 'start_batch', roles: ['service'], decision: 'person' },
-  ]
-  expect(groupByDecision(rules, tool)).toEqual([
-    { decision: 'person', roles: ['service'] },
-    { decision: 'allow', roles: ['analyst'] },
-  ])
+  expect(formatDecisions([...said])).toBe('off for compliance officer\nallowed for analyst, service')
 })
 
 test('words a rule', () => {
-  expect(formatRule({ tool: '*', roles: [], decision: 'forbid' })).toBe('Every other tool: forbidden')
-  expect(formatRule({ tool: '*', roles: [], decision: 'forbid' }, true)).toBe('Every tool: forbidden')
+  expect(formatRule({ tool: '*', roles: [], decision: 'forbid' })).toBe(
+    'Every other tool that is on by default: forbidden',
+  )
+  expect(formatRule({ tool: '*', roles: [], decision: 'forbid' }, true)).toBe(
+    'Every tool that is on by default: forbidden',
+  )
   expect(formatRule({ tool: 'start_batch', roles: ['policy_editor', 'service'], decision: 'person' })).toBe(
     'start_batch: a person approves for policy editor, service',
   )

@@ -8,6 +8,8 @@ export type Tool = Schemas['ToolList']['items'][number]
 export type ToolPolicy = Schemas['ToolPolicy']
 export type ToolRule = ToolPolicy['rules'][number]
 export type ToolDecision = ToolRule['decision']
+/** What the policy says to a role; `off`: no rule turns the tool on. */
+export type RoleDecision = Tool['decisions'][number]['decision']
 export type ToolApproval = Schemas['ToolApproval']
 export type ToolCall = Schemas['ToolCall']
 export type ToolServer = Schemas['ToolServer']
@@ -33,51 +35,46 @@ export const decisionNames: Readonly<Record<ToolDecision, string>> = {
   person: 'a person approves',
   forbid: 'forbidden',
 }
-export const decisionColors: Readonly<Record<ToolDecision, string>> = { allow: 'teal', person: 'orange', forbid: 'red' }
+export const roleDecisionNames: Readonly<Record<RoleDecision, string>> = { ...decisionNames, off: 'off' }
+export const decisionColors: Readonly<Record<RoleDecision, string>> = {
+  allow: 'teal',
+  person: 'orange',
+  forbid: 'red',
+  off: 'gray',
+}
 
 /** The rule for every tool without a rule of its own. */
 export const EVERY_TOOL = '*'
 
-const isStricter = (one: ToolDecision, other: ToolDecision): boolean =>
-  decisions.indexOf(one) > decisions.indexOf(other)
+/** A rule for `*` turns on none of the tools that are off. */
+export const EVERY_TOOL_NAME = 'Every tool that is on by default'
+export const EVERY_OTHER_TOOL_NAME = 'Every other tool that is on by default'
 
-/** What the policy says to a caller with this role alone: rules that name the tool come before rules for every tool. */
-function decideForRole(rules: readonly ToolRule[], tool: string, role: Role): ToolDecision {
-  const applicable = rules.filter(({ roles }) => roles.length === 0 || roles.includes(role))
-  const named = applicable.filter((rule) => rule.tool === tool)
-  const relevant = named.length > 0 ? named : applicable.filter((rule) => rule.tool === EVERY_TOOL)
-  return relevant.reduce<ToolDecision>(
-    (strictest, { decision }) => (isStricter(decision, strictest) ? decision : strictest),
-    'allow',
-  )
-}
-
-export interface RoleDecision {
-  readonly decision: ToolDecision
+export interface DecisionGroup {
+  readonly decision: RoleDecision
   readonly roles: readonly Role[]
 }
 
 /** The roles that may use a tool, by what the policy says to them; the strictest first. */
-export function groupByDecision(rules: readonly ToolRule[], { tool, roles }: Pick<Tool, 'tool' | 'roles'>) {
-  const found = roles.map((role) => ({ role, decision: decideForRole(rules, tool, role) }))
-  return decisions
+export const groupByDecision = (said: Tool['decisions']): DecisionGroup[] =>
+  [...decisions, 'off' as const]
     .toReversed()
-    .map(
-      (decision): RoleDecision => ({
-        decision,
-        roles: found.filter((one) => one.decision === decision).map(({ role }) => role),
-      }),
-    )
-    .filter((group) => group.roles.length > 0)
-}
+    .map((decision) => ({ decision, roles: said.filter((one) => one.decision === decision).map(({ role }) => role) }))
+    .filter(({ roles }) => roles.length > 0)
+
+/** `off for analyst` and `allowed for compliance officer`, each in a line. */
+export const formatDecisions = (said: Tool['decisions']): string =>
+  groupByDecision(said)
+    .map(({ decision, roles }) => `${roleDecisionNames[decision]} for ${roles.map(toWords).join(', ')}`)
+    .join('\n')
 
 /** `forbidden for analyst, service`. */
 export const formatRuleDecision = ({ roles, decision }: ToolRule): string =>
   `${decisionNames[decision]}${roles.length === 0 ? '' : ` for ${roles.map(toWords).join(', ')}`}`
 
-/** `Every other tool: forbidden`; `Every tool` where no rule names one. */
+/** `Every other tool that is on by default: forbidden`; `Every tool …` where no rule names one. */
 export const formatRule = (rule: ToolRule, namesNone = false): string => {
-  const every = namesNone ? 'Every tool' : 'Every other tool'
+  const every = namesNone ? EVERY_TOOL_NAME : EVERY_OTHER_TOOL_NAME
   return `${rule.tool === EVERY_TOOL ? every : rule.tool}: ${formatRuleDecision(rule)}`
 }
 
