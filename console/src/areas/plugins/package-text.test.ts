@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { blankDraft, type PackageDraft, raiseVersion, suggestKey, template, toUpload } from './package-text.ts'
+import { blankDraft, getDraftKey, getKey, type PackageDraft, raiseVersion, template, toUpload } from './package-text.ts'
 
 const typed: PackageDraft = { ...blankDraft, way: 'typed', ...template }
-const zip = { name: 'Shell_Signals-1.0.0.zip', size_bytes: 3, base64: 'UEsD' }
+const zip = { name: 'Shell_Signals-1.0.0.zip', size_bytes: 3, base64: 'UEsD', plugin_key: 'shell_company-signals' }
 
 test('sends what was typed as a package, with the source under the name of the entry', () => {
   const upload = toUpload({ ...typed, manifest: '{"entry":"main.js"}', source: 'export {}', note: 'First' })
@@ -22,9 +22,11 @@ test('sends nothing while the file is missing or the manifest is no JSON object'
   expect(toUpload({ ...typed, manifest: '' })).toBeNull()
 })
 
-test('suggests the key that the manifest or the file name says', () => {
-  expect(suggestKey(typed)).toBe('few-directors')
-  expect(suggestKey({ ...blankDraft, zip })).toBe('shell-signals')
+test('takes the key from the manifest, whatever the file is called', () => {
+  expect(getDraftKey(typed)).toBe('few-directors')
+  expect(getDraftKey({ ...blankDraft, zip })).toBe('shell_company-signals')
+  expect(getDraftKey(blankDraft)).toBe('')
+  expect(getKey({ plugin_key: 1 })).toBe('')
 })
 
 test.each([

@@ -5,6 +5,8 @@ export interface ZipFile {
   readonly name: string
   readonly size_bytes: number
   readonly base64: string
+  /** Of its manifest; empty where that cannot be read. */
+  readonly plugin_key: string
 }
 
 export interface PackageDraft {
@@ -48,19 +50,15 @@ export function toUpload({ way, zip, manifest: text, source, note }: PackageDraf
   return { package: { manifest: { ...manifest }, files: { [getEntry(manifest)]: source } }, ...noted }
 }
 
-/** The key that a manifest names, or that a file name such as `shell-signals-1.0.0.zip` begins with. */
-export function suggestKey({ way, zip, manifest }: PackageDraft): string {
-  if (way === 'typed') {
-    const key = parseManifest(manifest)?.['plugin_key']
-    return typeof key === 'string' ? key : ''
-  }
-  return (zip?.name ?? '')
-    .toLowerCase()
-    .replace(/\.zip$/, '')
-    .replace(/[-_]v?\d+\.\d+.*$/, '')
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
+/** Empty where the manifest names none. */
+export function getKey(manifest: Manifest | null): string {
+  const key = manifest?.['plugin_key']
+  return typeof key === 'string' ? key : ''
 }
+
+/** The key that the manifest of the package names: the server takes no other one. */
+export const getDraftKey = ({ way, zip, manifest }: PackageDraft): string =>
+  way === 'typed' ? getKey(parseManifest(manifest)) : (zip?.plugin_key ?? '')
 
 /** `1.2.3` → `1.2.4`: an upload with other content needs another version. */
 export const raiseVersion = (version: unknown): unknown => {

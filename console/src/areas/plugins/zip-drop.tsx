@@ -6,7 +6,8 @@ import '#console/ui/registry.css'
 import { useState } from 'react'
 import { formatSize } from '#console/ui/file-drop.tsx'
 import { Icon } from '#console/ui/icons.tsx'
-import { MAX_ZIP_BYTES, type ZipFile } from './package-text.ts'
+import { getKey, MAX_ZIP_BYTES, type ZipFile } from './package-text.ts'
+import { readZipManifest } from './zip-manifest.ts'
 
 interface ZipDropProps {
   readonly zip: ZipFile | null
@@ -31,8 +32,9 @@ export function ZipDrop({ zip, onZip }: ZipDropProps) {
     }
     try {
       const base64 = await readBase64(file)
+      const manifest = await readZipManifest(new Uint8Array(await file.arrayBuffer()))
       setFault(null)
-      onZip({ name: file.name, size_bytes: file.size, base64 })
+      onZip({ name: file.name, size_bytes: file.size, base64, plugin_key: getKey(manifest) })
     } catch {
       setFault(`${file.name} could not be read. Choose it again.`)
     }
@@ -62,6 +64,7 @@ export function ZipDrop({ zip, onZip }: ZipDropProps) {
           <Icon name="check" size={16} />
           <Text size="sm">
             {zip.name}, {formatSize(zip.size_bytes)}
+            {zip.plugin_key === '' && '. Its manifest names no key that can be read.'}
           </Text>
         </Group>
       )}
