@@ -21,7 +21,7 @@ export function useSetFilter(): (name: string, value: string | number | null) =>
 }
 
 /** Sets several filters at once; undefined removes one. */
-export function useSetFilters(): (values: Readonly<Record<string, string | undefined>>) => void {
+export function useSetFilters(): (values: Readonly<Record<string, string | number | undefined>>) => void {
   const navigate = useNavigate()
   return (values) =>
     navigate({ to: '.', search: (now: Record<string, unknown>) => ({ ...now, ...values }), replace: true })

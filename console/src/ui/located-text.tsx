@@ -2,7 +2,7 @@
 import './registry.css'
 import './located-text.css'
 import { Box } from '@mantine/core'
-import { type ReactNode, useId, useMemo, useRef } from 'react'
+import { type ReactNode, useEffect, useId, useMemo, useRef } from 'react'
 
 export interface LineMark {
   /** Counted from 1. */
@@ -10,15 +10,21 @@ export interface LineMark {
   readonly text: string
 }
 
+/** A line to scroll to: another object, also of the same line, scrolls again. */
+export interface ShownLine {
+  readonly line: number
+}
+
 interface LocatedTextProps {
   readonly name: string
   readonly text: string
   readonly marks: readonly LineMark[]
+  readonly shown?: ShownLine | null
   /** Receives a function that scrolls to a line. */
   readonly children?: (show: (line: number) => void) => ReactNode
 }
 
-export function LocatedText({ name, text, marks, children }: LocatedTextProps) {
+export function LocatedText({ name, text, marks, shown = null, children }: LocatedTextProps) {
   const id = useId()
   const block = useRef<HTMLPreElement>(null)
   const byLine = useMemo(() => {
@@ -30,6 +36,9 @@ export function LocatedText({ name, text, marks, children }: LocatedTextProps) {
     document.getElementById(`${id}-${line}`)?.scrollIntoView({ block: 'center' })
     block.current?.focus({ preventScroll: true })
   }
+  useEffect(() => {
+    if (shown !== null) show(shown.line)
+  }, [shown])
   return (
     <>
       {children?.(show)}

@@ -79,7 +79,13 @@ export function DependentsTab({ plugin_key }: { readonly plugin_key: string }) {
                 </Text>
               )}
             </Table.Td>
-            <Table.Td>{formatDependentKind(item.kind)}</Table.Td>
+            <Table.Td>
+              {formatDependentKind(item.kind)}
+              <Text size="xs" c="dimmed" hiddenFrom="sm">
+                {item.version !== null && `Version ${item.version}. `}
+                {describeOperations(item)}
+              </Text>
+            </Table.Td>
             <Table.Td visibleFrom="sm">{item.version ?? '–'}</Table.Td>
             <Table.Td visibleFrom="sm">{describeOperations(item)}</Table.Td>
           </Table.Tr>

@@ -65,8 +65,14 @@ function TypedPackage({ draft, set, uploaded, isStale, starts }: TypedPackagePro
   function showLine(line: number) {
     const lines = draft.source.split('\n')
     const from = lines.slice(0, line - 1).join('\n').length + (line > 1 ? 1 : 0)
-    source.current?.focus()
-    source.current?.setSelectionRange(from, from + (lines[line - 1] ?? '').length)
+    const field = source.current
+    if (!field) return
+    field.focus({ preventScroll: true })
+    field.setSelectionRange(from, from + (lines[line - 1] ?? '').length)
+    // Selecting scrolls nothing: neither the text in the field nor the field on the page.
+    const line_px = field.scrollHeight / lines.length
+    field.scrollTop = Math.max(0, (line - 4) * line_px)
+    field.scrollIntoView({ block: 'nearest' })
   }
   return (
     <>

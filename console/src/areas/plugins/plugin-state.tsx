@@ -74,7 +74,10 @@ function CannotRun({ plugin }: { readonly plugin: Plugin }) {
         <ReasonList
           reasons={reasons}
           label="Why it cannot run"
-          onShow={(reason) => set({ tab: getTab(reason, may('getPluginSource')), version: undefined })}
+          onShow={(reason) => {
+            const tab = getTab(reason, may('getPluginSource'))
+            set({ tab, version: undefined, line: tab === 'source' ? reason.line : undefined })
+          }}
         />
         <RefusedWork plugin={plugin} />
       </Stack>

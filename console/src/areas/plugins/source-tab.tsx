@@ -1,10 +1,12 @@
 /** The files of a version with numbered lines. Reading them is recorded, so they are shown on request. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useState } from 'react'
+import { useSearch } from '@tanstack/react-router'
+import { useEffect, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { LocatedText } from '#console/ui/located-text.tsx'
+import { useSetFilters } from '#console/ui/filters.tsx'
+import { LocatedText, type ShownLine } from '#console/ui/located-text.tsx'
 import { describeReason, type PluginReason, type PluginVersion } from '#console/ui/plugin/plugin-texts.ts'
 import { ReasonList } from '#console/ui/plugin/reason-list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
@@ -13,8 +15,17 @@ import { Section } from '#console/ui/section.tsx'
 
 type Source = Schemas['PluginSource']
 
+/** The line in the page address: a reason named it. */
+function useLine(): number | null {
+  const { line } = useSearch({ strict: false }) as { line?: unknown }
+  return Number.isInteger(line) && Number(line) > 0 ? Number(line) : null
+}
+
 export function SourceTab({ version }: { readonly version: PluginVersion }) {
   const [source, setSource] = useState<Source | null>(null)
+  const line = useLine()
+  const [shown, setShown] = useState<ShownLine | null>(null)
+  const set = useSetFilters()
   const { plugin_key, origin } = version
   const read = useApiMutation(
     () =>
@@ -23,11 +34,22 @@ export function SourceTab({ version }: { readonly version: PluginVersion }) {
       }),
     { invalidates: [], onDone: setSource },
   )
+  // Whoever asks for a line asks for the source, once: it is not read again because the line is still in the address.
+  useEffect(() => {
+    if (line === null) return
+    setShown({ line })
+    set({ line: undefined })
+    if (source === null) read.run(undefined)
+  }, [line])
   if (source !== null) {
     return (
       <Stack gap="md">
         {source.files.map((file) => (
-          <File key={file.path} file={file} reasons={file.path === source.entry ? version.reasons : []} />
+          <File
+            key={file.path}
+            file={file}
+            {...(file.path === source.entry ? { reasons: version.reasons, shown } : { reasons: [], shown: null })}
+          />
         ))}
       </Stack>
     )
@@ -57,9 +79,10 @@ export function SourceTab({ version }: { readonly version: PluginVersion }) {
 interface FileProps {
   readonly file: Source['files'][number]
   readonly reasons: readonly PluginReason[]
+  readonly shown: ShownLine | null
 }
 
-function File({ file: { path, text }, reasons }: FileProps) {
+function File({ file: { path, text }, reasons, shown }: FileProps) {
   const located = reasons.filter(({ line = 0 }) => line > 0)
   return (
     <Section
@@ -74,6 +97,7 @@ function File({ file: { path, text }, reasons }: FileProps) {
         <LocatedText
           name={`Source of ${path}`}
           text={text}
+          shown={shown}
           marks={located.map(({ code, message, line = 1 }) => ({ line, text: `${describeReason(code)}. ${message}` }))}
         >
           {(show) =>

@@ -75,8 +75,9 @@ function VersionItem({ plugin, version }: VersionItemProps) {
           </Text>
           {version.note && <Text size="sm">“{version.note}”</Text>}
           {reasons.length > 0 && (
-            <Text size="sm" c="red">
+            <Text size="sm" c="red" id={toReasonsId(number)}>
               {[...new Set(reasons.map(({ code }) => describeReason(code)))].join('. ')}.
+              {!in_force && !canPutInForce(version) && ' It cannot be put in force.'}
             </Text>
           )}
           {version.content_hash !== null && (
@@ -109,26 +110,33 @@ function VersionItem({ plugin, version }: VersionItemProps) {
   )
 }
 
-function ActivationButtons({ plugin, version: { version, in_force } }: VersionItemProps) {
+const toReasonsId = (version: number): string => `reasons-${version}`
+
+/** What is only disabled may be put in force; anything else that keeps a version from running holds it back. */
+const canPutInForce = ({ reasons }: Version): boolean => reasons.every(({ code }) => code === 'disabled')
+
+function ActivationButtons({ plugin, version: item }: VersionItemProps) {
+  const { version, in_force } = item
   const may = usePermission()
   const [way, setWay] = useState<ActivationMode | null>(null)
   const open = useOpenActivation({ param: 'plugin_key', key: plugin.plugin_key, version })
   if (plugin.origin !== 'own' || plugin.state !== 'live' || in_force) return null
   if (open !== null) return <OpenActivationNote request={open} version={version} />
+  const held = canPutInForce(item) ? {} : { disabled: true, 'aria-describedby': toReasonsId(version) }
   return (
     <>
       {may('activatePluginVersion') ? (
         <>
-          <Button size="xs" variant="default" onClick={() => setWay('later')}>
+          <Button size="xs" variant="default" {...held} onClick={() => setWay('later')}>
             Schedule<span className="sr-only"> version {version}</span>
           </Button>
-          <Button size="xs" onClick={() => setWay('now')}>
+          <Button size="xs" {...held} onClick={() => setWay('now')}>
             Put in force<span className="sr-only">: version {version}</span>
           </Button>
         </>
       ) : (
         may('submitPluginVersion') && (
-          <Button size="xs" onClick={() => setWay('submit')}>
+          <Button size="xs" {...held} onClick={() => setWay('submit')}>
             Request activation<span className="sr-only"> of version {version}</span>
           </Button>
         )

@@ -66,7 +66,7 @@ export default function ToolCallsPage() {
             { name: 'Caller', from: 'sm' },
             { name: 'Program', from: 'md' },
             { name: 'Duration', from: 'lg' },
-            { name: 'When' },
+            { name: 'When', from: 'sm' },
           ]}
           row={(call) => <CallRow key={call.call_id} call={call} />}
           empty={{
@@ -89,7 +89,7 @@ function CallRow({ call }: { readonly call: ToolCall }) {
         </PageLink>
         <RestrictionMark restriction_id={call.restriction_id} />
         <Text size="xs" hiddenFrom="sm" component="div">
-          <Principal of={call.principal} isAlwaysNamed />
+          <Principal of={call.principal} isAlwaysNamed />, <RelativeTime at={call.called_at} />
         </Text>
       </Table.Td>
       <Table.Td>
@@ -105,7 +105,7 @@ function CallRow({ call }: { readonly call: ToolCall }) {
       </Table.Td>
       <Table.Td visibleFrom="md">{formatClient(call.client)}</Table.Td>
       <Table.Td visibleFrom="lg">{call.duration_ms.toLocaleString('en')} ms</Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">
         <RelativeTime at={call.called_at} />
       </Table.Td>
     </Table.Tr>

@@ -15,7 +15,11 @@ interface ChangesProps {
   readonly sides?: readonly [before: string, after: string]
 }
 
-export function Changes({ changes, label, sides = ['Before', 'After'] }: ChangesProps) {
+const DEFAULT_SIDES = ['Before', 'After'] as const
+const DEFAULT_WORDS = ['was', 'becomes'] as const
+
+export function Changes({ changes, label, sides = DEFAULT_SIDES }: ChangesProps) {
+  const [before, after] = sides === DEFAULT_SIDES ? DEFAULT_WORDS : sides.map((name) => name.toLowerCase())
   return (
     <table className="changes" aria-label={label}>
       <thead>
@@ -31,8 +35,8 @@ export function Changes({ changes, label, sides = ['Before', 'After'] }: Changes
             <th scope="row" title={change.pointer}>
               {formatPlace(change.pointer)}
             </th>
-            <Side change={change} side="before" />
-            <Side change={change} side="after" />
+            <Side change={change} side="before" word={before} />
+            <Side change={change} side="after" word={after} />
           </tr>
         ))}
       </tbody>
@@ -40,13 +44,21 @@ export function Changes({ changes, label, sides = ['Before', 'After'] }: Changes
   )
 }
 
-const sideWords = { before: 'was', after: 'becomes' } as const
+interface SideProps {
+  readonly change: Change
+  readonly side: 'before' | 'after'
+  /** What a value of this side is called where the heading of the column is not in sight. */
+  readonly word: string | undefined
+}
 
-function Side({ change, side }: { readonly change: Change; readonly side: 'before' | 'after' }) {
-  if (!(side in change)) return <td className="nothing">{side === 'before' ? 'not present' : 'removed'}</td>
+function Side({ change, side, word }: SideProps) {
+  if (!(side in change)) {
+    const isRemoved = side === 'after' && word === DEFAULT_WORDS[1]
+    return <td className="nothing">{isRemoved ? 'removed' : 'not present'}</td>
+  }
   return (
     <td className={side}>
-      <span className="side-word">{sideWords[side]}</span>
+      <span className="side-word">{word}</span>
       <span className="lines">{formatSide(change[side])}</span>
     </td>
   )

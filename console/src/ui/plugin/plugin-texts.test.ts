@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { ProbityProblem } from '@probity/client'
 import { expect, test } from 'vitest'
+import { formatOperation } from '../format.ts'
 import {
   describeOperation,
   describeReason,
@@ -30,6 +31,21 @@ test('finds the 26 kinds of reason', () => {
 test.each(reasonCodes)('says %s in words of its own', (code) => {
   expect(describeReason(code)).not.toBe(code)
   expect(describeReason(code).toLowerCase()).not.toBe(code.replaceAll('_', ' '))
+})
+
+test('says in words of the console what each operation does that runs plugins', () => {
+  const modules = path.join(import.meta.dirname, '../../../../src/modules')
+  const files = fs
+    .readdirSync(modules, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /routes\.ts$/.test(name))
+  const routes = files.flatMap((name) => fs.readFileSync(path.join(modules, name), 'utf8').split('tenantRoute('))
+  const ids = routes.flatMap((route) =>
+    route.includes('runs_plugins_of:') ? (/ id: '(\w+)'/.exec(route)?.[1] ?? []) : [],
+  )
+  // Those of matrices and rules are built by factories.
+  ids.push('simulateRiskMatrixVersion', 'testRiskMatrixVersion', 'startRiskMatrixBacktest')
+  expect(ids.length).toBeGreaterThan(20)
+  expect(ids.filter((id) => describeOperation(id) === formatOperation(id))).toEqual([])
 })
 
 test('names the place of a reason in the source and in the manifest', () => {

@@ -161,6 +161,10 @@ const operationTexts: Readonly<Record<string, string>> = {
   repeatProviderCall: 'Repeat a call',
   testProvider: 'Test the connection',
   verifyProviderCredential: 'Verify a credential',
+  createInvestigation: 'Open an investigation',
+  createInvestigationStep: 'Add a step to an investigation',
+  retryInvestigationStep: 'Begin a step again',
+  settleInvestigationStep: 'Settle a step',
 }
 
 /** What a user would call an operation. */
