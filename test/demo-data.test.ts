@@ -99,6 +99,11 @@ const countAll = async () => ({
   open_cases: await count('investigation', `state = 'open'`),
   closed_cases: await count('investigation', `state = 'closed'`),
   case_reports: await count('report', `state = 'ready'`),
+  plugin_runs: await count('plugin_invocation'),
+  imports: await count('dataset_import'),
+  tool_calls: await count('mcp_call'),
+  tool_approvals: await count('mcp_approval'),
+  tool_servers: await count('tool_server'),
 })
 
 /** An administrator sets an approval policy before the data is complete: every later start stops and adds nothing. */
@@ -161,16 +166,16 @@ test('an interrupted run and two processes at once leave the data of one run', a
   expect(counts).toEqual({
     // One of them was erased.
     subjects: 511,
-    decisions: 83,
+    decisions: 86,
     batches: 10,
     items: 1074,
     ratings: 1155,
     overrides: 9,
     ended: 1,
-    versions: 19,
-    activations: 17,
-    proposals: 12,
-    impact_runs: 6,
+    versions: 21,
+    activations: 18,
+    proposals: 13,
+    impact_runs: 7,
     schedules: 1,
     bulk_files: 1,
     // Two countries were looked up for the cases, and one company.
@@ -188,6 +193,11 @@ test('an interrupted run and two processes at once leave the data of one run', a
     open_cases: 1,
     closed_cases: 1,
     case_reports: 1,
+    plugin_runs: 4,
+    imports: 1,
+    tool_calls: 6,
+    tool_approvals: 1,
+    tool_servers: 1,
   })
   expect(await addData(new AbortController().signal)).toBe('kept')
   expect(await countAll()).toEqual(counts)
@@ -254,9 +264,42 @@ test('docs/demo.md states the counts of what was added', async () => {
       /(\w+) companies belong to it; (\w+) have fixed/,
       [readDemoFiles(projectRoot).providers.subjects.length, statedCalls.length],
     ],
+    [
+      /\| (\w+) plugins in force; (\w+) decisions and an import ran them/,
+      [
+        (await callAs('viewer', 'GET /api/plugins?origin=own')).json.items.filter(({ runs }: { runs: boolean }) => runs)
+          .length,
+        await count('evaluation', `definition_key = 'board-stability'`),
+      ],
+    ],
+    [
+      /\| (\w+) tool calls of an assistant: (\w+) succeeded, (\w+) was forbidden and (\w+) waits/,
+      [
+        await count('mcp_call'),
+        await count('mcp_call', 'problem is null'),
+        await count('mcp_call', `problem = 'tool_forbidden'`),
+        await count('mcp_approval', 'decided_at is null'),
+      ],
+    ],
     [/from (\w+) sources: /, [await countDistinct('alert', 'source')]],
   ]
   for (const [pattern, counted] of counts) expect(readStatedNumbers(pattern), String(pattern)).toEqual(counted)
+})
+
+test('plugins and tools were used: decisions cite a plugin, a row was rejected by another, and calls name their program', async () => {
+  const { json: decided } = await callAs('analyst', 'GET /api/evaluations?matrix_key=board-stability')
+  const [{ evaluation_id }] = decided.items
+  const { json: decision } = await callAs('analyst', `GET /api/evaluations/${evaluation_id}`)
+  expect(decision.plugins).toMatchObject([{ plugin_key: 'board-turnover', result: { reason_code: 'BOARD_CHANGED' } }])
+  const { json: imports } = await callAs('analyst', 'GET /api/reference-data/imports?list_key=branch-reports')
+  expect(imports.items).toMatchObject([
+    { adapter_key: 'plugin:branch-watchlist', counts: { accepted: 4, rejected: 1 } },
+  ])
+  const { json: calls } = await callAs('auditor', 'GET /api/mcp/calls')
+  expect(new Set(calls.items.map(({ client }: { client: string }) => client))).toEqual(new Set(['Desk assistant 1.4']))
+  expect((await callAs('tenant_admin', 'GET /api/mcp/servers')).json.items).toMatchObject([
+    { server_key: 'larkfield-tools' },
+  ])
 })
 
 test('the inbox has alerts of every priority, one waits for a second person, and one is known to named people only', async () => {

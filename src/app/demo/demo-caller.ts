@@ -9,6 +9,9 @@ const TOKEN_LIFETIME_S = 3600
 const MAX_ATTEMPTS = 20
 const JOB_WAIT_S = 8
 const PAGE = 200
+/** What the program that uses tools calls itself. */
+const TOOL_CLIENT = { name: 'Desk assistant', version: '1.4' }
+const TOOL_PROTOCOL = '2026-07-28'
 const RETRIED = new Set([429, 503])
 const TIMEOUT_MS = 120_000
 const MAX_REPLY_BYTES = 64 * 1024 * 1024
@@ -47,6 +50,18 @@ export class ApprovalRequired extends Error {
   constructor(tenant: Pick<DemoTenant, 'slug'>) {
     super(`the approval policy of the tenant ${tenant.slug} was changed while the data was being added`)
   }
+}
+
+/** What a tool answered: a result, or a problem. */
+export interface ToolResult {
+  readonly isError?: boolean
+  readonly structuredContent?: { readonly code?: string }
+}
+
+interface Content {
+  readonly type: string
+  readonly content: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 interface ProposedChange {
@@ -106,6 +121,29 @@ export class DemoCaller {
     return this.#send<T>(who, 'POST', path, { type: 'application/octet-stream', content })
   }
 
+  /** As an assistant of this person does it: over the protocol for tools. */
+  async callTool(who: Role, tool: string, given: Readonly<Record<string, unknown>>): Promise<ToolResult> {
+    const meta = {
+      'io.modelcontextprotocol/protocolVersion': TOOL_PROTOCOL,
+      'io.modelcontextprotocol/clientInfo': TOOL_CLIENT,
+      'io.modelcontextprotocol/clientCapabilities': {},
+    }
+    const message = {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: tool, arguments: given, _meta: meta },
+    }
+    const headers = {
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': TOOL_PROTOCOL,
+      'mcp-method': 'tools/call',
+      'mcp-name': tool,
+    }
+    const content = { type: 'application/json', content: JSON.stringify(message), headers }
+    const reply = await this.#send<{ result?: ToolResult; error?: object }>(who, 'POST', '/api/mcp', content)
+    if (reply.result) return reply.result
+    throw new Error(`The call of ${tool} was refused: ${JSON.stringify(reply.error)}`)
+  }
+
   /** All items of a listing. */
   async listAll<T>(who: Role, path: string): Promise<T[]> {
     const items: T[] = []
@@ -138,7 +176,7 @@ export class DemoCaller {
   }
 
   /** Withdraws a change request that the change became, so that nothing is left behind, and throws ApprovalRequired. */
-  async #sendChange<T>(who: Role, method: string, path: string, body?: { type: string; content: string }): Promise<T> {
+  async #sendChange<T>(who: Role, method: string, path: string, body?: Content): Promise<T> {
     const reply = await this.#send<T>(who, method, path, body)
     if (!isProposedChange(reply)) return reply
     const note = 'Made while the demo data was being added.'
@@ -146,11 +184,11 @@ export class DemoCaller {
     throw new ApprovalRequired(this.#options.tenant)
   }
 
-  async #send<T>(who: Role, method: string, path: string, body?: { type: string; content: string }): Promise<T> {
+  async #send<T>(who: Role, method: string, path: string, body?: Content): Promise<T> {
     const { url, egress, signal } = this.#options
     const headers = {
       authorization: `Bearer ${await this.#getToken(who)}`,
-      ...(body && { 'content-type': body.type }),
+      ...(body && { ...body.headers, 'content-type': body.type }),
     }
     for (let attempt = 1; ; attempt++) {
       const reply = await egress.request({

@@ -62,6 +62,7 @@ const ledgerNames: Readonly<Record<PartName, string>> = {
   plugins: `${tenant.slug}/plugins`,
   cases: `${tenant.slug}/cases`,
   work: `${tenant.slug}/work`,
+  extensions: `${tenant.slug}/extensions`,
 }
 
 async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {

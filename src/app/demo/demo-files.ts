@@ -1,4 +1,4 @@
-/** The files in db/seed/demo: invented customers, subjects with stated outcomes, policy, providers and plugins of the demo tenant. */
+/** The files in db/seed/demo: invented customers, subjects with stated outcomes, policy, providers, plugins and their use, of the demo tenant. */
 import fs from 'node:fs'
 import path from 'node:path'
 
@@ -240,6 +240,31 @@ export interface CasesFile {
   readonly cases: readonly DemoCase[]
 }
 
+export interface DemoToolCall {
+  readonly by: 'analyst' | 'policy_editor'
+  readonly tool: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  /** The code of the problem that it answers; absent: it succeeds. */
+  readonly problem?: string
+}
+
+export interface ExtensionsFile {
+  readonly matrix: SingleVersion & { readonly matrix_key: string; readonly definition: unknown }
+  readonly decisions: readonly { readonly by: 'analyst' | 'service'; readonly inputs: SubjectInputs }[]
+  readonly list: Omit<DemoList, 'parties' | 'versions'>
+  readonly import: {
+    readonly file_name: string
+    readonly adapter_key: string
+    readonly label: string
+    readonly note: string
+    /** Lines of the file. */
+    readonly rows: readonly string[]
+  }
+  readonly tool_policy: object
+  readonly tool_calls: readonly DemoToolCall[]
+  readonly tool_server: object
+}
+
 export interface DemoFiles {
   readonly portfolio: PortfolioFile
   readonly magic: MagicFile
@@ -248,6 +273,7 @@ export interface DemoFiles {
   readonly plugins: PluginsFile
   readonly work: WorkFile
   readonly cases: CasesFile
+  readonly extensions: ExtensionsFile
 }
 
 export function readDemoFiles(project_root: string): DemoFiles {
@@ -261,5 +287,6 @@ export function readDemoFiles(project_root: string): DemoFiles {
     plugins: read<PluginsFile>('plugins.json'),
     work: read<WorkFile>('work.json'),
     cases: read<CasesFile>('cases.json'),
+    extensions: read<ExtensionsFile>('extensions.json'),
   }
 }

@@ -2,6 +2,7 @@
 import type { DemoCalendar } from './demo-calendar.ts'
 import type { DemoCaller } from './demo-caller.ts'
 import { seedCases } from './demo-cases.ts'
+import { seedPluginDecisions, seedPluginImport, seedPluginMatrix, seedTools } from './demo-extensions.ts'
 import type { DemoFiles } from './demo-files.ts'
 import {
   renewImpact,
@@ -29,7 +30,7 @@ import type { DependentStep } from './dependent-steps.ts'
 import { buildPortfolio } from './portfolio.ts'
 
 /** In the order in which releases added them. */
-export const partNames = ['customers', 'providers', 'plugins', 'cases', 'work'] as const
+export const partNames = ['customers', 'providers', 'plugins', 'cases', 'work', 'extensions'] as const
 export type PartName = (typeof partNames)[number]
 
 type Steps = readonly DependentStep[]
@@ -66,9 +67,7 @@ export function planSteps(caller: DemoCaller, files: DemoFiles, calendar: DemoCa
         run: () => renewImpact(caller, policy.lists),
       },
     ],
-    plugins: [
-      { name: 'plugins', after: ['approval policy', 'change requests'], run: () => seedDemoPlugins(caller, plugins) },
-    ],
+    plugins: [{ name: 'plugins', after: ['approval policy'], run: () => seedDemoPlugins(caller, plugins) }],
     cases: [{ name: 'investigations', after: ['provider calls', 'overrides'], run: () => seedCases(caller, cases) }],
     work: [
       { name: 'alerts', after: ['overrides'], run: () => seedAlerts(caller, work) },
@@ -76,8 +75,31 @@ export function planSteps(caller: DemoCaller, files: DemoFiles, calendar: DemoCa
       { name: 'restriction', after: ['alerts'], run: () => seedRestriction(caller, work) },
       { name: 'erasure', after: ['restriction'], run: () => seedErasure(caller, work) },
     ],
+    extensions: planExtensionSteps(caller, files),
   }
 }
+
+/** The matrix reads a list of which another version is proposed. */
+const planExtensionSteps = (caller: DemoCaller, { policy, extensions }: DemoFiles): Steps => [
+  { name: 'matrix with a plugin', after: ['plugins'], run: () => seedPluginMatrix(caller, extensions) },
+  {
+    name: 'decisions with a plugin',
+    after: ['matrix with a plugin', 'change requests'],
+    run: () => seedPluginDecisions(caller, extensions),
+  },
+  {
+    name: 'import with a plugin',
+    after: ['plugins', 'change requests'],
+    run: () => seedPluginImport(caller, extensions),
+  },
+  { name: 'tools', after: ['own lists', 'customers'], run: () => seedTools(caller, extensions) },
+  {
+    // Only where an earlier release proposed the change before the matrix was there.
+    name: 'impact of the change proposed before',
+    after: ['decisions with a plugin'],
+    run: () => renewImpact(caller, policy.lists),
+  },
+]
 
 function planCustomerSteps(caller: DemoCaller, { portfolio, magic, policy }: DemoFiles, calendar: DemoCalendar): Steps {
   const customers = buildPortfolio({ portfolio, magic })
@@ -120,7 +142,7 @@ function planCustomerSteps(caller: DemoCaller, { portfolio, magic, policy }: Dem
     { name: 'schedule', after: ['nightly batches'], run: () => seedSchedule(caller, policy.schedule) },
     {
       name: 'change requests',
-      after: ['approval policy', 'overrides', 'matrix and rule on facts'],
+      after: ['approval policy', 'overrides', 'matrix and rule on facts', 'matrix with a plugin'],
       run: () => seedProposals(caller, policy.lists),
     },
     { name: 'audit verification', after: ['change requests'], run: () => seedAuditVerification(caller) },
