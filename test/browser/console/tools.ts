@@ -36,6 +36,9 @@ describe('a tool call', () => {
     await takeScreenshot(page, 'console-tool-policy')
     await policy.getByRole('button', { name: 'Save policy' }).click()
     await page.getByRole('list', { name: 'Rules of the tool policy' }).getByText('a person approves').waitFor()
+    // No rule for every tool turns on one that is off.
+    await page.getByRole('row', { name: /^Open an investigation.*off$/ }).waitFor()
+    await page.getByRole('row', { name: /^Search lists.*a person approves$/ }).waitFor()
     await takeScreenshot(page, 'console-tools')
 
     const given = { type_key: 'country-risk' }
