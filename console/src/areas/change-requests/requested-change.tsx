@@ -2,6 +2,7 @@
 import '../../ui/registry.css'
 import { Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
+import { Fragment } from 'react'
 import { type ChangeRow, toRequestRows } from '#console/ui/change-request/change-rows.ts'
 import { getChangeTarget, getReason } from '#console/ui/change-request/describe-change.ts'
 import { getTargetPage } from '#console/ui/change-request/use-target-name.ts'
@@ -72,6 +73,15 @@ function getSides({ state }: ChangeRequest, isVoid: boolean) {
   return state === 'open' && !isVoid ? SIDES : VOID_SIDES
 }
 
+/** Names of tools are long words: they may break after an underscore. */
+const BreakableName = ({ of }: { readonly of: string }) =>
+  of.split(/(?<=_)/).map((part, place) => (
+    <Fragment key={place}>
+      {place > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
+
 interface BeforeAfterProps {
   readonly rows: readonly ChangeRow[]
   readonly sides: readonly [before: string, after: string]
@@ -90,7 +100,9 @@ function BeforeAfter({ rows, sides }: BeforeAfterProps) {
       <tbody>
         {rows.map(({ label, before, after }) => (
           <tr key={label}>
-            <th scope="row">{label}</th>
+            <th scope="row">
+              <BreakableName of={label} />
+            </th>
             <td className={before === null ? 'nothing' : 'before'}>
               <span className="lines">{before ?? 'not set'}</span>
             </td>

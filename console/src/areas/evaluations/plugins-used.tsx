@@ -3,12 +3,12 @@ import { Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { formatPercent } from '#console/ui/decision/definition-model.ts'
-import { toSentence, toWords } from '#console/ui/format.ts'
+import { toSentence } from '#console/ui/format.ts'
 import { getOrigin } from '#console/ui/origin.ts'
 import { PlainTable } from '#console/ui/plain-table.tsx'
+import { formatPluginValue } from '#console/ui/plugin/plugin-texts.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
-import { formatEntryValue } from '#console/ui/type-texts.ts'
 
 interface UsedPlugin {
   readonly plugin_key: string
@@ -66,14 +66,6 @@ const Hash = ({ of, name }: { readonly of: string; readonly name: string }) => (
   <CopyValue value={of.slice(0, 12)} name={`the beginning of the ${name}`} />
 )
 
-/** Members of an object keep their names. */
-const formatValue = (value: unknown): string =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.entries(value)
-        .map(([name, part]) => `${toWords(name)} ${formatEntryValue(part)}`)
-        .join('; ')
-    : formatEntryValue(value)
-
 function PluginRow({ of }: { readonly of: UsedPlugin }) {
   const values = Object.entries(of.result.values ?? {})
   return (
@@ -100,7 +92,7 @@ function PluginRow({ of }: { readonly of: UsedPlugin }) {
         )}
         {values.map(([name, value]) => (
           <Text size="xs" c="dimmed" key={name}>
-            {toSentence(name)}: {formatValue(value)}
+            {toSentence(name)}: {formatPluginValue(value)}
           </Text>
         ))}
       </Table.Td>

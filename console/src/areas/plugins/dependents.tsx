@@ -2,11 +2,10 @@
 import { Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { dependentsQuery } from '#console/ui/plugin/plugin-queries.ts'
-import { describeOperation, formatDependentKind, getDependentPage } from '#console/ui/plugin/plugin-texts.ts'
+import { describeOperations, formatDependentKind, getDependentPage } from '#console/ui/plugin/plugin-texts.ts'
 
 type Dependent = Schemas['PluginDependent']
 
@@ -22,12 +21,6 @@ function DependentLink({ of }: { readonly of: Dependent }) {
   )
 }
 
-/** An import that has not ended has no operations. */
-const describeOperations = ({ operations }: Dependent): string =>
-  operations.length === 0
-    ? 'Ends failed'
-    : toSentence([...new Set(operations.map(describeOperation))].map((name) => name.toLowerCase()).join(', '))
-
 export function DependentList({ items }: { readonly items: readonly Dependent[] }) {
   return (
     <Stack gap={2} component="ul" className="plain-list" aria-label="What is refused now">
@@ -39,7 +32,7 @@ export function DependentList({ items }: { readonly items: readonly Dependent[] 
             </Text>
             <DependentLink of={item} />
             <Text size="sm" span c="dimmed">
-              {describeOperations(item)}
+              {describeOperations(item.operations)}
             </Text>
           </Group>
         </li>
@@ -83,11 +76,11 @@ export function DependentsTab({ plugin_key }: { readonly plugin_key: string }) {
               {formatDependentKind(item.kind)}
               <Text size="xs" c="dimmed" hiddenFrom="sm">
                 {item.version !== null && `Version ${item.version}. `}
-                {describeOperations(item)}
+                {describeOperations(item.operations)}
               </Text>
             </Table.Td>
             <Table.Td visibleFrom="sm">{item.version ?? '–'}</Table.Td>
-            <Table.Td visibleFrom="sm">{describeOperations(item)}</Table.Td>
+            <Table.Td visibleFrom="sm">{describeOperations(item.operations)}</Table.Td>
           </Table.Tr>
         ))}
       </PlainTable>

@@ -5,7 +5,9 @@ import { expect, test } from 'vitest'
 import { formatOperation } from '../format.ts'
 import {
   describeOperation,
+  describeOperations,
   describeReason,
+  formatPluginValue,
   formatReasonPlace,
   getCausePage,
   getDependentPage,
@@ -46,6 +48,13 @@ test('says in words of the console what each operation does that runs plugins', 
   ids.push('simulateRiskMatrixVersion', 'testRiskMatrixVersion', 'startRiskMatrixBacktest')
   expect(ids.length).toBeGreaterThan(20)
   expect(ids.filter((id) => describeOperation(id) === formatOperation(id))).toEqual([])
+})
+
+test('says what is refused in one sentence, and values of a plugin without JSON', () => {
+  expect(describeOperations([])).toBe('Ends failed')
+  expect(describeOperations(['createEvaluation', 'reevaluateEvaluation'])).toBe('Evaluate a subject, re-evaluate')
+  expect(formatPluginValue(['NO_EMPLOYEES', 'SHARED_ADDRESS'])).toBe('NO_EMPLOYEES, SHARED_ADDRESS')
+  expect(formatPluginValue({ share_bps: 4000, is_small: true })).toBe('share bps 4000; is small yes')
 })
 
 test('names the place of a reason in the source and in the manifest', () => {

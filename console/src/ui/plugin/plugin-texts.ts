@@ -1,6 +1,7 @@
 /** What is said about plugins: kinds, reasons why one cannot run, and the problem that names them. Pure. */
 import type { ProbityProblem, Schemas } from '@probity/client'
 import { formatOperation, toSentence, toWords } from '../format.ts'
+import { formatEntryValue } from '../type-texts.ts'
 
 export type Plugin = Schemas['Plugin']
 export type PluginVersion = Schemas['PluginVersion']
@@ -169,5 +170,20 @@ const operationTexts: Readonly<Record<string, string>> = {
 
 /** What a user would call an operation. */
 export const describeOperation = (operation: string): string => operationTexts[operation] ?? formatOperation(operation)
+
+/** As one sentence, each said once: several operations may do the same for a user. An import that has not ended has none. */
+export function describeOperations(operations: readonly string[]): string {
+  if (operations.length === 0) return 'Ends failed'
+  const words = [...new Set(operations.map(describeOperation))].join(', ').toLowerCase()
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** A value beside the score. Members of an object keep their names. */
+export const formatPluginValue = (value: unknown): string =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value)
+        .map(([name, part]) => `${toWords(name)} ${formatEntryValue(part)}`)
+        .join('; ')
+    : formatEntryValue(value)
 
 export const formatDependentKind = (kind: string): string => toSentence(toWords(kind))
