@@ -2,7 +2,7 @@
 import { describe, expect } from 'vitest'
 import { callTool, connectClient } from '#test/support/tool-client.ts'
 import { lookupTool } from '#test/support/tool-server.ts'
-import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { DESKTOP, expectFitsScreens, PHONE, takeScreenshot } from '../page-session.ts'
 import {
   at,
   base,
@@ -63,6 +63,10 @@ describe('a tool call', () => {
       .first()
       .waitFor()
     await takeScreenshot(page, 'console-tool-calls')
+    await page.setViewportSize(PHONE)
+    const narrow = page.getByRole('row', { name: /^search_lists Anton Analyst, .+ succeeded$/ })
+    await narrow.first().waitFor()
+    await page.setViewportSize(DESKTOP)
     await page.getByRole('link', { name: 'search_lists' }).first().click()
     await page.getByRole('link', { name: 'Open the audit event' }).click()
     await page.getByRole('link', { name: 'the tool search_lists' }).waitFor()

@@ -18,15 +18,22 @@ describe('a plugin', () => {
     expect(await page.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(KEY)
     const source = page.getByRole('textbox', { name: 'Source' })
     const good = await source.inputValue()
-    await source.fill(good.replace('inputs.directors <= 1', 'inputs.directors < 1'))
+    const faulty = good.replace('inputs.directors <= 1', 'inputs.directors < 1')
+    await source.fill(faulty.replace('  return', '  if (inputs.directors === 5) Date.now()\n  return'))
     await page.getByRole('button', { name: 'Upload', exact: true }).click()
     const refused = page.getByRole('alert').filter({ hasText: 'Stored as version 1, which cannot run' })
     await refused.getByText('An example gives another output').waitFor()
     const differences = refused.getByRole('table', { name: 'How the output differs' })
-    expect(await differences.getByRole('row', { name: /score/ }).innerText()).toMatch(/6,?000[\s\S]*0/)
+    expect(await differences.getByRole('row', { name: /score/ }).innerText()).toMatch(
+      /expected\s*6,?000[\s\S]*actual\s*0/,
+    )
     await refused.getByRole('button', { name: /^\/examples\/1/ }).click()
     expect(await page.evaluate('document.activeElement.value.slice(0, document.activeElement.selectionEnd)')).toContain(
       'one director',
+    )
+    await refused.getByRole('button', { name: 'line 4 of the source' }).click()
+    expect(await page.evaluate('document.activeElement.value.slice(0, document.activeElement.selectionEnd)')).toMatch(
+      /Date\.now\(\)$/,
     )
     await takeScreenshot(page, 'decisions-plugin-upload')
     const manifest = page.getByRole('textbox', { name: 'Manifest' })
@@ -64,6 +71,9 @@ describe('a plugin', () => {
     await officer.page.getByRole('dialog').getByRole('button', { name: 'Put in force' }).click()
     await officer.page.getByRole('region', { name: 'State' }).getByText('The version in force is valid').waitFor()
     await expectFitsScreens(officer.page, 'decisions-plugin-versions')
+    await officer.page.goto(`${base}/plugins/${KEY}?version=1`)
+    await officer.page.getByRole('button', { name: 'line 4 of the source' }).click()
+    await officer.page.getByRole('region', { name: 'Source of plugin.js' }).getByText('Date.now()').waitFor()
     expect(officer.seen).toEqual(noProblems)
     await officer.close()
   })
@@ -142,6 +152,10 @@ describe('a plugin', () => {
     const stopped = state.getByRole('list', { name: 'What is refused now' })
     await stopped.getByText(/evaluate a subject/i).waitFor()
     await expectFitsScreens(page, 'decisions-plugin-disabled')
+    // On the phone that it ends with.
+    await page.getByRole('tab', { name: 'Dependents' }).click()
+    const dependents = page.getByRole('table', { name: 'Dependents' })
+    await dependents.getByText(/^Version 1\. .*evaluate a subject/i).waitFor()
     await page.goto(`${base}/`)
     await page.getByRole('region', { name: 'Plugins that cannot run' }).getByText('Scores look wrong').waitFor()
     expect(seen).toEqual(noProblems)

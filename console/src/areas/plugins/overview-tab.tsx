@@ -13,6 +13,7 @@ import { describeReason, formatKind, type Plugin, type PluginVersion } from '#co
 import { ReasonList } from '#console/ui/plugin/reason-list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { useShowReason } from './plugin-state.tsx'
 
 interface OverviewTabProps {
   readonly plugin: Plugin
@@ -20,13 +21,14 @@ interface OverviewTabProps {
 }
 
 export function OverviewTab({ plugin, version }: OverviewTabProps) {
+  const show = useShowReason(version.version)
   const isInState = version.version === (plugin.active?.version ?? plugin.head_version)
   return (
     <Stack gap="md">
       {/* The state above lists the reasons of the version in force, else of the newest one. */}
       {!isInState && version.reasons.length > 0 && (
         <Section title={`Why version ${version.version} cannot run`}>
-          <ReasonList reasons={version.reasons} label={`Why version ${version.version} cannot run`} />
+          <ReasonList reasons={version.reasons} label={`Why version ${version.version} cannot run`} onShow={show} />
         </Section>
       )}
       <About version={version} />

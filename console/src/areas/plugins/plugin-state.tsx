@@ -56,9 +56,18 @@ function getTab({ pointer = '', line = 0 }: PluginReason, canReadSource: boolean
   return pointer.startsWith('/examples') ? 'examples' : 'overview'
 }
 
-function CannotRun({ plugin }: { readonly plugin: Plugin }) {
+/** Opens the place of a reason, in a version or in the one that the state is about. */
+export function useShowReason(version?: number): (reason: PluginReason) => void {
   const may = usePermission()
   const set = useSetFilters()
+  return (reason) => {
+    const tab = getTab(reason, may('getPluginSource'))
+    set({ tab, version, line: tab === 'source' ? reason.line : undefined })
+  }
+}
+
+function CannotRun({ plugin }: { readonly plugin: Plugin }) {
+  const show = useShowReason()
   const { active, disabled } = plugin
   const reasons = plugin.reasons.filter(({ code }) => code !== 'not_in_force')
   const title = active === null ? 'Not in force' : disabled ? 'Disabled' : 'Cannot run'
@@ -71,14 +80,7 @@ function CannotRun({ plugin }: { readonly plugin: Plugin }) {
             {reasons.length > 0 && ' The newest version cannot run yet:'}
           </Text>
         )}
-        <ReasonList
-          reasons={reasons}
-          label="Why it cannot run"
-          onShow={(reason) => {
-            const tab = getTab(reason, may('getPluginSource'))
-            set({ tab, version: undefined, line: tab === 'source' ? reason.line : undefined })
-          }}
-        />
+        <ReasonList reasons={reasons} label="Why it cannot run" onShow={show} />
         <RefusedWork plugin={plugin} />
       </Stack>
     </Alert>
