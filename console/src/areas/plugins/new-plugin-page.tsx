@@ -27,6 +27,11 @@ function useOwnPlugin(plugin_key: string): Plugin | undefined {
   return data?.find((one) => one.origin === 'own' && one.plugin_key === plugin_key)
 }
 
+const describeKey = (namedKey: string): string =>
+  namedKey === ''
+    ? 'Lower-case letters, digits, hyphens and underscores, as in the manifest'
+    : 'The key that the manifest names'
+
 export default function NewPluginPage() {
   const navigate = useNavigate()
   const [draft, setDraft] = useState(blankDraft)
@@ -78,11 +83,7 @@ export default function NewPluginPage() {
             />
             <TextInput
               label="Key"
-              description={
-                namedKey === ''
-                  ? 'Lower-case letters, digits, hyphens and underscores, as in the manifest. It cannot be changed later.'
-                  : 'The key that the manifest names. It cannot be changed later.'
-              }
+              description={`${describeKey(namedKey)}. It cannot be changed later.`}
               required
               readOnly={stored !== null || namedKey !== ''}
               maxLength={100}
