@@ -36,7 +36,12 @@ const files = { 'plugin.js': 'export {}', 'plugin.json': JSON.stringify(manifest
 
 test('reads the manifest of an archive, packed or stored, in a folder and before a comment', async () => {
   const inFolder = Object.fromEntries(Object.entries(files).map(([name, text]) => [`signals/${name}`, text]))
-  for (const bytes of [zip(files), zip(files, { isStored: true }), zip(inFolder), zip(files, { comment: 'made by us' })])
+  for (const bytes of [
+    zip(files),
+    zip(files, { isStored: true }),
+    zip(inFolder),
+    zip(files, { comment: 'made by us' }),
+  ])
     expect(await readZipManifest(bytes)).toEqual(manifest)
 })
 
