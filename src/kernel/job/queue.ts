@@ -11,7 +11,8 @@ export interface EnqueueRequest {
   readonly kind: string
   readonly payload: unknown
   readonly job_id?: string
-  readonly resource?: string
+  /** Path of what the job concerns. */
+  readonly resource?: `/api/${string}`
   readonly total?: number
   readonly unit?: string
   /** Of the object that it works on: it is hidden with it, and its body sees nothing else that is restricted. */

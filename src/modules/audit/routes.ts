@@ -200,7 +200,7 @@ export const auditRoutes = [
   }).handle(async ({ tx, body, kernel }) => {
     const run_id = uuidv7()
     const parameters = { from_at: body.from_at ?? null, until_at: body.until_at ?? null }
-    const resource = `/api/audit/exports/${run_id}`
+    const resource = `/api/audit/exports/${run_id}` as const
     const job = await kernel.jobs.enqueue(tx, { kind: 'audit-export', payload: { run_id, ...parameters }, resource })
     await insertRun(tx, { run_id, kind: 'export', job_id: job.job_id, parameters })
     return job
@@ -243,7 +243,7 @@ export const auditRoutes = [
     starts: AUDIT_VERIFICATION,
   }).handle(async ({ tx, kernel }) => {
     const run_id = uuidv7()
-    const resource = `/api/audit/verifications/${run_id}`
+    const resource = `/api/audit/verifications/${run_id}` as const
     const job = await kernel.jobs.enqueue(tx, { kind: AUDIT_VERIFICATION, payload: { run_id }, resource })
     await insertRun(tx, { run_id, kind: 'verification', job_id: job.job_id, parameters: {} })
     return job

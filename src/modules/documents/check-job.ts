@@ -107,7 +107,7 @@ const queueScan = (kernel: CheckKernel, tx: Tx, { document_id, restriction_id }:
   kernel.jobs.enqueue(tx, {
     kind: PROCESS_DOCUMENT,
     payload: { document_id },
-    resource: `/documents/${document_id}`,
+    resource: `/api/documents/${document_id}`,
     restriction_id,
     unlimited: true,
   })

@@ -90,7 +90,7 @@ export async function createDocument(
       kind: PROCESS_DOCUMENT,
       payload: { document_id, is_text: type.content === 'text' },
       job_id,
-      resource: `/documents/${document_id}`,
+      resource: `/api/documents/${document_id}`,
       restriction_id,
     })
   return assertFound(await findDocument(tx, document_id))

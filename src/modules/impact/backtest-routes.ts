@@ -50,7 +50,7 @@ function createBacktestRoutes(kind: documentStore.DefinitionKind, ids: Operation
         ...query,
       })
       const candidate = await createDefinitionCandidate(tx, written)
-      const path = (run_id: string) => `/${segment}/${written.dataset.list_key}/backtests/${run_id}`
+      const path = (run_id: string) => `/${segment}/${written.dataset.list_key}/backtests/${run_id}` as const
       return (await startRun(kernel, tx, candidate, { ...body, path })).job
     }),
 

@@ -22,7 +22,7 @@ export const IMPACT_RUN = 'impact-run'
 const MAX_SEED = 2_147_483_648
 
 interface RunOptions {
-  readonly path: (run_id: string) => string
+  readonly path: (run_id: string) => `/${string}`
   readonly cr_id?: string
   readonly max_subjects?: number
   readonly seed?: number

@@ -18,7 +18,7 @@ import { DatasetVersionParams, RequestParams, RunPage, RunParams, RunQuery, RunR
 const makers = ['policy_editor', 'compliance_officer'] as const
 const readers = ['policy_editor', 'compliance_officer', 'auditor'] as const
 
-const getRunPath = (run_id: string): string => `/reference-data/impact-runs/${run_id}`
+const getRunPath = (run_id: string) => `/reference-data/impact-runs/${run_id}` as const
 
 export const impactRoutes: readonly Route[] = [
   tenantRoute('POST /reference-data/datasets/:list_key/versions/:version/impact', {

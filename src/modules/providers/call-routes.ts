@@ -42,7 +42,7 @@ async function startCall(
 ) {
   const job_id = uuidv7()
   const { call_id, restriction_id } = await createCall(kernel, tx, provider, { ...request, job_id })
-  const resource = `/providers/calls/${call_id}`
+  const resource = `/api/providers/calls/${call_id}` as const
   const job = await kernel.jobs.enqueue(tx, {
     job_id,
     kind: PROVIDER_CALL,
@@ -219,7 +219,7 @@ export const callRoutes: readonly Route[] = [
     return kernel.jobs.enqueue(tx, {
       kind: PROVIDER_CALL,
       payload: { call_id },
-      resource: `/providers/calls/${call_id}`,
+      resource: `/api/providers/calls/${call_id}`,
       restriction_id,
     })
   }),

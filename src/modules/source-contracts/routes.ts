@@ -181,7 +181,7 @@ export const payloadRoutes: readonly Route[] = [
     const { admitted, admission_id } = assertFound(await findLastAdmission(tx, payload_id))
     if (admitted) return fail('transition_not_allowed', 'The payload is admitted already.')
     audit.recordDiff(null, { payload_id, replaces_admission_id: admission_id })
-    const resource = `/api/source-contracts/quarantine/${payload_id}`
+    const resource = `/api/source-contracts/quarantine/${payload_id}` as const
     return kernel.jobs.enqueue(tx, {
       kind: REPROCESS_PAYLOAD,
       payload: { payload_id, admission_id },

@@ -220,7 +220,7 @@ export const serverRoutes: readonly Route[] = [
     const { server_key } = assertFound(await findServer(tx, params.server_key))
     if (kernel.forced_provider_mode) fail('conflict', 'No tool server is called in this installation.')
     await expectServerCredential(kernel, tx, server_key)
-    const resource = `/api/mcp/servers/${server_key}`
+    const resource = `/api/mcp/servers/${server_key}` as const
     const job = await kernel.jobs.enqueue(tx, { kind: DISCOVER_TOOLS, payload: { server_key }, resource })
     audit.recordDiff(null, { server_key, job_id: job.job_id })
     return job

@@ -22,8 +22,8 @@ type Manifest = Readonly<Record<string, unknown>>
 
 export const blankDraft: PackageDraft = { way: 'zip', zip: null, manifest: '', source: '', note: '' }
 
-/** More characters in base64 are refused by the server. */
-export const MAX_ZIP_BYTES = 500_000
+/** As the server has it. */
+export const MAX_ZIP_BYTES = 256 * 1024
 
 export const parseManifest = (text: string): Manifest | null =>
   text.trim() === '' || findObjectFault(text, 'A manifest') !== null ? null : (JSON.parse(text) as Manifest)

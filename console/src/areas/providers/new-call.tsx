@@ -36,7 +36,7 @@ export function NewCall({ status, manifest }: NewCallProps) {
     {
       invalidates: ['provider-calls', 'providers'],
       // The job names the call it makes.
-      onDone: ({ resource, job_id }) => navigate({ to: resource ?? `/jobs/${job_id}` }),
+      onDone: ({ resource, job_id }) => navigate({ to: resource?.replace('/api', '') ?? `/jobs/${job_id}` }),
     },
   )
   function close() {

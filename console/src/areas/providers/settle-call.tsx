@@ -94,7 +94,7 @@ function RepeatDialog({ call, onClose }: DialogProps) {
       }),
     {
       invalidates: ['provider-calls', 'providers'],
-      onDone: ({ resource, job_id }) => navigate({ to: resource ?? `/jobs/${job_id}` }),
+      onDone: ({ resource, job_id }) => navigate({ to: resource?.replace('/api', '') ?? `/jobs/${job_id}` }),
     },
   )
   const costs = call.attempts_made.flatMap(({ cost }) => cost ?? [])

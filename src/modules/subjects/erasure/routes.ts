@@ -168,7 +168,7 @@ export const erasureRoutes = [
     // From here on nobody can place a hold: one that was placed since the preview counts.
     await assertNothingKept(kernel, tx, subject)
     audit.recordDiff({ state: 'requested' }, { state: 'executing', subject_id })
-    const resource = `/api/erasures/${erasure_id}`
+    const resource = `/api/erasures/${erasure_id}` as const
     return kernel.jobs.enqueue(tx, { job_id, kind: SUBJECT_ERASURE, payload: { erasure_id }, resource, unit: 'steps' })
   }),
 
