@@ -340,6 +340,11 @@ describe('investigations of the demo tenant', () => {
     const { json: narrative } = await callAs('auditor', `GET ${at}/narrative?verify=true`)
     expect(narrative.findings).toEqual([])
     expect(narrative.paragraphs.flatMap(({ cites }: { cites: string[] }) => cites)).toHaveLength(6)
+    // Its texts speak of the country that the customer has, the one that the playbook looks up.
+    const { json: customers } = await callAs('auditor', 'GET /api/subjects?external_id=P-00329')
+    const [customer] = customers.items
+    expect([customer.attributes.residence_country, customer.attributes.nationalities]).toEqual(['RS', ['RS']])
+    expect(JSON.stringify(narrative.paragraphs)).toContain('Serbia is not a prohibited country')
     const { json: checkpoints } = await callAs('auditor', 'GET /api/audit/checkpoints')
     const pack = await callAs('auditor', `GET ${at}/pack`)
     const examined = await examinePack(pack.bytes, checkpoints.public_key)

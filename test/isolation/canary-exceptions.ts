@@ -114,6 +114,7 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   'break_glass_review.state': 'break_glass_review_state_ck',
   'change_approval.approved_by': 'change_approval_person_ck',
   'change_request.state': 'change_request_state_ck',
+  'change_request.via': 'change_request_via_ck',
   'activation.hash': 'activation_hash_ck',
   'activation.kind': 'activation_kind_ck',
   'activation.layer': 'activation_layer_ck',

@@ -26,7 +26,7 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
   batch_schedule_run: 'skipped detail recorded_by',
   break_glass_review: 'action operation required_role created_by state acknowledged_by',
   change_approval: 'created_by approved_by',
-  change_request: 'action operation content_hash head state required_role created_by decided_by',
+  change_request: 'action operation content_hash head state via required_role created_by decided_by',
   credential_access: 'purpose accessed_by',
   credential_token: 'token',
   dataset: 'family list_key role type_key title description owner guards overlay_policy state created_by',

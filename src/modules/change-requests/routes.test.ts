@@ -114,9 +114,9 @@ describe('proposing', () => {
     expect(await list()).toHaveLength(4)
     for (const { json } of others) expect(json).not.toHaveProperty('existing')
     await decide(first.json.cr_id, 'withdraw', author)
-    const anew = await setRoles(['analyst'])
-    expect(anew.json.cr_id).not.toBe(first.json.cr_id)
-    expect(anew.json).not.toHaveProperty('existing')
+    const later = await setRoles(['analyst'])
+    expect(later.json.cr_id).not.toBe(first.json.cr_id)
+    expect(later.json).not.toHaveProperty('existing')
   })
 
   test('accepts a proposal by an API key', async () => {

@@ -190,8 +190,7 @@ export const decisionRoutes = [
 
   tenantRoute('GET /evaluations/:evaluation_id/explanation', {
     id: 'getEvaluationExplanation',
-    summary:
-      'Factor contributions, rows and triggers that fired, reasons in plain words, and the versions that decided',
+    summary: 'Contributions of factors, triggers that fired, reasons in plain words, and the versions that decided',
     tool: {
       name: 'explain_evaluation',
       title: 'Explain a decision',

@@ -105,10 +105,8 @@ export const inferenceRoutes: readonly Route[] = [
     problems: ['not_found', 'conflict', 'source_invalid', 'upload_incomplete', 'content_corrupt'],
   }).handle(async ({ body, kernel, read, actor }) => {
     const given = [body.payloads, body.upload_id, body.recent].filter((source) => source !== undefined)
-    if (given.length !== 1) {
-      const detail = 'Give exactly one of payloads, upload_id and recent.'
-      fail('validation_failed', { detail, errors: [{ in: 'body', pointer: '#', detail, keyword: 'oneOf' }] })
-    }
+    // The schema cannot say it, so that the request is well-formed.
+    if (given.length !== 1) fail('source_invalid', 'Give exactly one of payloads, upload_id and recent.')
     const samples = await readSamples(kernel, read, body)
     const lists = await read((tx) => findProposedLists(kernel, tx))
     const options: InferenceOptions = { lists, ...(body.records_at !== undefined && { records_at: body.records_at }) }

@@ -364,10 +364,11 @@ test('inference answers 404 for an unknown upload, as it declares', async () => 
   expect(inferenceRoutes.find(({ id }) => id === 'inferSourceContract')?.problems).toContain('not_found')
 })
 
-test('inference returns 422 without samples, and a word of its paths is no key', async () => {
+test('inference needs one source of samples, and a word of its paths is no key', async () => {
   const token = await t.token()
   const empty = await w.call(`POST ${at}/infer`, { token, body: {} })
-  expect([empty.status, empty.json.errors]).toMatchObject([422, [{ pointer: '#', keyword: 'oneOf' }]])
+  expect([empty.status, empty.json.code]).toEqual([409, 'source_invalid'])
+  expect(empty.json.detail).toBe('Give exactly one of payloads, upload_id and recent.')
   const body = { contract_key: 'infer', title: 'Registry', definition: companyContract() }
   const reserved = await w.call(`POST ${at}`, { token, body })
   expect([reserved.status, reserved.json.code]).toEqual([409, 'list_key_reserved'])

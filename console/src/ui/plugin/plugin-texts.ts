@@ -165,6 +165,8 @@ const operationTexts: Readonly<Record<string, string>> = {
   createInvestigation: 'Open an investigation',
   createInvestigationStep: 'Add a step to an investigation',
   retryInvestigationStep: 'Begin a step again',
+  retryInvestigationSteps: 'Begin remaining steps again',
+  approveToolCall: 'Allow a tool call',
   settleInvestigationStep: 'Settle a step',
 }
 
