@@ -62,6 +62,7 @@ interface ProviderCapabilities {
 
 interface PluginCapabilities {
   readonly caches: Caches
+  readonly forced_provider_mode: 'recorded' | null
   readonly threads: WorkerThreads
   readonly plugin_policy: PluginPolicy
 }
@@ -91,6 +92,8 @@ export interface EvidenceOwner {
   readonly kind: string
   /** Undefined where the caller cannot see such an object. */
   readonly find: (tx: Tx, owner_id: string) => Promise<{ readonly restriction_id: string | null } | undefined>
+  /** Called after evidence was attached to the object or detached from it. */
+  readonly noteChange?: (tx: Tx, owner_id: string) => Promise<void>
 }
 
 /** A kind of object that a legal hold can name. */

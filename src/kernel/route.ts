@@ -10,7 +10,7 @@ import type { ProblemCode } from './problem.ts'
 import type { ApprovalRule } from './request/queries.ts'
 
 /** What runs plugins. */
-export type PluginUser = 'matrix' | 'rule' | 'provider' | 'adapter' | 'import'
+export type PluginUser = 'matrix' | 'rule' | 'provider' | 'playbook' | 'adapter' | 'import'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type Endpoint = `${Method} /${string}`

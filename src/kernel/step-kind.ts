@@ -42,6 +42,19 @@ export interface StepCapabilities {
   readonly forced_provider_mode: 'recorded' | null
 }
 
+/** What executing a step needs beside what its checks use. */
+export interface StepExecuteCapabilities extends StepCapabilities {
+  readonly plugin_policy: PluginPolicy
+  readonly threads: WorkerThreads
+}
+
+/** A step that is about to be asked of a case. */
+export interface StepToExecute<W> {
+  readonly with: W
+  /** The restriction of the case is in force. */
+  readonly is_restricted: boolean
+}
+
 /** `W` is the type of `with`, which has passed `schema` wherever a function of the kind gets it. */
 export interface StepKind<W = never> {
   readonly kind: string
@@ -62,6 +75,8 @@ export interface StepKind<W = never> {
   ) => Promise<readonly (readonly StepFinding[])[]>
   /** Keys of the providers that the step may call; their credentials must be there before a case is opened. */
   readonly listProviders: (kernel: StepCapabilities, tx: Tx, settings: W) => Promise<readonly string[]>
+  /** 503 `plugin_invalid` where a plugin or tool that the step executes cannot be executed now; absent: it executes none. */
+  readonly expectExecutable?: (kernel: StepExecuteCapabilities, tx: Tx, step: StepToExecute<W>) => Promise<void>
   /**
    * Runs a step of an open case. No transaction is open. A refusal that repetition does not change is an end; whatever else is thrown
    * ends the run of the job, which is repeated.
@@ -69,15 +84,13 @@ export interface StepKind<W = never> {
   readonly run: (run: StepRun<W>) => Promise<StepEnd>
 }
 
-/** What a step uses while it runs, beside what its checks use. */
-export interface StepRunCapabilities extends StepCapabilities {
+/** What a step uses while it runs. */
+export interface StepRunCapabilities extends StepExecuteCapabilities {
   readonly egress: Egress
   readonly encryption: ValueEncryption
   readonly integrity: IntegrityKeys
   readonly log: Log
   readonly metrics: ModuleMetrics
-  readonly plugin_policy: PluginPolicy
-  readonly threads: WorkerThreads
   readonly transactions: Transactions
 }
 

@@ -9,6 +9,7 @@ import { gatherJob } from './gathering/gather-job.ts'
 import { casesClosed, openingsRefused, stepsEnded, stepsReleased } from './gathering/metrics.ts'
 import { stepRoutes } from './gathering/routes.ts'
 import { investigationErasure } from './lifecycle/end-erased.ts'
+import { withFirstAction } from './lifecycle/first-act.ts'
 import { resumeScan } from './lifecycle/resume-scan.ts'
 import { lifecycleRoutes } from './lifecycle/routes.ts'
 import { narrativeRoutes } from './narrative/routes.ts'
@@ -37,7 +38,7 @@ export const investigations: Module = {
   segments: ['investigations', 'playbooks'],
   tier: 'domain',
   summary: 'Investigations: cases by a playbook, from opening and gathering to an outcome that a second person closes.',
-  routes: [
+  routes: withFirstAction([
     ...investigationRoutes,
     ...stepRoutes,
     ...lifecycleRoutes,
@@ -47,7 +48,7 @@ export const investigations: Module = {
     ...accessRoutes,
     ...sealRoutes,
     ...statisticsRoutes,
-  ],
+  ]),
   scans: [resumeScan, triggerScan, deadWorkerScan],
   escalates,
   jobs: [gatherJob, openDueJob],

@@ -27,6 +27,17 @@ export type StepState = (typeof stepStates)[number]
 /** A required step in one of these keeps nobody from proposing an outcome. */
 export const settledStates: readonly StepState[] = ['succeeded', 'skipped', 'waived']
 
+/** Why nobody did a step, or will. */
+export const stepReasons = [
+  'condition_not_met',
+  'not_asked',
+  'waived',
+  'case_merged',
+  'case_closed',
+  'case_ended',
+] as const
+export type StepReasonCode = (typeof stepReasons)[number]
+
 export const eventCategories = ['person', 'system', 'provider'] as const
 export type EventCategory = (typeof eventCategories)[number]
 

@@ -1,6 +1,7 @@
 /** What other modules attach to an investigation: evidence and legal holds. */
 import type { EvidenceOwner, HoldableKind } from '#kernel/module.ts'
 import { fail } from '#kernel/problem.ts'
+import { endFirstAction } from './lifecycle/first-act.ts'
 import { INVESTIGATION } from './model.ts'
 import { findRestrictionOfCase } from './queries.ts'
 
@@ -12,6 +13,7 @@ export const evidenceOwner: EvidenceOwner = {
     if (found && found.state !== 'open') fail('conflict', `The investigation is ${found.state}.`)
     return found
   },
+  noteChange: endFirstAction,
 }
 
 /** Nothing of a case is ever deleted; a hold keeps what an erasure of its subject would overwrite. */

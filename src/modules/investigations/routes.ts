@@ -13,7 +13,7 @@ import { assertCase, readContent } from './lifecycle/case-content.ts'
 import { getMainAction, listNextActions } from './lifecycle/guards.ts'
 import { listOutcomes } from './lifecycle/outcomes.ts'
 import { toWorkItem } from './model.ts'
-import { expectProviders } from './opening/check-providers.ts'
+import { expectAskable } from './opening/check-askable.ts'
 import { assertLinkable } from './opening/linked-alerts.ts'
 import { openInvestigation } from './opening/open-investigation.ts'
 import {
@@ -37,7 +37,7 @@ import {
   TimelinePage,
   TimelineQuery,
 } from './schema.ts'
-import { toHeaders, toInvestigation, toStep, toSummary } from './view.ts'
+import { toHeaders, toInvestigation, toStepView, toSummary } from './view.ts'
 
 const readers = ['analyst', 'compliance_officer', 'auditor'] as const
 
@@ -98,7 +98,8 @@ export const investigationRoutes = [
     },
     description:
       '202 at once: a job gathers what the steps of the playbook ask for. 200 with `joined` when an open case of this subject and ' +
-      'playbook exists that everybody may see. Credentials that required steps need are asked for before anything is stored.',
+      'playbook exists that everybody may see. Where a required step cannot be asked, for want of a credential or because the plugin of its ' +
+      'matrix or provider cannot run, nothing is stored. A case that an alert, a trigger or a schedule opens is stored all the same, and waits.',
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
     uses: ['caches', 'forced_provider_mode', 'jobs', 'modules', 'plugin_policy', 'threads'],
@@ -112,7 +113,7 @@ export const investigationRoutes = [
     links: { getInvestigation: { investigation_id: 'investigation_id' } },
     needs: 'provider',
     executes: 'plugin',
-    runs_plugins_of: ['provider'],
+    runs_plugins_of: ['provider', 'playbook'],
     problems: [
       'not_found',
       'nothing_in_force',
@@ -133,8 +134,9 @@ export const investigationRoutes = [
     const owner = is_restricted ? expectPerson(actor.principal, 'Only a person may restrict access.') : null
     if (owner !== null && !actor.roles.includes('compliance_officer'))
       fail('role_required', 'Only a compliance officer opens a restricted investigation.')
-    const { steps } = await findApplicable(kernel, tx, playbook.content, subject)
-    await expectProviders(kernel, tx, playbook, steps)
+    const { steps: applies } = await findApplicable(kernel, tx, playbook.content, subject)
+    const steps = playbook.content.steps.filter(({ key }) => applies.has(key))
+    await expectAskable(kernel, tx, steps, { is_restricted })
     const restriction =
       owner === null
         ? undefined
@@ -199,8 +201,8 @@ export const investigationRoutes = [
     reply: [200, StepList],
     problems: ['not_found'],
   }).handle(async ({ tx, params, audit }) => {
-    const { investigation_id } = assertCase(await findInvestigation(tx, params.investigation_id), audit)
-    return { items: (await listSteps(tx, investigation_id)).map(toStep) }
+    const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
+    return { items: (await listSteps(tx, row.investigation_id)).map((step) => toStepView(row, step)) }
   }),
 
   tenantRoute('GET /investigations/:investigation_id/timeline', {

@@ -17,7 +17,15 @@ import {
 } from '#kernel/schema.ts'
 import { priorities } from '#modules/work/index.ts'
 import { actions } from './lifecycle/guards.ts'
-import { eventCategories, gatheringStates, investigationStates, origins, stepStates, waitingReasons } from './model.ts'
+import {
+  eventCategories,
+  gatheringStates,
+  investigationStates,
+  origins,
+  stepReasons,
+  stepStates,
+  waitingReasons,
+} from './model.ts'
 
 export const Principal = text(200, { description: 'user: and the id of a person, or another actor.' })
 export const OutcomeCode = Type.String({
@@ -126,6 +134,29 @@ export const Step = closed(
     started_at: nullable(Timestamp()),
     ended_at: nullable(Timestamp()),
     problem: nullable(closed({ code: text(60), detail: nullable(text(2000)) }, { title: 'StepProblem' })),
+    input: nullable(
+      AnyMembers(
+        'Of a call of a provider: for each member of its input a value, `{"value": …}`, or a fact about the subject, `{"fact": …}`.',
+      ),
+    ),
+    answer: nullable(
+      oneOf(['found', 'not_found'], {
+        description: 'Whether the provider found something. A step that succeeded may have found nothing.',
+      }),
+    ),
+    run_ms: nullable(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'From its beginning to its end, with what it waited for. null: it did not run, or a person did it.',
+      }),
+    ),
+    reason: nullable(
+      closed(
+        { code: oneOf(stepReasons), detail: text(4000) },
+        { title: 'StepReason', description: 'Why nobody did it, or will. null: it is done, or can still be.' },
+      ),
+    ),
     waiver: nullable(
       closed({ waived_by: Principal, waived_at: Timestamp(), reason: text(2000) }, { title: 'StepWaiver' }),
     ),

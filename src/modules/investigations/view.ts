@@ -1,6 +1,8 @@
 /** What people see of an investigation. */
+import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { toContentEtag } from '#kernel/revision.ts'
 import type { ClockRow } from '#modules/work/clocks/index.ts'
+import type { StepReasonCode } from './model.ts'
 import type { CaseAlertRow, CaseCounts, InvestigationRow, StepRow } from './queries.ts'
 
 export const toSummary = (row: InvestigationRow) => ({
@@ -44,6 +46,7 @@ function toProposal({ proposed_outcome, proposed_by, proposed_at, proposal_hash,
   return { outcome: proposed_outcome, proposed_by, proposed_at, proposal_hash, without: proposed_without }
 }
 
+/** As a seal and a report keep it: nothing of it changes with what happens to the case afterwards. */
 export const toStep = (row: StepRow) => ({
   step_key: row.step_key,
   kind: row.kind,
@@ -77,6 +80,56 @@ export const toStep = (row: StepRow) => ({
   updated_at: row.updated_at,
 })
 
+/** Where a provider's input comes from, as a person or the playbook wrote it. */
+export const getStepInput = ({ kind, definition }: StepRow): Readonly<Record<string, unknown>> | null =>
+  kind === 'provider' ? ((definition['with'] as ProviderSettings | undefined)?.input ?? null) : null
+
+interface ProviderSettings {
+  readonly input?: Readonly<Record<string, unknown>>
+}
+
+/** A step with what follows from its case. */
+export const toStepView = (investigation: Pick<InvestigationRow, 'state'>, row: StepRow) => ({
+  ...toStep(row),
+  input: getStepInput(row),
+  answer: toAnswer(row.contract_result?.['answer']),
+  run_ms: getRunTime(row),
+  reason: getReason(investigation, row),
+})
+
+const toAnswer = (answer: unknown): 'found' | 'not_found' | null =>
+  answer === 'found' || answer === 'not_found' ? answer : null
+
+/** A task takes as long as its person, and a waiver ends no run. */
+function getRunTime({ kind, state, started_at, ended_at }: StepRow): number | null {
+  const hasRun = kind !== 'task' && (state === 'succeeded' || state === 'failed' || state === 'indeterminate')
+  return hasRun && started_at !== null && ended_at !== null ? Date.parse(ended_at) - Date.parse(started_at) : null
+}
+
+interface StepReason {
+  readonly code: StepReasonCode
+  readonly detail: string
+}
+
+/** Why nobody did the step, or will; null where it is done, or can still be. */
+function getReason({ state: of_case }: Pick<InvestigationRow, 'state'>, row: StepRow): StepReason | null {
+  if (row.state === 'waived') return { code: 'waived', detail: row.waive_reason ?? 'It was waived.' }
+  if (row.state === 'skipped') {
+    if (row.problem === null)
+      return { code: 'condition_not_met', detail: 'Its condition does not apply to the subject.' }
+    const cause = row.problem.detail ?? problems[row.problem.code as ProblemCode]?.title ?? row.problem.code
+    return { code: 'not_asked', detail: `It is optional and could not be asked: ${cause}` }
+  }
+  const isLeft = row.state === 'pending' || row.state === 'running' || row.state === 'waiting'
+  return isLeft ? (endings[of_case] ?? null) : null
+}
+
+const endings: Partial<Record<InvestigationRow['state'], StepReason>> = {
+  merged: { code: 'case_merged', detail: 'The case was merged into another one before this step was done.' },
+  closed: { code: 'case_closed', detail: 'The case was closed without this step.' },
+  ended: { code: 'case_ended', detail: 'The case ended with the erasure of its subject.' },
+}
+
 const getTaskTitle = ({ kind, definition }: StepRow): string | null =>
   kind === 'task' ? ((definition['with'] as { title?: string } | undefined)?.title ?? null) : null
 
@@ -101,7 +154,7 @@ export const toInvestigation = (row: InvestigationRow, { steps, counts, clocks, 
   origin_reference: row.origin_reference,
   gathering_job_id: row.gathering_job_id,
   gathering_problem: row.gathering_problem,
-  steps: steps.map(toStep),
+  steps: steps.map((step) => toStepView(row, step)),
   clocks: clocks.map(toClock),
   alerts,
   counts,

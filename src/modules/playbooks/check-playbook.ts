@@ -21,18 +21,28 @@ const MAX_SHAPE_FINDINGS = 100
 
 const validators = new Map<TSchema, ValidateFunction>()
 /** The schemas are our own, and the meta-schema takes longer to compile than any of them. */
-const AJV_OPTIONS = { allErrors: true, strict: false, meta: false, validateSchema: false }
+const AJV_OPTIONS = { allErrors: true, strict: false, meta: false, validateSchema: false, verbose: true }
 
 /** Faults by a schema, with the place of each. */
 export function checkSchema(schema: TSchema, value: unknown, pointer: string, code: string): Finding[] {
   const validate = validators.get(schema) ?? new Ajv2020(AJV_OPTIONS).compile(schema)
   validators.set(schema, validate)
   if (validate(value)) return []
-  const errors = (validate.errors ?? []).filter(({ keyword }) => keyword !== 'anyOf')
+  const errors = mergeAlternatives(validate.errors ?? [])
   return errors.slice(0, MAX_SHAPE_FINDINGS).map((each) => {
     const [at, message] = describeError(each)
     return error(code, `${pointer}${at}`, message)
   })
+}
+
+/** Where none of the alternatives fits, what a described one expects is said instead of the faults by each of them. */
+function mergeAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
+  const described = errors.filter(({ keyword, parentSchema }) => keyword === 'anyOf' && parentSchema?.['description'])
+  const isPart = ({ schemaPath, instancePath }: ErrorObject): boolean =>
+    described.some(
+      (whole) => schemaPath.startsWith(`${whole.schemaPath}/`) && instancePath.startsWith(whole.instancePath),
+    )
+  return errors.filter((each) => (each.keyword === 'anyOf' ? described.includes(each) : !isPart(each)))
 }
 
 function describeError({ keyword, instancePath, params, message }: ErrorObject): [pointer: string, message: string] {

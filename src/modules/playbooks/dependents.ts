@@ -1,7 +1,7 @@
 /** Playbooks in force that name a definition, and the gate that keeps them from losing what they name. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import type { ProviderDependent } from '#kernel/module.ts'
+import type { PluginDependent, ProviderDependent } from '#kernel/module.ts'
 import { Problem } from '#kernel/problem.ts'
 import type { FinishReview } from '#kernel/request/change-reviews.ts'
 import {
@@ -11,10 +11,12 @@ import {
   resolver,
   type versionStore,
 } from '#modules/definitions/index.ts'
-import { findReadiness, listReadiness } from '#modules/provider-credentials/index.ts'
+import { findReadiness, listReadiness, type ProviderReadiness } from '#modules/provider-credentials/index.ts'
+import { listPluginDependents as listProvidersByPlugin } from '#modules/providers/index.ts'
+import { listPluginDependents as listMatrixDependents } from '#modules/risk-matrices/index.ts'
 import type { Finding } from './check-playbook.ts'
 import { loadPlaybookText } from './load-playbook.ts'
-import { type LoadedPlaybook, PLAYBOOK_FAMILY } from './model.ts'
+import { type LoadedPlaybook, PLAYBOOK_FAMILY, type PlaybookStep, type ProviderSettings } from './model.ts'
 import { isOffering } from './step-providers.ts'
 import { listPlaybookReferences, type PlaybookCapabilities, validatePlaybook } from './validate-playbook.ts'
 
@@ -76,15 +78,11 @@ export async function listProviderDependents(
   provider_keys: readonly string[],
 ): Promise<ProviderDependent[]> {
   const found = new Map<string, ProviderDependent>()
-  const all = await listReadiness(kernel, tx)
+  const all = [...(await listReadiness(kernel, tx)).values()]
   for (const { key, version, title, content } of await listPlaybooksInForce(kernel, tx)) {
     for (const step of content.steps) {
       if (step.kind !== 'provider') continue
-      const { provider, capability } = step.with
-      const able = [...all.values()].filter(
-        (each) =>
-          (provider ?? each.provider.provider_key) === each.provider.provider_key && isOffering(each, capability),
-      )
+      const able = listAble(all, step.with)
       const ready = able.flatMap((each) => (each.ready ? [each.ready.provider_key] : []))
       for (const { provider: asked } of able) {
         const { provider_key } = asked
@@ -102,6 +100,53 @@ export async function listProviderDependents(
 /** Of several steps of a playbook, the one without another way counts. */
 const getWeight = (dependent: Pick<ProviderDependent, 'is_required' | 'alternatives'> | undefined): number =>
   dependent ? 1 + Number(dependent.is_required) * (dependent.alternatives.length === 0 ? 2 : 1) : 0
+
+/** Playbooks in force of which no case is opened on request while the plugin cannot run: a required step has no other way. */
+export async function listPluginDependents(
+  kernel: Capabilities<'caches' | 'forced_provider_mode' | 'plugin_policy' | 'threads'>,
+  tx: Tx,
+  plugin_key: string,
+): Promise<PluginDependent[]> {
+  const named = await listMatrixDependents(kernel, tx, plugin_key)
+  const matrices = new Map(named.map(({ key, reasons }) => [key, reasons]))
+  const providers = (await listProvidersByPlugin(kernel, tx, plugin_key)).map(({ key }) => key)
+  if (matrices.size + providers.length === 0) return []
+  const all = [...(await listReadiness(kernel, tx)).values()]
+  const found: PluginDependent[] = []
+  for (const { key, version, title, content } of await listPlaybooksInForce(kernel, tx)) {
+    const reasons = content.steps.flatMap((step) => {
+      const misfits = findPluginNeed(step, { matrices, providers, all })
+      return misfits ? [misfits] : []
+    })
+    if (reasons.length > 0) found.push({ kind: 'playbook', key, version, title, reasons: reasons.flat() })
+  }
+  return found
+}
+
+interface PluginUses {
+  readonly matrices: ReadonlyMap<string, PluginDependent['reasons']>
+  readonly providers: readonly string[]
+  readonly all: readonly ProviderReadiness[]
+}
+
+/** Why the step cannot use the version of the plugin in force; null: it goes on without the plugin. */
+function findPluginNeed(
+  step: PlaybookStep,
+  { matrices, providers, all }: PluginUses,
+): PluginDependent['reasons'] | null {
+  if (!step.required) return null
+  if (step.kind === 'evaluation') return 'matrix' in step.with ? (matrices.get(step.with.matrix) ?? null) : null
+  if (step.kind !== 'provider') return null
+  const able = listAble(all, step.with)
+  const isRunBy = ({ provider }: ProviderReadiness) => providers.includes(provider.provider_key)
+  return able.some(isRunBy) && !able.some((each) => each.ready && !isRunBy(each)) ? [] : null
+}
+
+/** Providers that a step may ask. */
+const listAble = (all: readonly ProviderReadiness[], { provider, capability }: ProviderSettings): ProviderReadiness[] =>
+  all.filter(
+    (each) => (provider ?? each.provider.provider_key) === each.provider.provider_key && isOffering(each, capability),
+  )
 
 const reviewedFamilies: readonly string[] = ['list', 'matrix', 'rule', 'provider', PLAYBOOK_FAMILY]
 

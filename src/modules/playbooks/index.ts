@@ -2,7 +2,7 @@
 import type { Module } from '#kernel/module.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'
 import { activationStore, createDefinitionRoutes, definitionSearch } from '#modules/definitions/index.ts'
-import { listProviderDependents, reviewInForce } from './dependents.ts'
+import { listPluginDependents, listProviderDependents, reviewInForce } from './dependents.ts'
 import { playbookKind } from './playbook-kind.ts'
 import { playbookRoutes } from './routes.ts'
 import { evaluationStep, providerStep, taskStep } from './step-kinds.ts'
@@ -25,6 +25,7 @@ export const playbooks: Module = {
   routes: [...playbookRoutes, ...createDefinitionRoutes(playbookKind)],
   definition_kinds: [playbookKind],
   jobs: [],
+  plugin_dependents: listPluginDependents,
   provider_dependents: listProviderDependents,
   step_kinds: [providerStep, evaluationStep, taskStep],
   search: {

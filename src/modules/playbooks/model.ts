@@ -84,10 +84,16 @@ export type PlaybookClock = { readonly key: string; readonly title?: string } & 
 export type PlaybookCondition = Readonly<Record<string, string>>
 
 /** Where a member of a provider's input comes from. */
-export const InputSource = Type.Union([
-  closed({ fact: FactName }),
-  closed({ value: Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean()]) }),
-])
+export const InputSource = Type.Union(
+  [
+    closed({ fact: FactName }),
+    closed({ value: Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean()]) }),
+  ],
+  {
+    description:
+      'Either {"fact": "the name of a fact"} or {"value": a text of at most 1000 characters, a number, true or false}',
+  },
+)
 export type InputSource = Static<typeof InputSource>
 
 export const ProviderSettings = closed({

@@ -9,17 +9,19 @@ import { listDependentPlaybooks } from './dependents.ts'
 import { playbookKind } from './playbook-kind.ts'
 import { toPlaybook } from './playbook-parts.ts'
 import { PlaybookUses, PlaybookValidation, StepKinds, UseQuery, VersionParams } from './schema.ts'
-import { listPlaybookProviders, listStepKinds, validatePlaybook } from './validate-playbook.ts'
+import { listPlaybookProviders, listStepKinds, listStepRefusals, validatePlaybook } from './validate-playbook.ts'
 
 export const playbookRoutes: readonly Route[] = [
   tenantRoute('POST /playbooks/:playbook_key/versions/:version/validate', {
     id: 'validatePlaybookVersion',
-    summary: 'Check a version or the draft against what is in force, with all missing credentials',
+    summary:
+      'Check a version or the draft against what is in force, with missing credentials and plugins that cannot run',
     description:
-      'Every finding of publishing, and every provider that its steps may call and that has no usable credential. Nothing is stored.',
+      'Every finding of publishing, every provider that its steps may call and that has no usable credential, and every step whose plugin ' +
+      'cannot run. Only findings keep it from being published. Nothing is stored.',
     roles: ['policy_editor', 'compliance_officer', 'tenant_admin', 'auditor'],
     tx: 'read',
-    uses: ['caches', 'forced_provider_mode', 'modules'],
+    uses: ['caches', 'forced_provider_mode', 'modules', 'plugin_policy', 'threads'],
     params: VersionParams,
     reply: [200, PlaybookValidation],
     stores_nothing: true,
@@ -27,7 +29,9 @@ export const playbookRoutes: readonly Route[] = [
   }).handle(async ({ tx, params, kernel }) => {
     const { dataset, text, version } = await documentStore.getVersionOrDraft(kernel, tx, playbookKind, params)
     const { findings } = await validatePlaybook(kernel, tx, text)
-    const providers = checkShape(text).length > 0 ? [] : await listPlaybookProviders(kernel, tx, toPlaybook(text))
+    const playbook = checkShape(text).length > 0 ? null : toPlaybook(text)
+    const providers = playbook ? await listPlaybookProviders(kernel, tx, playbook) : []
+    const refusals = playbook ? await listStepRefusals(kernel, tx, playbook) : []
     const readiness = await findReadiness(kernel, tx, providers)
     return {
       playbook_key: dataset.list_key,
@@ -38,6 +42,7 @@ export const playbookRoutes: readonly Route[] = [
       missing_credentials: [...readiness.values()].flatMap(({ gap }) =>
         gap ? [{ ...gap, members: [...gap.members], capabilities: [...gap.capabilities] }] : [],
       ),
+      cannot_run: refusals.map((refusal) => ({ ...refusal, reasons: [...refusal.reasons] })),
     }
   }),
 

@@ -7,7 +7,7 @@ import { advanceCall, callLedger, capabilities, createCall } from '#modules/prov
 import { payloadStore } from '#modules/source-contracts/index.ts'
 import { toProviderInput } from './applicable-steps.ts'
 import type { ProviderSettings } from './model.ts'
-import { findStepProviders } from './step-providers.ts'
+import { chooseStepProvider } from './step-providers.ts'
 
 type Run = StepRun<ProviderSettings>
 
@@ -25,18 +25,16 @@ export async function runProviderStep(run: Run): Promise<StepEnd> {
   return toStepEnd(run, call)
 }
 
-/** The first that is ready; otherwise why the step cannot be asked. */
+/** The first that can be asked; otherwise why none can. */
 async function chooseProvider(run: Run, tx: Tx): Promise<StepEnd | { readonly provider: ReadyProvider }> {
   const { capability } = run.with
-  const found = await findStepProviders(run.kernel, tx, run.with)
-  const ready = found.flatMap((each) => (each.ready ? [each.ready] : []))
-  const [provider] = ready
-  const missing = found.flatMap(({ gap }) => (gap ? [gap] : []))
+  const { provider, refusal, missing } = await chooseStepProvider(run.kernel, tx, run.with)
   if (provider) {
     const offer = capabilities.findCapability(provider.manifest, capability)
     const tooDear = offer && findTooDear(run, offer, 0, provider.provider_key)
     return tooDear ? { state: 'failed', problem: tooDear } : { provider }
   }
+  if (refusal) return { state: 'blocked', problem: refusal }
   if (missing.length === 0) {
     const problem = new Problem('conflict', `No provider in force has the capability ${capability}.`)
     return { state: 'failed', problem }

@@ -18,6 +18,23 @@ export const PlaybookValidation = closed(
     missing_credentials: listOf(CredentialGap, 1000, {
       description: 'Of these providers, all that cannot be called now for want of a credential.',
     }),
+    cannot_run: listOf(
+      closed(
+        {
+          step: Slug(),
+          is_required: Type.Boolean({ description: 'true: no case is opened on request meanwhile.' }),
+          detail: text(1200),
+          plugin_key: nullable(Slug({ description: 'null: it is a tool.' })),
+          reasons: listOf(closed({ code: text(100), message: text(1000) }), 100),
+        },
+        { title: 'StepThatCannotRun' },
+      ),
+      50,
+      {
+        description:
+          'Steps whose matrix or provider needs a plugin or tool that cannot run now. The playbook itself has no fault.',
+      },
+    ),
   },
   { title: 'PlaybookValidation' },
 )

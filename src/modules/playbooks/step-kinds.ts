@@ -3,11 +3,13 @@ import type { CheckedStep, StepFinding, StepKind } from '#kernel/step-kind.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import { listReadiness, type ProviderReadiness } from '#modules/provider-credentials/index.ts'
 import { capabilities } from '#modules/providers/index.ts'
+import { binding } from '#modules/risk-matrices/index.ts'
+import { checkInput } from '#provider/check-input.ts'
 import { appendStep } from '#provider/findings.ts'
 import { EvaluationSettings, ProviderSettings, TaskSettings } from './model.ts'
 import { runEvaluationStep } from './run-evaluation-step.ts'
 import { runProviderStep } from './run-provider-step.ts'
-import { findStepProviders, isOffering } from './step-providers.ts'
+import { chooseStepProvider, findExecutionRefusal, findStepProviders, isOffering } from './step-providers.ts'
 
 const error = (code: string, pointer: string, message: string): StepFinding => ({
   code,
@@ -32,6 +34,10 @@ export const providerStep: StepKind<ProviderSettings> = {
   },
   listProviders: async (kernel, tx, settings) =>
     (await findStepProviders(kernel, tx, settings)).map(({ provider }) => provider.provider_key),
+  async expectExecutable(kernel, tx, step) {
+    const { refusal } = await chooseStepProvider(kernel, tx, step.with)
+    if (refusal) throw refusal
+  },
   run: runProviderStep,
 }
 
@@ -65,6 +71,8 @@ function checkOffer(step: CheckedStep<ProviderSettings>, { provider }: ProviderR
   const unknown = Object.keys(input).filter((member) => !Object.hasOwn(properties, member))
   const undeclared = Object.entries(input).filter(([, source]) => 'fact' in source && !step.facts.has(source.fact))
   const missing = required.filter((member) => !Object.hasOwn(input, member) && !step.facts.has(member))
+  const given = Object.entries(input).flatMap(([member, source]) => ('value' in source ? [[member, source.value]] : []))
+  const invalid = checkInput({ type: 'object', properties, additionalProperties: false }, Object.fromEntries(given))
   const { provider_key } = provider
   return [
     ...unknown.map((member) =>
@@ -84,10 +92,19 @@ function checkOffer(step: CheckedStep<ProviderSettings>, { provider }: ProviderR
     ...missing.map((member) =>
       error(
         'input_missing',
-        '/with/input',
-        `${step.with.capability} of ${provider_key} needs "${member}": name its source, or declare a fact of this name.`,
+        appendStep('/with/input', member),
+        `${step.with.capability} of ${provider_key} needs "${member}": name its source, a value or a fact, or declare a fact of this name.`,
       ),
     ),
+    ...invalid
+      .filter(({ keyword }) => keyword !== 'additionalProperties')
+      .map(({ pointer, message }) =>
+        error(
+          'input_invalid',
+          `/with/input${pointer}/value`,
+          `${step.with.capability} of ${provider_key} does not take this value of "${pointer.slice(1)}": it ${message}.`,
+        ),
+      ),
     ...checkCost(step, offer, provider_key),
   ]
 }
@@ -132,6 +149,13 @@ export const evaluationStep: StepKind<EvaluationSettings> = {
     })
   },
   listProviders: async () => [],
+  async expectExecutable(kernel, tx, { with: settings, is_restricted }) {
+    // A restricted case makes no decision.
+    if (is_restricted) return
+    const { family, key } = toDecision(settings)
+    const refusal = await findExecutionRefusal(() => binding.getResolution(kernel, tx, { family, key }))
+    if (refusal) throw refusal
+  },
   run: runEvaluationStep,
 }
 

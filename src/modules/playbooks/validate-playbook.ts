@@ -1,7 +1,9 @@
 /** All findings on a playbook: the text itself, what it names as the tenant sees it, and the paths through it. */
+import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { Module } from '#kernel/module.ts'
+import type { Problem } from '#kernel/problem.ts'
 import type { AnyStepKind, StepKind, StepReference } from '#kernel/step-kind.ts'
 import { documentStore, resolver } from '#modules/definitions/index.ts'
 import { loadConditionLists } from './applicable-steps.ts'
@@ -26,6 +28,7 @@ import {
   REASON_CODE_LIST,
 } from './model.ts'
 import { toPlaybook } from './playbook-parts.ts'
+import { findExecutionRefusal } from './step-providers.ts'
 
 export type PlaybookCapabilities = Capabilities<'caches' | 'forced_provider_mode' | 'modules'>
 
@@ -198,6 +201,38 @@ export async function listPlaybookProviders(
     for (const key of await kind.listProviders(kernel, tx, step.with)) keys.add(key)
   }
   return [...keys].sort()
+}
+
+export interface StepRefusal {
+  readonly step: string
+  readonly is_required: boolean
+  readonly detail: string
+  /** Null: it is a tool. */
+  readonly plugin_key: string | null
+  readonly reasons: readonly { readonly code: string; readonly message: string }[]
+}
+
+/** Steps whose plugin or tool cannot be executed now: what keeps a case from being opened is no fault of the playbook. */
+export async function listStepRefusals(
+  kernel: PlaybookCapabilities & Capabilities<'plugin_policy' | 'threads'>,
+  tx: Tx,
+  { steps }: Playbook,
+): Promise<StepRefusal[]> {
+  const kinds = listStepKinds(kernel.modules)
+  const found = await mapWithPrecompute(steps as readonly AnyStep[], async (step): Promise<StepRefusal[]> => {
+    const kind = kinds.get(step.kind)
+    if (!kind?.expectExecutable || checkMembers(kind, step).length > 0) return []
+    const asked = { with: step.with, is_restricted: false }
+    const refusal = await findExecutionRefusal(() => kind.expectExecutable?.(kernel, tx, asked) ?? Promise.resolve())
+    return refusal ? [toStepRefusal(step, refusal)] : []
+  })
+  return found.flat()
+}
+
+function toStepRefusal({ key, required }: Pick<AnyStep, 'key' | 'required'>, { extra }: Problem): StepRefusal {
+  const { plugin_key = null, reasons = [] } = (extra.members ?? {}) as Partial<StepRefusal>
+  const shown = reasons.map(({ code, message }) => ({ code, message: message.slice(0, 1000) }))
+  return { step: key, is_required: required, detail: extra.detail ?? '', plugin_key, reasons: shown }
 }
 
 /** Definitions that steps name, with the step; unknown kinds are left out. */

@@ -303,7 +303,7 @@ export const Dependents = closed(
     items: listOf(
       closed(
         {
-          kind: text(40, { description: 'matrix, provider, adapter or import.' }),
+          kind: text(40, { description: 'matrix, provider, playbook, adapter or import.' }),
           key: text(200),
           version: nullable(registrySchemas.VersionNumber),
           title: text(300),

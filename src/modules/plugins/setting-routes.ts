@@ -188,10 +188,10 @@ export const settingRoutes: readonly Route[] = [
     id: 'listPluginDependents',
     summary: 'What runs the plugin, and so answers 503 while it cannot run',
     description:
-      'Matrices and providers in force now, the adapter that the plugin is, in force or not, and imports that have not ended. Where `runs` of an item is false, each of its operations answers 503 for this object: the plugin cannot run, or the version in force is not one that the object can use. An import has no operations: it ends failed. Not listed are test runs of versions of the plugin itself.',
+      'Matrices, providers and playbooks in force now, the adapter that the plugin is, in force or not, and imports that have not ended. Where `runs` of an item is false, each of its operations answers 503 for this object: the plugin cannot run, or the version in force is not one that the object can use. An import has no operations: it ends failed. Not listed are test runs of versions of the plugin itself.',
     roles: everyone,
     tx: 'read',
-    uses: ['caches', 'threads', 'plugin_policy', 'modules', 'routes'],
+    uses: ['caches', 'forced_provider_mode', 'threads', 'plugin_policy', 'modules', 'routes'],
     params: PluginParams,
     reply: [200, Dependents],
     problems: ['not_found'],

@@ -99,8 +99,20 @@ export async function attachEvidence(kernel: EvidenceKernel, tx: Tx, request: Re
   })
   const { content_hash, source, obtained_at } = object
   const item = { evidence_id, restriction_id, owner_kind, owner_id, kind, object_id, object_version, title, reference }
-  return assertFound(await insertEvidence(tx, { ...item, source, content_hash, obtained_at }))
+  const attached = assertFound(await insertEvidence(tx, { ...item, source, content_hash, obtained_at }))
+  await noteOwnerChange(kernel, tx, attached)
+  return attached
 }
+
+/** After evidence was attached or detached. */
+export const noteOwnerChange = async (
+  { modules }: Pick<EvidenceKernel, 'modules'>,
+  tx: Tx,
+  { owner_kind, owner_id }: Pick<EvidenceRow, 'owner_kind' | 'owner_id'>,
+): Promise<void> =>
+  listOwners(modules)
+    .find(({ kind }) => kind === owner_kind)
+    ?.noteChange?.(tx, owner_id)
 
 const isGone = (error: unknown): boolean => error instanceof Problem && error.code === 'erased'
 

@@ -3,7 +3,7 @@ import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { attachEvidence, compareEvidence } from './attach-evidence.ts'
+import { attachEvidence, compareEvidence, noteOwnerChange } from './attach-evidence.ts'
 import { type EvidenceRow, findEvidence, listEvidence, lockEvidence, updateDetached } from './queries.ts'
 import {
   DetachRequest,
@@ -86,17 +86,19 @@ export const evidenceRoutes = [
     summary: 'Detach an evidence item; the record of it stays, with who, when and why',
     roles: workers,
     tx: 'write',
+    uses: ['modules'],
     params: EvidenceParams,
     body: DetachRequest,
     reply: [200, Evidence],
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async (input) => {
-    const { tx, params, body, audit } = input
+    const { tx, params, body, kernel, audit } = input
     const before = assertFound(await lockEvidence(tx, params.evidence_id))
     await noteRestriction(input, 'evidence_item', before.evidence_id)
     if (before.detached_at !== null) fail('transition_not_allowed', 'The item is detached already.')
     if (before.erased_at !== null) fail('transition_not_allowed', 'The item was erased.')
     const item = assertFound(await updateDetached(tx, before.evidence_id, body.reason))
+    await noteOwnerChange(kernel, tx, item)
     audit.recordHashes(toRecorded(before), toRecorded(item))
     return item
   }),

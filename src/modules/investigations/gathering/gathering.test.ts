@@ -4,6 +4,7 @@ import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { createRegistryPayload, respondFromRegistry } from '#test/support/counting-provider.ts'
 import { latch, waitUntil } from '#test/support/job-test-app.ts'
+import { createPluginMatrix } from '#test/support/plugin-matrix.ts'
 import { answer, calls, owner, provider, setUpProviderCalls, t, w } from '#test/support/provider-call-suite.ts'
 import { deadWorkerScan } from './dead-workers.ts'
 
@@ -240,6 +241,74 @@ describe('a credential that is missing', () => {
     expect(again.seen).toMatchObject({ gathering: 'partial', gathering_problem: null })
     expect(states(again.seen)).toEqual({ registry: 'succeeded', second: 'skipped', look: 'waiting' })
     expect(provider.requests).toHaveLength(1)
+  })
+})
+
+describe('a plugin that cannot run', () => {
+  test('refuses what people ask for, blocks a required step, leaves out an optional one, and goes on by retry', async () => {
+    const { plugin_key, matrix_key } = await createPluginMatrix(t)
+    const decide = (key: string, required: boolean) => ({
+      ...{ key, kind: 'evaluation', with: { matrix: matrix_key }, required },
+    })
+    const playbook = await publish([decide('rate', true), decide('second', false), task('look')])
+    const subject = { subject_type: 'company', name: 'Example Ltd', attributes: { country: 'AE' } }
+    const newCountrySubject = async () => (await t.make('POST /subjects', { body: subject })).subject_id
+    const opened = await open(playbook, { subject_id: await newCountrySubject() })
+    const findDependent = async () => {
+      const { items } = await t.make(`GET /plugins/${plugin_key}/dependents`)
+      return items.find(({ kind }: { kind: string }) => kind === 'playbook')
+    }
+    const operations = expect.arrayContaining(['createInvestigation', 'retryInvestigationStep'])
+    expect(await findDependent()).toMatchObject({ key: playbook, version: 1, runs: true, operations })
+    await t.make(`POST /plugins/${plugin_key}/disable`, { body: { reason: 'Wrong scores' } })
+    expect(await findDependent()).toMatchObject({ key: playbook, runs: false })
+
+    const unavailable = { code: 'plugin_invalid', plugin_key, reasons: [{ code: 'disabled' }] }
+    const expectRefused = async (at: string, body?: object) => {
+      const { status, json } = await send(at, body)
+      expect([at, status, json]).toMatchObject([at, 503, unavailable])
+    }
+    await expectRefused('POST /investigations', { subject_id: await newCountrySubject(), playbook_key: playbook })
+    expect((await t.make(`GET /investigations?playbook_key=${playbook}`)).items).toHaveLength(1)
+    const validated = await t.make(`POST /playbooks/${playbook}/versions/1/validate`)
+    expect(validated).toMatchObject({
+      ...{ valid: true, findings: [] },
+      cannot_run: [
+        { step: 'rate', is_required: true, plugin_key, reasons: [{ code: 'disabled' }] },
+        { step: 'second', is_required: false, plugin_key },
+      ],
+    })
+
+    const raised = { source: 'payment-monitor', dedup_key: 'plugin', title: 'Name resembles a listed party' }
+    const subject_id = await newCountrySubject()
+    const alert = await t.make('POST /alerts', { body: { ...raised, priority: 'medium', subject_id } })
+    const escalation = { playbook_key: playbook, note: 'Look at it' }
+    await t.make(`POST /alerts/${alert.alert_id}/escalate`, { body: escalation })
+    const { items } = await t.make(`GET /investigations?subject_id=${subject_id}`)
+    const escalated = await read(items[0].investigation_id)
+    w.startRunner(2)
+    const { seen } = await gathered(opened)
+    const second = await gathered({ ...escalated, job_id: escalated.gathering_job_id })
+    for (const blocked of [seen, second.seen]) {
+      expect(blocked).toMatchObject({
+        gathering: 'blocked',
+        gathering_problem: {
+          ...{ code: 'plugin_invalid', steps: ['rate'], missing: [] },
+          plugins: [{ plugin_key, reasons: [{ code: 'disabled' }] }],
+        },
+      })
+      expect(states(blocked)).toEqual({ rate: 'pending', second: 'skipped', look: 'waiting' })
+    }
+    expect(seen.steps[1]).toMatchObject({ run_ms: null, reason: { code: 'not_asked' } })
+    const at = `POST /investigations/${opened.investigation_id}/steps`
+    await expectRefused(`${at}/rate/retry`)
+    const { key: step_key, required: is_required, ...by_hand } = decide('by-hand', true)
+    await expectRefused(at, { step_key, title: 'Rate it', is_required, ...by_hand })
+    await t.make(`POST /plugins/${plugin_key}/enable`, { body: { reason: 'Corrected' } })
+    const { job_id } = await t.make(`${at}/rate/retry`)
+    const again = await gathered({ ...opened, job_id })
+    expect(again.seen).toMatchObject({ gathering: 'partial', gathering_problem: null })
+    expect(states(again.seen)).toEqual({ rate: 'succeeded', second: 'skipped', look: 'waiting' })
   })
 })
 

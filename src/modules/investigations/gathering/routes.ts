@@ -9,7 +9,7 @@ import type { Route } from '#kernel/route.ts'
 import { assertCase } from '../lifecycle/case-content.ts'
 import { findInvestigation } from '../queries.ts'
 import { InvestigationParams, Step } from '../schema.ts'
-import { toStep } from '../view.ts'
+import { toStepView } from '../view.ts'
 import { lockStep, lockSteps, updateStepWaived } from './queries.ts'
 import { AddedStep, StepParams, StepSettlement, StepWaiver } from './schema.ts'
 import { continueGathering, GATHER, startGathering } from './start-gathering.ts'
@@ -40,7 +40,9 @@ export const stepRoutes: readonly Route[] = [
     id: 'createInvestigationStep',
     summary: 'Add a step to an investigation',
     description:
-      'Of one of the kinds that playbooks have, checked as a playbook is. The job begins it when its needs are met.',
+      'Of one of the kinds that playbooks have, checked as a playbook is. The job begins it when its needs are met. Each member of the input ' +
+      'of a provider is a value, `{"value": …}`, or a fact about the subject, `{"fact": …}`; 422 names each one that the provider does not ' +
+      'take. Values are kept as personal data of the subject.',
     roles: workers,
     tx: 'write',
     uses,
@@ -50,7 +52,7 @@ export const stepRoutes: readonly Route[] = [
     starts: GATHER,
     needs: 'provider',
     executes: 'plugin',
-    runs_plugins_of: ['provider'],
+    runs_plugins_of: ['provider', 'matrix'],
     problems: [...startProblems, 'duplicate'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const row = await lockOpenCase(tx, audit, params.investigation_id)
@@ -72,7 +74,7 @@ export const stepRoutes: readonly Route[] = [
     starts: GATHER,
     needs: 'provider',
     executes: 'plugin',
-    runs_plugins_of: ['provider'],
+    runs_plugins_of: ['provider', 'playbook'],
     problems: startProblems,
   }).handle(async ({ tx, params, kernel, audit }) => {
     const row = await lockOpenCase(tx, audit, params.investigation_id)
@@ -94,7 +96,7 @@ export const stepRoutes: readonly Route[] = [
     starts: GATHER,
     needs: 'provider',
     executes: 'plugin',
-    runs_plugins_of: ['provider'],
+    runs_plugins_of: ['provider', 'playbook'],
     problems: startProblems,
   }).handle(async ({ tx, params, kernel, audit }) => {
     const row = await lockOpenCase(tx, audit, params.investigation_id)
@@ -155,6 +157,6 @@ export const stepRoutes: readonly Route[] = [
     audit.recordDiff({ state: step.state }, { state: 'waived', step_key: step.step_key })
     audit.recordText('reason', body.reason)
     await continueGathering(kernel, tx, row)
-    return toStep(assertFound(await lockStep(tx, row.investigation_id, step.step_key)))
+    return toStepView(row, assertFound(await lockStep(tx, row.investigation_id, step.step_key)))
   }),
 ]

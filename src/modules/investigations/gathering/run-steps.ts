@@ -145,14 +145,14 @@ class Gathering {
           // The settings have passed the schema of their kind when they were stored.
           kind.run(this.#createRun(step, steps) as never),
         )
-      : toFailed(new Problem('conflict', `The service has no steps of the kind ${step.kind}.`))
+      : toRefusedEnd(new Problem('conflict', `The service has no steps of the kind ${step.kind}.`))
     try {
       await this.#store(step, end)
     } catch (error) {
       // What could not be stored was not: the step ends with why, in a transaction of its own.
       const refused = toRefusal(error)
       if (!refused) throw error
-      await this.#store(step, toFailed(refused))
+      await this.#store(step, toRefusedEnd(refused))
     }
   }
 
@@ -239,7 +239,11 @@ const toStored = ({ code, extra }: Problem) => ({
   ...extra.members,
 })
 
-const toFailed = (problem: Problem): StepEnd => ({ state: 'failed', problem })
+/** A plugin that cannot run is waited for as a missing credential is: nothing was decided, and nothing was sent. */
+const toRefusedEnd = (problem: Problem): StepEnd => ({
+  state: problem.code === 'plugin_invalid' ? 'blocked' : 'failed',
+  problem,
+})
 
 /** A refusal that repetition does not change. */
 const toRefusal = (error: unknown): Problem | undefined =>
@@ -251,6 +255,6 @@ async function toEnd(run: () => Promise<StepEnd>): Promise<StepEnd> {
   } catch (error) {
     const refused = toRefusal(error)
     if (!refused) throw error
-    return toFailed(refused)
+    return toRefusedEnd(refused)
   }
 }

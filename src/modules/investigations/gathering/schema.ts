@@ -26,7 +26,16 @@ export const AddedStep = closed({
   step_key: Slug({ description: 'Unique in the case.', examples: ['second-registry'] }),
   kind: Slug({ description: 'A kind of GET /playbooks/step-kinds.', examples: ['task'] }),
   title: titleText(200),
-  with: Type.Record(Type.String(), Type.Unknown(), { description: 'Settings, by the schema of the kind.' }),
+  with: Type.Record(Type.String(), Type.Unknown(), {
+    description: 'Settings, by the schema of the kind.',
+    examples: [
+      {
+        capability: 'company-profile',
+        provider: 'company-registry',
+        input: { register_number: { value: 'HRB 86786' }, country: { fact: 'residence_country' } },
+      },
+    ],
+  }),
   needs: Type.Optional(listOf(Slug(), 50, { uniqueItems: true, description: 'Steps that are settled before.' })),
   is_required: Type.Optional(Type.Boolean({ default: false })),
   reuse_days: Type.Optional(integer(1, 3650)),

@@ -7,7 +7,7 @@ import { callLedger, createCall } from '#modules/providers/index.ts'
 import { payloadStore } from '#modules/source-contracts/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
 import { listTriedSteps } from '../lifecycle/queries.ts'
-import { expectProviders } from '../opening/check-providers.ts'
+import { expectAskable } from '../opening/check-askable.ts'
 import { listPossibleOutcomes } from '../opening/possible-outcomes.ts'
 import { insertSteps } from '../opening/queries.ts'
 import { type InvestigationRow, listSteps, type StepRow } from '../queries.ts'
@@ -22,14 +22,14 @@ type StepKernel = Capabilities<
 >
 
 /** 424 and 503 where what a required one of them asks for cannot be asked now. */
-async function expectAskable(
+async function expectRowsAskable(
   kernel: StepKernel,
   tx: Tx,
+  { is_in_force: is_restricted }: Pick<InvestigationRow, 'is_in_force'>,
   rows: readonly Pick<StepRow, 'step_key' | 'definition' | 'is_required'>[],
 ): Promise<void> {
   const steps = rows.map(({ step_key: key, definition, is_required: required }) => ({ ...definition, key, required }))
-  const content = { steps: steps as unknown as playbookModel.PlaybookStep[] }
-  await expectProviders(kernel, tx, { content }, new Set(rows.map(({ step_key }) => step_key)))
+  await expectAskable(kernel, tx, steps as unknown as playbookModel.PlaybookStep[], { is_restricted })
 }
 
 /** The call that a new run goes on with; null: it makes a new one. An answer that was paid for is used, if it can be used now. */
@@ -63,7 +63,7 @@ export async function beginAgain(
     fail('transition_not_allowed', `The step is ${step.state}.`)
   if (isLeftOut(step) && !(await listApplying(kernel, tx, investigation, [step])).includes(step))
     fail('transition_not_allowed', 'Its condition does not apply to the subject.')
-  await expectAskable(kernel, tx, [{ ...step, is_required: true }])
+  await expectRowsAskable(kernel, tx, investigation, [{ ...step, is_required: true }])
   await updateStepAgain(tx, investigation_id, step.step_key, await findUsableCall(kernel, tx, step))
   const steps = await listSteps(tx, investigation_id)
   if (gathering !== 'blocked') {
@@ -85,7 +85,7 @@ export async function beginLeft(kernel: StepKernel, tx: Tx, investigation: Inves
   const steps = await listSteps(tx, investigation_id)
   const left = [...listStartable(steps), ...steps.filter((step) => isBlocked(step) || isDeferred(step))]
   if (left.length === 0) fail('transition_not_allowed', 'No step is left that was not begun.')
-  await expectAskable(kernel, tx, left)
+  await expectRowsAskable(kernel, tx, investigation, left)
   for (const step of left.filter(isBlocked)) await updateStepAgain(tx, investigation_id, step.step_key, step.call_id)
   return left.map(({ step_key }) => step_key)
 }
@@ -186,7 +186,8 @@ export async function addStep(
   const findings = await checkAddedStep(kernel, tx, content, added)
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) {
-    fail('conflict', {
+    const isInput = errors.every(({ pointer }) => pointer.startsWith('/steps/0/with/input'))
+    fail(isInput ? 'validation_failed' : 'conflict', {
       detail: errors
         .map(({ message }) => message)
         .join(' ')
@@ -199,7 +200,7 @@ export async function addStep(
       })),
     })
   }
-  await expectProviders(kernel, tx, { content: { steps: [added] } }, new Set([step_key]))
+  await expectAskable(kernel, tx, [added], { is_restricted: investigation.is_in_force })
   await insertSteps(tx, investigation_id, [
     { step_key, kind, origin: 'person', is_required, needs, definition: { ...added } },
   ])

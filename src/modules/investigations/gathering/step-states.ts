@@ -8,11 +8,11 @@ export const MAX_AT_ONCE = 4
 /** Steps in these states are over until a person acts. */
 export const endedStates: readonly StepState[] = ['succeeded', 'failed', 'indeterminate', 'skipped', 'waived']
 
-const CREDENTIAL_MISSING = 'provider_credential_missing'
+/** What keeps a step from being asked until a person changes it: a credential is missing, or a plugin cannot run. */
+const blockingCodes: readonly (string | undefined)[] = ['provider_credential_missing', 'plugin_invalid']
 
-/** Waits for a credential: only a person can change that. */
 export const isBlocked = ({ state, problem }: StepRow): boolean =>
-  state === 'pending' && problem?.code === CREDENTIAL_MISSING
+  state === 'pending' && blockingCodes.includes(problem?.code)
 
 /** Waits for a dependency and is run again by itself; a step without a time waits for a person. */
 export const isDeferred = ({ state, not_before }: StepRow): boolean => state === 'waiting' && not_before !== null
@@ -82,19 +82,30 @@ export function getGathering(steps: readonly StepRow[]): Exclude<GatheringState,
   return steps.every(({ state }) => settledStates.includes(state)) ? 'done' : 'partial'
 }
 
-/** The problem of a blocked case: every credential that is missing. */
+/** The problem of a blocked case: every credential that is missing, and every plugin that cannot run. */
 export function getBlockage(steps: readonly StepRow[]): Readonly<Record<string, unknown>> | null {
   const blocked = steps.filter((step) => step.is_required && isBlocked(step))
   const [first] = blocked
   if (!first) return null
-  const missing = blocked.flatMap(
-    ({ problem }) => ((problem as { missing?: unknown[] } | null)?.missing ?? []) as object[],
-  )
-  const known = new Map(missing.map((gap) => [JSON.stringify(gap), gap]))
+  const problems = blocked.map(({ problem }) => problem as StoredProblem)
+  const plugins = problems.filter(({ code }) => code === 'plugin_invalid')
   return {
-    code: CREDENTIAL_MISSING,
-    detail: blocked.flatMap(({ problem }) => (problem?.detail === undefined ? [] : [problem.detail])).join(' '),
+    code: first.problem?.code,
+    detail: [...new Set(problems.flatMap(({ detail }) => detail ?? []))].join(' '),
     steps: blocked.map(({ step_key }) => step_key),
-    missing: [...known.values()],
+    missing: listOnce(problems.flatMap(({ missing }) => missing ?? [])),
+    plugins: listOnce(plugins.map(({ plugin_key, reasons }) => ({ plugin_key: plugin_key ?? null, reasons }))),
   }
 }
+
+interface StoredProblem {
+  readonly code: string
+  readonly detail?: string
+  readonly missing?: readonly object[]
+  readonly plugin_key?: string
+  readonly reasons?: readonly object[]
+}
+
+const listOnce = (items: readonly object[]): object[] => [
+  ...new Map(items.map((item) => [JSON.stringify(item), item])).values(),
+]

@@ -25,8 +25,6 @@ export interface ActContext {
 export type Act<Input> = (context: ActContext, row: InvestigationRow, input: Input) => Promise<void>
 type Noted = { readonly note?: string | null | undefined }
 
-const FIRST_ACTION = 'first-action'
-
 /** 409 with everything that is missing; who the caller is comes first, as every other refusal of a caller. */
 function assertPermitted(guards: readonly Guard[]): void {
   const [first] = guards
@@ -72,9 +70,6 @@ async function change(
   if (!isOpen) await write()
 }
 
-const stopFirstAction = (tx: Tx, { investigation_id }: InvestigationRow) =>
-  workClocks.stopClocks(tx, toWorkItem(investigation_id), { clock_key: FIRST_ACTION })
-
 export const update: Act<{ title?: string; priority?: Priority } & Noted> = async (context, row, input) => {
   const { title = row.title, priority = row.priority, note } = input
   if (row.state !== 'open') fail('transition_not_allowed', `The investigation is ${row.state}.`)
@@ -97,7 +92,6 @@ export const assign: Act<{ user_id: string } & Noted> = async (context, row, { u
   const item = { ...toWorkItem(investigation_id), restriction_id }
   await workItems.assertAssignable(tx, user_id, restriction_id, caseWorkers)
   await workItems.assignWork(tx, item, user_id)
-  await stopFirstAction(tx, row)
   const data = { assignee: `user:${user_id}` }
   await insertEvent(tx, {
     event_id: uuidv7(),
@@ -115,7 +109,6 @@ export const wait: Act<{ waiting_for: WaitingReason; until?: string | null } & N
   await expectPermitted(context, 'wait', row)
   const { waiting_for, until = null, note } = input
   if (until !== null && Date.parse(until) <= Date.now()) fail('conflict', 'The end is in the past.')
-  await stopFirstAction(context.tx, row)
   await workClocks.pauseClocks(context.tx, toWorkItem(row.investigation_id))
   await change(context, row, { waiting_for, waiting_until: until }, note)
 }
@@ -133,7 +126,6 @@ export const proposeOutcome: Act<{ outcome: string } & Noted> = async (context, 
   const guards = await listOutcomeGuards(context, row, { outcome, ...given_up, has_reason: Boolean(note) })
   await expectPermitted(context, 'propose_outcome', row, guards)
   const proposal_hash = hashManifest(await readProposalContent(tx, row, { outcome, without }))
-  await stopFirstAction(tx, row)
   const proposal = {
     ...{ proposed_outcome: outcome, proposed_by: caller.principal, proposal_hash },
     proposed_without: [...without],

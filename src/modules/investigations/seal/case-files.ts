@@ -10,9 +10,9 @@ import { type PackFile, toJsonFile, toTextFile } from '#kernel/zip-files.ts'
 import { openNotes } from '../case-notes.ts'
 import { loadPinned } from '../lifecycle/outcomes.ts'
 import { listCaseEvidence } from '../narrative/narrative.ts'
-import { type InvestigationRow, listSteps, listTimeline } from '../queries.ts'
+import { type InvestigationRow, listSteps, listTimeline, type StepRow } from '../queries.ts'
 import { listRequests, listTasks } from '../tasks/queries.ts'
-import { toStep } from '../view.ts'
+import { getStepInput, toStep } from '../view.ts'
 import type { SealRow } from './queries.ts'
 
 type FileKernel = Capabilities<'caches' | 'encryption'>
@@ -26,13 +26,19 @@ export async function readCaseFiles(kernel: FileKernel, tx: Tx, row: Investigati
   const { investigation_id } = row
   return [
     toJsonFile('playbook.json', (await loadPinned({ kernel, tx }, row)).content),
-    toJsonFile('steps.json', (await listSteps(tx, investigation_id)).map(toStep)),
+    toJsonFile('steps.json', (await listSteps(tx, investigation_id)).map(toStepEntry)),
     toJsonFile('tasks.json', await listTasks(tx, investigation_id)),
     toJsonFile('information-requests.json', await listRequests(tx, investigation_id)),
     toJsonFile('evidence.json', await listCaseEvidence(tx, investigation_id)),
     toJsonFile(TIMELINE, await readTimeline(kernel, tx, row)),
   ]
 }
+
+/** What a person gave a provider is in no version of a playbook. */
+const toStepEntry = (step: StepRow) => ({
+  ...toStep(step),
+  ...(step.origin === 'person' && { input: getStepInput(step) }),
+})
 
 /** Oldest first, with what people wrote. */
 export async function readTimeline(kernel: Capabilities<'encryption'>, tx: Tx, row: InvestigationRow) {
@@ -93,9 +99,10 @@ export async function openCaseFiles(
   return { salt, files: Object.entries(files).map(([name, text]) => toTextFile(name, text)) }
 }
 
-/** Whether an item is restricted may change after it was sealed. */
+/** Whether an item is restricted may change after it was sealed; the input of a step never changes, and earlier seals do not have it. */
+const incomparable: readonly string[] = ['restriction_id', 'input']
 const toComparable = (bytes: Buffer): string => {
-  const value: unknown = JSON.parse(`${bytes}`, (key, member) => (key === 'restriction_id' ? undefined : member))
+  const value: unknown = JSON.parse(`${bytes}`, (key, member) => (incomparable.includes(key) ? undefined : member))
   return hash('sha256', canonicalJson(value), 'hex')
 }
 

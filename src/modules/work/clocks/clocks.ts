@@ -10,6 +10,7 @@ import {
   insertClock,
   lockPausedClocks,
   type ObjectRef,
+  type StoppedClocks,
   updatePaused,
   updateResumed,
   updateStopped,
@@ -87,9 +88,9 @@ export async function resumeClocks(kernel: Capabilities<'caches'>, tx: Tx, objec
   return paused.length
 }
 
-/** Ends one clock, or all service clocks of the object: met in time, otherwise missed. */
+/** Ends one clock, those of one name whichever opening started them, or all service clocks of the object: met in time, otherwise missed. */
 export const stopClocks = (
   tx: Tx,
   object: ObjectRef,
-  which: { readonly clock_key: string } | { readonly kind: 'service' } = { kind: 'service' },
+  which: StoppedClocks = { kind: 'service' },
 ): Promise<ClockRow[]> => updateStopped(tx, object, which)

@@ -92,12 +92,14 @@ export const updateResumed = (
     [tx.tenant_id, clock.object_kind, clock.object_id, clock.clock_key, due_at, JSON.stringify(receipt)],
   )
 
+/** `openings_of`: the clock of this name, and those that later openings started with their number behind it. */
+export type StoppedClocks =
+  | { readonly clock_key: string }
+  | { readonly openings_of: string }
+  | { readonly kind: 'service' }
+
 /** Ends clocks of an object: met in time, otherwise missed. One that was marked as missed keeps that and gets its end. */
-export const updateStopped = (
-  tx: Tx,
-  { object_kind, object_id }: ObjectRef,
-  which: { readonly clock_key: string } | { readonly kind: 'service' },
-) =>
+export const updateStopped = (tx: Tx, { object_kind, object_id }: ObjectRef, which: StoppedClocks) =>
   tx.query<ClockRow>(
     `update app.work_clock set
             state = case when state = 'missed' or (state = 'running' and due_at < now()) then 'missed' else 'met' end,
@@ -105,6 +107,7 @@ export const updateStopped = (
             paused_at = null, ended_at = now(), revision = revision + 1
       where tenant_id = $1 and object_kind = $2 and object_id = $3 and ended_at is null
         and ($4::text is null or clock_key = $4) and ($5::text is null or kind = $5)
+        and ($6::text is null or clock_key = $6 or starts_with(clock_key, $6 || '-') and substr(clock_key, length($6) + 2) ~ '^[0-9]+$')
      returning ${columns}`,
     [
       tx.tenant_id,
@@ -112,6 +115,7 @@ export const updateStopped = (
       object_id,
       'clock_key' in which ? which.clock_key : null,
       'kind' in which ? which.kind : null,
+      'openings_of' in which ? which.openings_of : null,
     ],
   )
 

@@ -1,0 +1,44 @@
+/** Whether what the required steps of a playbook ask for can be asked now, before a row is written. */
+import { mapWithPrecompute } from '#kernel/database/precompute.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
+import { fail } from '#kernel/problem.ts'
+import type { playbookModel } from '#modules/playbooks/index.ts'
+import { expectReady, findReadiness } from '#modules/provider-credentials/index.ts'
+
+type CheckKernel = Capabilities<'caches' | 'forced_provider_mode' | 'modules' | 'plugin_policy' | 'threads'>
+
+/**
+ * 409 where nobody offers what a step needs, then 424 with every credential that is missing, then 503 where a plugin or tool may not be
+ * used. One provider that is ready is enough for a step. Optional steps are not looked at: the job leaves out those that cannot be asked.
+ */
+export async function expectAskable(
+  kernel: CheckKernel,
+  tx: Tx,
+  steps: readonly playbookModel.PlaybookStep[],
+  { is_restricted }: { readonly is_restricted: boolean },
+): Promise<void> {
+  const kinds = kernel.modules.flatMap(({ step_kinds = [] }) => step_kinds)
+  const missing: string[] = []
+  const asked: { readonly step: playbookModel.PlaybookStep; readonly kind: (typeof kinds)[number] }[] = []
+  for (const step of steps.filter(({ required }) => required)) {
+    const kind = kinds.find((each) => each.kind === step.kind)
+    if (!kind) return fail('conflict', `The service has no steps of the kind ${step.kind}.`)
+    asked.push({ step, kind })
+    // The kind has checked the settings when the playbook was published.
+    const keys = await kind.listProviders(kernel, tx, step.with as never)
+    const isReady = [...(await findReadiness(kernel, tx, keys)).values()].some(({ ready }) => ready)
+    if (!isReady && keys.length > 0) missing.push(...keys)
+    else if (!isReady && step.kind === 'provider')
+      fail(
+        'conflict',
+        `No provider in force has the capability ${step.with.capability}, which the step ${step.key} needs.`,
+      )
+  }
+  if (missing.length > 0) await expectReady(kernel, tx, missing)
+  await mapWithPrecompute(
+    asked,
+    ({ step, kind }) =>
+      kind.expectExecutable?.(kernel, tx, { with: step.with as never, is_restricted }) ?? Promise.resolve(),
+  )
+}
