@@ -468,11 +468,17 @@ describe('the way to an outcome', () => {
 
     const reopened = await send(second, `POST ${at}/reopen`, { note: 'New payments' })
     expect([reopened.json.state, reopened.json.seals, reopened.json.outcome]).toEqual(['open', 1, null])
+    const findSecondClock = async () =>
+      (await read(investigation_id)).clocks.find(
+        ({ clock_key }: { clock_key: string }) => clock_key === 'first-action-2',
+      )
+    expect((await findSecondClock()).state).toBe('running')
 
     // What was sealed is shown as it was, and said to have changed; the same where somebody altered rows behind the service.
     const { task_id } = (await send(analyst, `GET ${at}/tasks`)).json.items[0]
     for (const body of [{ state: 'open' }, { state: 'done', result: 'Funds are stolen' }])
       expect((await send(analyst, `PATCH ${at}/tasks/${task_id}`, body)).status).toBe(200)
+    expect((await findSecondClock()).state).toBe('met')
     const later = await w.call(`GET ${at}/pack`, { token: officer.token })
     expect(await examinePack(later.bytes, key)).toMatchObject({
       faults: [],
@@ -505,6 +511,41 @@ describe('the way to an outcome', () => {
     expect(items.map(({ kind }: { kind: string }) => kind)).toEqual(
       expect.arrayContaining(['closed', 'returned', 'evidence_detached', 'opened']),
     )
+  })
+
+  test('whatever a person does with the case first ends its clock first-action, and nothing else does', async () => {
+    const { t, analyst, officer, send, open, read, newSubject } = await createTeam()
+    const findClock = async (id: string) =>
+      (await read(id)).clocks.find(({ clock_key }: { clock_key: string }) => clock_key === 'first-action').state
+    const evidence = { kind: 'external_reference', title: 'Letter', reference: '17', source: 'Post' }
+    const reason = 'The list is not needed here'
+    const narrative = { paragraphs: [{ kind: 'assessment', text: 'It fits the business.', cites: [] }] }
+    const acts: readonly [Someone, (id: string) => string, (id: string) => object][] = [
+      [analyst, (id) => `PATCH /investigations/${id}`, () => ({ priority: 'high' })],
+      [analyst, (id) => `POST /investigations/${id}/notes`, () => ({ text: 'Called the branch' })],
+      [analyst, (id) => `PUT /investigations/${id}/narrative`, () => narrative],
+      [analyst, (id) => `POST /investigations/${id}/tasks`, () => ({ title: 'Look' })],
+      [officer, (id) => `POST /investigations/${id}/steps/source-of-funds/waive`, () => ({ reason })],
+      [
+        analyst,
+        () => 'POST /evidence',
+        (owner_id) => ({ ...evidence, owner_kind: 'investigation', owner_id, obtained_at: '2026-01-01T00:00:00Z' }),
+      ],
+    ]
+    for (const [who, at, body] of acts) {
+      const subject_id = await newSubject()
+      const { investigation_id } = (await open(analyst, { subject_id })).json
+      await open(officer, { subject_id })
+      const { status } = await send(who, at(investigation_id), body(investigation_id))
+      expect([at('x'), status < 300, await findClock(investigation_id)]).toEqual([at('x'), true, 'met'])
+    }
+    const untouched = (await open()).json
+    expect((await send(officer, `PATCH /investigations/${untouched.investigation_id}`, { title: ' ' })).status).toBe(
+      422,
+    )
+    expect((await send(officer, `POST /investigations/${untouched.investigation_id}/resume`, {})).status).toBe(409)
+    await settle(t, untouched.investigation_id)
+    expect(await findClock(untouched.investigation_id)).toBe('running')
   })
 
   test('waits with paused clocks, and a task of a step ends it', async () => {

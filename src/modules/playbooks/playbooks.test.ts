@@ -168,7 +168,21 @@ const cases: readonly (readonly [string, () => object, readonly string[]])[] = [
     () => withSteps(lookup({ input: { number: { fact: 'lei' } } })),
     ['fact_undeclared /steps/0/with/input/number/fact'],
   ],
-  ['no source for a required input', () => withSteps(lookup({ input: {} })), ['input_missing /steps/0/with/input']],
+  [
+    'no source for a required input',
+    () => withSteps(lookup({ input: {} })),
+    ['input_missing /steps/0/with/input/number'],
+  ],
+  [
+    'a value that the provider does not take',
+    () => withSteps(lookup({ input: { number: { value: '' } } })),
+    ['input_invalid /steps/0/with/input/number/value'],
+  ],
+  [
+    'an input that is neither a value nor a fact',
+    () => withSteps(lookup({ input: { number: { value: null } } })),
+    ['step_invalid /steps/0/with/input/number'],
+  ],
   [
     'an unknown currency',
     () => withSteps({ ...prohibited, max_cost: { amount: '1.00', currency: 'ZZZ' } }),

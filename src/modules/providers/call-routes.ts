@@ -199,21 +199,22 @@ export const callRoutes: readonly Route[] = [
     id: 'answerProviderCall',
     summary: 'Enter the answer to a call with an unknown outcome by hand',
     description:
-      'For people only. The answer is judged by the contract like any other, and says who entered it and why.',
+      'For people only. The answer says who entered it and why. One that the source contract refuses is answered by 422 with each place, ' +
+      'and nothing is stored; `is_unusable` keeps it in quarantine where the provider really answered so.',
     roles: settlers,
     tx: 'write',
-    uses: ['caches', 'encryption', 'jobs'],
+    uses: ['caches', 'encryption', 'jobs', 'threads'],
     params: CallParams,
     body: ManualAnswer,
     reply: [202, JobView],
     starts: PROVIDER_CALL,
-    problems: ['not_found', 'transition_not_allowed', 'person_required', 'content_corrupt'],
+    problems: ['not_found', 'conflict', 'transition_not_allowed', 'person_required', 'content_corrupt'],
   }).handle(async ({ tx, params, body, kernel, actor, audit }) => {
     expectPerson(actor.principal)
     const loaded = await expectUnknownOutcome(kernel, tx, params.call_id)
     const { call_id } = loaded.call
     const { restriction_id } = await noteRestriction({ tx, audit }, 'provider_call', call_id)
-    await storeEnteredAnswer(kernel, tx, loaded, body)
+    await storeEnteredAnswer(kernel, tx, loaded, { ...body, pointer: '#' })
     audit.recordDiff({ answered_by_hand: false }, { answered_by_hand: true })
     audit.recordText('reason', body.reason)
     return kernel.jobs.enqueue(tx, {

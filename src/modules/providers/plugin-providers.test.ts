@@ -246,6 +246,34 @@ describe('a provider of kind plugin', () => {
     ])
   })
 
+  test('keeps a case from being opened as long as no other provider can be asked', async () => {
+    const plugin_key = await createPlugin()
+    await storeCredential(await connect(plugin_key))
+    await t.make(`POST /plugins/${plugin_key}/disable`, { body: { reason: 'Looks wrong' } })
+    const input = { number: { value: '00000006' } }
+    const step = { key: 'registry', kind: 'provider', with: { capability: 'company.lookup', input }, required: true }
+    const definition = {
+      ...{ title: 'Registry', subject_types: ['company'], steps: [step], outcomes: ['INV_NO_SUSPICION'] },
+    }
+    await t.make('POST /playbooks', { body: { playbook_key: 'registry', title: 'Registry', definition } })
+    await t.make('POST /playbooks/registry/versions/draft/publish', { body: {} })
+    await t.make('POST /playbooks/registry/activations', { body: { version: 1, reason: 'Reviewed' } })
+    const { subject_id } = await t.make('POST /subjects', { body: { subject_type: 'company', name: 'Example Ltd' } })
+    const open = () => send('POST /investigations', { subject_id, playbook_key: 'registry' })
+    const listDependents = async () =>
+      (await t.make(`GET /plugins/${plugin_key}/dependents`)).items.map(({ kind }: { kind: string }) => kind)
+    const refused = await open()
+    expect([refused.status, refused.json]).toMatchObject([503, { code: 'plugin_invalid', plugin_key }])
+    expect(await listDependents()).toEqual(['provider', 'playbook'])
+    const other = await connect(await createPlugin())
+    await storeCredential(other)
+    expect(await listDependents()).toEqual(['provider'])
+    const opened = await open()
+    expect(opened.status).toBe(202)
+    await finish({ job_id: opened.json.job_id, resource: `/api/investigations/${opened.json.investigation_id}` })
+    expect((await t.make('GET /providers/calls')).items).toMatchObject([{ provider_key: other, state: 'answered' }])
+  })
+
   test('sends nothing where the plugin throws, names another host or asks for a credential that there is none of', async () => {
     const plugin_key = await createPlugin()
     const provider_key = await connect(plugin_key)

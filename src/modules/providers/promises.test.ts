@@ -77,6 +77,12 @@ describe('promises', () => {
     const { call_id } = await calls.run()
     const content = JSON.stringify(createRegistryPayload('1'))
     const body = { result: 'found', media_type: 'application/json', content, reason: 'Seen in the portal' }
+    const wrong = await w.call(`POST /providers/calls/${call_id}/answer`, {
+      token: await t.token(),
+      body: { ...body, content: '{"order":"77"}' },
+    })
+    expect([wrong.status, wrong.json.code]).toEqual([422, 'validation_failed'])
+    expect((await calls.getCall(call_id)).state).toBe('outcome_unknown')
     const { job_id } = await t.make(`POST /providers/calls/${call_id}/answer`, { body })
     expect(await calls.ended(job_id)).toMatchObject({ state: 'succeeded', result: { outcome: 'answered' } })
     expect(await calls.getCall(call_id)).toMatchObject({
@@ -84,6 +90,17 @@ describe('promises', () => {
       answer: { source: 'person', reason: 'Seen in the portal', answered_by: t.caller },
     })
     expect(provider.requests).toHaveLength(1)
+  })
+
+  test('once: an answer that the contract refuses is kept in quarantine where a person says that it came so', async () => {
+    await calls.connect(once)
+    answer(() => ({ reset: true }))
+    const { call_id } = await calls.run()
+    const entered = { result: 'found', media_type: 'application/json', content: '{"order":"77"}', is_unusable: true }
+    const body = { ...entered, reason: 'Seen in the portal' }
+    const { job_id } = await t.make(`POST /providers/calls/${call_id}/answer`, { body })
+    expect(await calls.ended(job_id)).toMatchObject({ result: { outcome: 'quarantined' } })
+    expect(await calls.getCall(call_id)).toMatchObject({ state: 'quarantined', answer: { source: 'person' } })
   })
 
   test('once: a request that may not leave the service costs nothing', async () => {

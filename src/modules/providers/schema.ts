@@ -168,6 +168,12 @@ export const ManualAnswer = closed({
   result: oneOf(['found', 'not_found']),
   media_type: text(200, { examples: ['application/json'] }),
   content: text(1_000_000, { description: 'What the provider answered, as text.' }),
+  is_unusable: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'true: the provider really answered so, although the source contract refuses it.',
+    }),
+  ),
   reason: reasonText(1000, { description: 'How it is known.' }),
 })
 

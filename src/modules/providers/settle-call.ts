@@ -1,4 +1,5 @@
 /** What a person does with a call whose outcome is unknown: make it again, or enter what the provider answered. */
+import type { Violation } from '#contract/model.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -9,6 +10,7 @@ import {
   type ProviderReadiness,
   type ReadyProvider,
 } from '#modules/provider-credentials/index.ts'
+import { payloadStore } from '#modules/source-contracts/index.ts'
 import { storeAnswer } from './answers.ts'
 import { getCallState } from './call-view.ts'
 import { type CallRequest, expectRenderable, openInput } from './create-call.ts'
@@ -64,16 +66,55 @@ export interface EnteredAnswer {
   readonly media_type: string
   readonly content: string
   readonly reason: string
+  /** Where the request has it. */
+  readonly pointer: string
+  /** The provider answered so, and the contract refuses it: it is kept in quarantine. */
+  readonly is_unusable?: boolean
 }
 
-/** The contract judges it like any other, and it says who entered it and why. */
+/** It says who entered it and why. 422 with every place that the contract refuses, so that whoever mistyped corrects it. */
 export async function storeEnteredAnswer(
-  kernel: Capabilities<'encryption'>,
+  kernel: Capabilities<'caches' | 'encryption' | 'threads'>,
   tx: Tx,
   { call, attempts, capability }: LoadedCall,
-  { result, media_type, content, reason }: EnteredAnswer,
+  entered: EnteredAnswer,
 ): Promise<void> {
+  await assertAsStated(kernel, tx, call.contract_key, entered)
+  const { result, media_type, content, reason } = entered
   const attempt = assertFound(attempts.at(-1))
   const answer = { source: 'person', result, http_status: null, headers: {}, media_type, duration_ms: null } as const
   await storeAnswer(kernel, tx, { call, attempt, capability }, { ...answer, bytes: Buffer.from(content), reason })
+}
+
+const MAX_ERRORS = 100
+
+async function assertAsStated(
+  kernel: Capabilities<'caches' | 'threads'>,
+  tx: Tx,
+  contract_key: string | null,
+  { result, media_type, content, pointer, is_unusable = false }: EnteredAnswer,
+): Promise<void> {
+  const isJudged = contract_key !== null && result === 'found'
+  const payload = { bytes: Buffer.from(content), media_type }
+  const violations = isJudged ? await payloadStore.judgeEnteredPayload(kernel, tx, contract_key, payload) : []
+  if (is_unusable && violations?.length === 0)
+    fail('conflict', 'No source contract refuses this answer: enter it without is_unusable.')
+  if (is_unusable || !violations || violations.length === 0) return
+  fail('validation_failed', {
+    detail:
+      `The source contract ${contract_key} refuses this answer, and nothing was stored. Correct it; if the provider really ` +
+      'answered so, enter it with is_unusable.',
+    errors: violations.slice(0, MAX_ERRORS).map((violation) => ({
+      in: 'body' as const,
+      // Of a record only the place in the record is known.
+      pointer: `${pointer}/content${violation.record_index === null ? violation.pointer : ''}`,
+      detail: describeViolation(violation),
+      keyword: violation.code,
+    })),
+  })
+}
+
+function describeViolation({ pointer, record_index, expected }: Violation): string {
+  const record = record_index === null ? '' : ` of record ${record_index + 1}`
+  return `${pointer === '' ? 'The answer' : pointer}${record}: expected ${expected}.`
 }

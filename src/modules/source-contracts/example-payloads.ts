@@ -1,4 +1,4 @@
-/** Judges payloads that somebody wrote as examples by the contract in force; nothing is stored. */
+/** Judges payloads that somebody wrote, as examples or as an answer, by the contract in force; nothing is stored. */
 import { hash } from 'node:crypto'
 import type { Violation } from '#contract/model.ts'
 import type { ReadPayload } from '#contract/read-payload.ts'
@@ -60,4 +60,38 @@ export async function judgeExamplePayloads(
     found.push(judged.result === 'quarantined' ? judged.violations : [])
   }
   return found
+}
+
+const readEntered = declareCache<readonly ReadPayload[]>({
+  name: 'read_entered_payloads',
+  summary: 'Answers that people entered, read by their contract and not judged yet.',
+  bound: { max_entries: 50 },
+})
+
+/** What the contract in force refuses of an answer that a person enters; null when no version is in force. Throws NeedsPrecompute. */
+export async function judgeEnteredPayload(
+  kernel: Capabilities<'caches' | 'threads'>,
+  tx: Tx,
+  contract_key: string,
+  { bytes, media_type }: { readonly bytes: Buffer; readonly media_type: string },
+): Promise<readonly Violation[] | null> {
+  const contract = await findContractInForce(kernel, tx, contract_key)
+  if (!contract) return null
+  const id = `${tx.tenant_id} ${contract.contract_hash} ${media_type} ${hash('sha256', bytes, 'hex')}`
+  const cache = kernel.caches.get(readEntered)
+  const [read] = cache.get(id) ?? []
+  if (!read) {
+    const task = { payload_id: '', bytes, media_type }
+    throw new NeedsPrecompute(async () => {
+      cache.set(
+        id,
+        await kernel.threads.get(contractThread).read(contract, [task], tx.tenant_id).catch(failContractThread),
+      )
+    })
+  }
+  // It has personal data, and nobody asks for it again.
+  cache.delete(id)
+  const lists = await findContractLists(tx, contract.compiled)
+  const judged = await judgePayload(kernel, tx, { contract, lists, read, received_at: new Date().toISOString() })
+  return judged.result === 'quarantined' ? judged.violations : []
 }

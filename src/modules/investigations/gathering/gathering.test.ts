@@ -213,6 +213,40 @@ describe('steps', () => {
   })
 })
 
+describe('a step that a person adds', () => {
+  test('asks with values that the person gives, which are checked at once and shown', async () => {
+    await calls.connect()
+    const { investigation_id } = await open(await publish([task('look')]))
+    const at = `POST /investigations/${investigation_id}/steps`
+    const { provider_key } = calls
+    const body = (settings: object) => ({
+      ...{ step_key: 'extract', kind: 'provider', title: 'Extract' },
+      with: { provider: provider_key, capability: 'company.lookup', ...settings },
+    })
+    const prohibited = { provider: 'prohibited-jurisdiction-check', capability: 'registry.lookup' }
+    for (const [settings, keyword, pointer] of [
+      [{ input: { number: { value: 'x'.repeat(1001) } } }, 'step_invalid', '#/with/input/number'],
+      [{ input: { number: { value: '' } } }, 'input_invalid', '#/with/input/number/value'],
+      [{ input: { number: { value: 6 } } }, 'input_invalid', '#/with/input/number/value'],
+      [{ input: { number: { fact: 'lei' } } }, 'fact_undeclared', '#/with/input/number/fact'],
+      [{ input: { number: { value: '6' }, name: { value: 'A' } } }, 'input_unknown', '#/with/input/name'],
+      [prohibited, 'input_missing', '#/with/input/key'],
+    ] as const) {
+      const { status, json } = await send(at, body(settings))
+      expect([status, json]).toMatchObject([422, { code: 'validation_failed', errors: [{ keyword, pointer }] }])
+    }
+    expect((await send(at, body({ provider: 'no-such' }))).status).toBe(409)
+    const input = { number: { value: '00000007' } }
+    const added = await t.make(at, { body: body({ input }) })
+    w.startRunner(1)
+    const { seen } = await gathered({ investigation_id, job_id: added.job_id })
+    const step = seen.steps.find(({ step_key }: { step_key: string }) => step_key === 'extract')
+    expect(step).toMatchObject({ state: 'succeeded', input, answer: 'found', run_ms: expect.any(Number), reason: null })
+    const asked = await t.make(`GET /providers/calls/${step.call_id}/request`)
+    expect(asked.input).toEqual({ number: '00000007' })
+  })
+})
+
 describe('a credential that is missing', () => {
   test('refuses a case that a person opens, blocks a required step, leaves out an optional one, and goes on by retry', async () => {
     const credential_id = await calls.connect()
@@ -364,6 +398,16 @@ describe('an unknown outcome', () => {
     await calls.ended(called.job_id)
     const content = JSON.stringify(createRegistryPayload('00000006'))
     const entered = { result: 'found', media_type: 'application/json', content }
+    const settle = (answer: object) =>
+      send(`${at}/second/settle`, { action: 'enter_answer', reason, answer: { ...entered, ...answer } })
+    const wrong = await settle({ content: JSON.stringify({ ...createRegistryPayload('6'), result: { items: 7 } }) })
+    expect([wrong.status, wrong.json]).toMatchObject([
+      422,
+      { code: 'validation_failed', errors: [{ pointer: '#/answer/content/result/items' }] },
+    ])
+    expect((await settle({ content: '{' })).json.errors).toMatchObject([{ pointer: '#/answer/content' }])
+    expect((await settle({ is_unusable: true })).json.code).toBe('conflict')
+    expect(states(await read(investigation_id))['second']).toBe('indeterminate')
     const settled = await t.make(`${at}/second/settle`, { body: { action: 'enter_answer', reason, answer: entered } })
     const last = await gathered({ investigation_id, job_id: settled.job_id })
     expect(states(last.seen)).toEqual({ first: 'succeeded', second: 'succeeded' })

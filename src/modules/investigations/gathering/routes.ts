@@ -110,7 +110,9 @@ export const stepRoutes: readonly Route[] = [
     id: 'settleInvestigationStep',
     summary: 'Settle a step whose call was sent and perhaps answered: call again, or enter the answer',
     description:
-      'For people only. Nothing is sent twice unless somebody says so here: the provider may charge for both.',
+      'For people only. Nothing is sent twice unless somebody says so here: the provider may charge for both. An answer that the source ' +
+      'contract refuses is answered by 422 with each place, and nothing is stored. Where the provider really answered so, `is_unusable` ' +
+      'keeps it in quarantine and the step fails; it can be waived.',
     roles: workers,
     tx: 'write',
     uses,

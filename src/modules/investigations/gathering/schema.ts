@@ -16,6 +16,12 @@ export const StepSettlement = closed({
         result: oneOf(['found', 'not_found']),
         media_type: text(200, { examples: ['application/json'] }),
         content: text(1_000_000, { description: 'What the provider answered, as text.' }),
+        is_unusable: Type.Optional(
+          Type.Boolean({
+            default: false,
+            description: 'true: the provider really answered so, although the source contract refuses it.',
+          }),
+        ),
       },
       { title: 'EnteredAnswer' },
     ),

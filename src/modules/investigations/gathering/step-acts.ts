@@ -122,7 +122,7 @@ export async function assertOutcomeLeft(
 export interface Settlement {
   readonly action: 'call_again' | 'enter_answer'
   readonly reason: string
-  readonly answer?: Omit<callLedger.EnteredAnswer, 'reason'>
+  readonly answer?: Omit<callLedger.EnteredAnswer, 'reason' | 'pointer'>
 }
 
 /** Returns the call that the step goes on with. */
@@ -141,10 +141,8 @@ export async function settleStep(
   }
   if (action === 'enter_answer') {
     if (!answer) return fail('conflict', 'enter_answer needs answer.')
-    await callLedger.storeEnteredAnswer(kernel, tx, await callLedger.expectUnknownOutcome(kernel, tx, call_id), {
-      ...answer,
-      reason,
-    })
+    const loaded = await callLedger.expectUnknownOutcome(kernel, tx, call_id)
+    await callLedger.storeEnteredAnswer(kernel, tx, loaded, { ...answer, reason, pointer: '#/answer' })
     return goOn(call_id)
   }
   // Somebody repeated the call itself: the step goes on with that one.
