@@ -93,10 +93,18 @@ export const formatHints: ReadonlyMap<string, string> = new Map([
 export const patternHints: ReadonlyMap<string, string> = new Map([
   [storablePattern, 'may not hold U+0000'],
   [visibleTextPattern, 'must hold at least one visible character, and no U+0000'],
-  [titlePattern, 'may not hold U+0000 or characters that change the direction of text'],
+  [titlePattern, 'must hold at least one visible character, and none that changes the direction of text'],
   [timestampPattern, timestampHint],
   [datePattern, dateHint],
   [uuidPattern, uuidHint],
+  ['^[A-Z]{3}$', 'must be three upper-case letters such as EUR'],
+  ['^[A-Z][A-Z0-9_]*$', 'must be upper-case letters, digits and _, and begin with a letter'],
+  ['^[A-Za-z][A-Za-z0-9_]{0,99}$', 'must be 1 to 100 letters, digits and _, and begin with a letter'],
+  [
+    '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+    'must be 1 to 100 letters, digits, ., _ and -, and begin with a letter or digit',
+  ],
+  ['^[0-9]{1,9}(\\.[0-9]{1,2})?$', 'must be an amount as text, such as 2.50'],
   [slugPattern, 'must have 1 to 100 lower-case letters, digits, - and _, and begin with a letter or digit'],
 ])
 

@@ -1,7 +1,8 @@
 /** plugin.json: what a plugin is, what it may use, and how it behaves in its golden examples. */
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { closed, integer, listOf, oneOf, Slug, type Static, type TSchema, Type, text } from '#kernel/schema.ts'
-import { escapeStep, isObject } from '#registry/content/json-pointer.ts'
+import { describeSchemaFault, omitImplied } from '#kernel/schema-messages.ts'
+import { isObject } from '#registry/content/json-pointer.ts'
 import type { EntryPoint, PluginKind, SandboxLimits } from '#sandbox/model.ts'
 import type { Reason } from './reasons.ts'
 import { countPatternSteps, type ValueSchema } from './value-schema.ts'
@@ -178,21 +179,14 @@ function checkShape(manifest: object, kind: PluginKind): Reason[] {
   const validate = validators.get(kind) ?? new Ajv2020(AJV_OPTIONS).compile(schemas[kind])
   validators.set(kind, validate)
   if (validate(manifest)) return []
-  const errors = (validate.errors ?? []).filter(
+  const errors = omitImplied(validate.errors ?? []).filter(
     // A plugin without examples has the reason `examples_missing`.
     ({ keyword, params }) => keyword !== 'anyOf' && params['missingProperty'] !== 'examples',
   )
   return errors.slice(0, MAX_REASONS).map((error) => {
-    const [pointer, message] = describeError(error)
+    const [pointer, message] = describeSchemaFault(error)
     return { code: 'manifest_invalid', pointer, message }
   })
-}
-
-function describeError({ keyword, instancePath, params, message }: ErrorObject): [pointer: string, message: string] {
-  const name = escapeStep(String(params['additionalProperty'] ?? params['missingProperty']))
-  if (keyword === 'additionalProperties') return [`${instancePath}/${name}`, 'This member does not exist here.']
-  if (keyword === 'required') return [`${instancePath}/${name}`, 'This member is required.']
-  return [instancePath, `This ${message ?? 'is not valid'}.`]
 }
 
 function checkRange({ score_min_bps, score_max_bps }: { score_min_bps?: unknown; score_max_bps?: unknown }): Reason[] {

@@ -1,8 +1,9 @@
 /** Everything wrong with a manifest, with the place of each fault. What depends on lists and contracts is checked by the module. */
 import { isIPv6 } from 'node:net'
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { hasOwnMeaning, isAllowedHeader } from '#kernel/egress/headers.ts'
 import type { Static, TSchema } from '#kernel/schema.ts'
+import { describeSchemaFault, omitImplied } from '#kernel/schema-messages.ts'
 import {
   checkArguments,
   checkIdempotencyHeader,
@@ -68,20 +69,11 @@ function checkSchema(schema: TSchema, value: unknown, pointer: string, findings:
   const validate = validators.get(schema) ?? new Ajv2020(AJV_OPTIONS).compile(schema)
   validators.set(schema, validate)
   if (validate(value)) return
-  for (const error of validate.errors ?? []) {
+  for (const error of omitImplied(validate.errors ?? [])) {
     if (error.keyword === 'anyOf') continue
-    const [at, message] = describeError(error)
+    const [at, message] = describeSchemaFault(error)
     findings.error('manifest_invalid', `${pointer}${at}`, message)
   }
-}
-
-function describeError({ keyword, instancePath, params, message }: ErrorObject): [pointer: string, message: string] {
-  const name = params['additionalProperty'] ?? params['missingProperty']
-  if (keyword === 'additionalProperties') return [appendStep(instancePath, name), 'This member does not exist here.']
-  if (keyword === 'required') return [appendStep(instancePath, name), 'This member is required.']
-  if (keyword === 'enum')
-    return [instancePath, `This must be one of ${(params['allowedValues'] as unknown[]).join(', ')}.`]
-  return [instancePath, `This ${message ?? 'is not valid'}.`]
 }
 
 const checks: { readonly [K in ManifestKind]: (manifest: Static<(typeof schemas)[K]>, findings: FindingList) => void } =

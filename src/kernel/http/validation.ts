@@ -5,7 +5,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { Problem, type ProblemError } from '../problem.ts'
-import { formatHints, patternHints, type TSchema } from '../schema.ts'
+import { formatHints, type TSchema } from '../schema.ts'
+import { describeLimit } from '../schema-messages.ts'
 
 /** Optimized code is worth its time for requests only: replies are checked in tests, each schema a few times. */
 function createAjv({ useDefaults, optimize }: { useDefaults: boolean; optimize: boolean }): Ajv2020 {
@@ -61,8 +62,8 @@ function toProblemError(part: ProblemError['in'], error: ErrorObject): ProblemEr
     detail = `must be one of ${(error.params['allowedValues'] as unknown[]).filter((v) => v !== null).join(', ')}`
   } else if (error.keyword === 'format') {
     detail = formatHints.get(String(error.params['format'])) ?? detail
-  } else if (error.keyword === 'pattern') {
-    detail = patternHints.get(String(error.params['pattern'])) ?? detail
+  } else {
+    detail = describeLimit(error) ?? detail
   }
   return { in: part, pointer: `#${path}`, detail, keyword: error.keyword, instancePath: path }
 }

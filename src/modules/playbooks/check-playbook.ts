@@ -2,8 +2,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import { engine1 } from '#decision/engine-1/engine.ts'
 import type { TSchema } from '#kernel/schema.ts'
+import { describeSchemaFault, omitImplied } from '#kernel/schema-messages.ts'
 import type { documentStore } from '#modules/definitions/index.ts'
-import { appendStep } from '#provider/findings.ts'
 import { subjectFacts } from './conditions.ts'
 import { type Playbook, type PlaybookClock, PlaybookText } from './model.ts'
 
@@ -28,12 +28,19 @@ export function checkSchema(schema: TSchema, value: unknown, pointer: string, co
   const validate = validators.get(schema) ?? new Ajv2020(AJV_OPTIONS).compile(schema)
   validators.set(schema, validate)
   if (validate(value)) return []
-  const errors = mergeAlternatives(validate.errors ?? [])
+  const errors = omitImplied(mergeAlternatives(validate.errors ?? []))
   return errors.slice(0, MAX_SHAPE_FINDINGS).map((each) => {
-    const [at, message] = describeError(each)
+    const [at, message] = describe(each)
     return error(code, `${pointer}${at}`, message)
   })
 }
+
+const describe = (error: ErrorObject): readonly [pointer: string, message: string] =>
+  error.keyword === 'anyOf'
+    ? [error.instancePath, `This must be ${lowerFirst(String(error.parentSchema?.['description']))}.`]
+    : describeSchemaFault(error)
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
 /** Where none of the alternatives fits, what a described one expects is said instead of the faults by each of them. */
 function mergeAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
@@ -43,15 +50,6 @@ function mergeAlternatives(errors: readonly ErrorObject[]): ErrorObject[] {
       (whole) => schemaPath.startsWith(`${whole.schemaPath}/`) && instancePath.startsWith(whole.instancePath),
     )
   return errors.filter((each) => (each.keyword === 'anyOf' ? described.includes(each) : !isPart(each)))
-}
-
-function describeError({ keyword, instancePath, params, message }: ErrorObject): [pointer: string, message: string] {
-  const name = params['additionalProperty'] ?? params['missingProperty']
-  if (keyword === 'additionalProperties') return [appendStep(instancePath, name), 'This member does not exist here.']
-  if (keyword === 'required') return [appendStep(instancePath, name), 'This member is required.']
-  if (keyword === 'enum')
-    return [instancePath, `This must be one of ${(params['allowedValues'] as unknown[]).join(', ')}.`]
-  return [instancePath, `This ${message ?? 'is not valid'}.`]
 }
 
 /** Whether the text has the shape of a playbook; nothing else is checked before it has. */

@@ -7,8 +7,8 @@ import { type LoadedPlaybook, PLAYBOOK_FAMILY, type PlaybookPin } from './model.
 import { fromPlaybookEntries, toPlaybook } from './playbook-parts.ts'
 
 /**
- * Without `pinned`: the version in force for the tenant, 404 `nothing_in_force` where there is none. With it: that version, whatever
- * is in force now, 404 where it does not exist.
+ * Without `pinned`: the version in force for the tenant, 404 `not_found` where there is no such playbook and `nothing_in_force` where no
+ * version of it is. With it: that version, whatever is in force now, 404 where it does not exist.
  */
 export async function loadPlaybook(
   kernel: Capabilities<'caches'>,
@@ -40,8 +40,8 @@ export async function loadPlaybookText(
 }
 
 async function findInForce(tx: Tx, key: string): Promise<resolver.ContentPointer> {
-  const pointers = await resolver.findPointersInForce(tx, [key], {}, PLAYBOOK_FAMILY)
-  return pointers.get(key) ?? fail('nothing_in_force')
+  const [pointer] = await resolver.resolveVersions(tx, [key], {}, PLAYBOOK_FAMILY)
+  return pointer ?? fail('nothing_in_force')
 }
 
 async function findPinned(tx: Tx, key: string, { origin, version }: PlaybookPin): Promise<resolver.ContentPointer> {

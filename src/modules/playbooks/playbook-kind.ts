@@ -18,6 +18,7 @@ export const playbookKind: documentStore.DefinitionKind = {
   example: 'edd-person',
   reserved: ['step-kinds', 'uses'],
   has_profile: false,
+  has_title: true,
   has_impact: false,
   operations: {
     list: 'listPlaybooks',

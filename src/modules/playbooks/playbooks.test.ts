@@ -340,6 +340,24 @@ test('refuses to publish a draft with faults, at their places, and stores nothin
   expect((await t.make(`GET /playbooks/${key}`)).versions).toEqual([])
 })
 
+test('a new draft has the title of its playbook, and its faults are said in plain words', async () => {
+  const { title: _, ...untitled } = withSteps(funds)
+  for (const definition of [undefined, untitled, { ...untitled, title: '' }]) {
+    const playbook_key = `titled-${uuidv7().slice(-12)}`
+    await t.make('POST /playbooks', { body: { playbook_key, title: 'Own title', ...(definition && { definition }) } })
+    expect((await t.make(`GET /playbooks/${playbook_key}/versions/draft`)).definition.title).toBe('Own title')
+  }
+  const spoilt = { ...withSteps({ ...funds, key: 'Two Words' }), title: '', outcomes: ['lower'], clocks: 3 }
+  const key = await create(withSteps(funds))
+  const { findings } = await t.make(`PUT /playbooks/${key}/versions/draft`, { body: { definition: spoilt } })
+  expect(findings.map(({ pointer, message }: { pointer: string; message: string }) => [pointer, message])).toEqual([
+    ['/title', 'This must not be empty.'],
+    ['/clocks', 'This must be a list.'],
+    ['/steps/0/key', 'This must have 1 to 100 lower-case letters, digits, - and _, and begin with a letter or digit.'],
+    ['/outcomes/0/code', 'This must be upper-case letters, digits and _, and begin with a letter.'],
+  ])
+})
+
 test('validation lists every missing credential at once', async () => {
   const other = await createProvider(t)
   const key = await create(withSteps(lookup({}), { ...lookup({ provider: other }), key: 'second' }, prohibited))
@@ -375,8 +393,11 @@ test('loads the version in force with every member, and a pinned one after anoth
   expect((await t.write((tx) => loadPlaybook(w.kernel, tx, key))).content.steps).toHaveLength(1)
   const { origin, version } = first
   expect(await t.write((tx) => loadPlaybook(w.kernel, tx, key, { origin, version }))).toEqual(first)
+  const drafted = await create(examplePlaybook())
+  await expect(t.write((tx) => loadPlaybook(w.kernel, tx, drafted))).rejects.toMatchObject({ code: 'nothing_in_force' })
   await expect(t.write((tx) => loadPlaybook(w.kernel, tx, 'no-such'))).rejects.toMatchObject({
-    code: 'nothing_in_force',
+    code: 'not_found',
+    extra: { detail: 'There is no playbook with this key.' },
   })
 })
 

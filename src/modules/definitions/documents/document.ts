@@ -171,12 +171,14 @@ async function getInitialText(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   kind: DefinitionKind,
-  { definition, from_key }: NewDefinition,
+  { definition, from_key, title }: NewDefinition,
 ): Promise<DefinitionText> {
   if (definition && from_key !== undefined) fail('conflict', 'Give the definition, or the key to begin from, not both.')
-  if (definition) return definition
-  if (from_key === undefined) return {}
-  return (await getCurrentText(kernel, tx, kind, await getDefinition(tx, kind.family, from_key))).text
+  const named = kind.has_title ? { title } : {}
+  if (definition) return definition['title'] === '' ? { ...definition, ...named } : { ...named, ...definition }
+  if (from_key === undefined) return named
+  const { text } = await getCurrentText(kernel, tx, kind, await getDefinition(tx, kind.family, from_key))
+  return { ...text, ...named }
 }
 
 /** The version of this definition that is in force, else its newest version; an empty document before the first version. */

@@ -123,6 +123,8 @@ export interface DefinitionKind {
   readonly reserved: readonly string[]
   /** Whether it has subject types, products and typologies as tags. */
   readonly has_profile: boolean
+  /** Its document has a title too: a new one takes that which it is created with. */
+  readonly has_title?: true
   /** Whether ratings depend on it, so that the effect of another version can be measured before it is approved. */
   readonly has_impact: boolean
   readonly operations: DefinitionOperations

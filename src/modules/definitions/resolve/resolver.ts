@@ -60,13 +60,17 @@ export const listContents = declareCache<ListContent>({
 })
 
 /** Fails with 404 when a list does not exist, and with another 404 code when no version of it is in force. */
-export function assertInForce(rows: readonly PointerRow[], keys: readonly string[]): VersionPointer[] {
+export function assertInForce(
+  rows: readonly PointerRow[],
+  keys: readonly string[],
+  family: DatasetFamily = 'list',
+): VersionPointer[] {
   const byKey = new Map(rows.map((row) => [row.list_key, row]))
   return keys.map((key) => {
     const row = byKey.get(key)
     // With several keys the problem says which one; with one key the path does.
     const which = keys.length > 1 ? { members: { list_key: key } } : {}
-    if (!row?.known) return fail('not_found', which)
+    if (!row?.known) return fail('not_found', { detail: `There is no ${family} with this key.`, ...which })
     if (row.via === null) return fail('nothing_in_force', which)
     return row as VersionPointer
   })
@@ -90,7 +94,7 @@ export async function resolveVersions(
     { valid_at: clocks.valid_at ?? null, known_at: clocks.known_at ?? null },
     family,
   )
-  return assertInForce(rows, keys)
+  return assertInForce(rows, keys, family)
 }
 
 /**
@@ -114,7 +118,7 @@ export async function resolveWithLists(
   const at = { valid_at: clocks.valid_at ?? null, known_at: clocks.known_at ?? null }
   const rows = await listDefinitionPointers(tx, definition, list_keys, at)
   const own = rows.filter(({ family }) => family !== 'list')
-  const pointer = assertInForce(own, [definition.key])[0] as VersionPointer
+  const pointer = assertInForce(own, [definition.key], definition.family)[0] as VersionPointer
   const byKey = new Map(rows.filter(({ family }) => family === 'list').map((row) => [row.list_key, row]))
   const lists = new Map<string, ListPointer>()
   for (const list_key of list_keys) {
