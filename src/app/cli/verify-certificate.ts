@@ -15,7 +15,7 @@ export const verifyCertificate: Command = {
   about: `
 FILE is the answer of GET /api/evaluations/{evaluation_id}/certificate. With --key, it must be signed by that public key or by
 the one it named as its successor (GET /api/audit/checkpoints shows it; keep it outside); without it the file can only be shown
-to be consistent in itself. Exit code 0 when genuine, 1 when not.
+to be consistent in itself. Exit code 0 when genuine, 1 when not, 2 when there is no such file.
 
 Example:
   npx probity verify certificate certificate.json --key PUBLIC_KEY`,

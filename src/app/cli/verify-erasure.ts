@@ -14,7 +14,8 @@ export const verifyErasure: Command = {
   about: `
 FILE is the answer of GET /api/erasures/{erasure_id}/certificate. With --key, it must be signed by that public key or by the one it
 named as its successor (GET /api/audit/checkpoints shows it; keep it outside); without it the file can only be shown to be consistent
-in itself. With --ledger, the erasure ledger must hold the entry that the certificate names. Exit code 0 when genuine, 1 when not.
+in itself. With --ledger, the erasure ledger must hold the entry that the certificate names. Exit code 0 when genuine, 1 when not,
+2 when there is no such file.
 
 Example:
   npx probity verify erasure erasure.json --key PUBLIC_KEY`,

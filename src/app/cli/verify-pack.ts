@@ -6,7 +6,7 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 import { hashSealedFile, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import type { Command } from './command.ts'
-import { readPublicKey } from './verify.ts'
+import { assertFileExists, readPublicKey } from './verify.ts'
 
 const MAX_BYTES = 512 * 1024 * 1024
 
@@ -14,10 +14,10 @@ export const verifyPack: Command = {
   about: `
 FILE is the download of GET /api/investigations/{investigation_id}/pack. With --key, seal and manifest must be signed by that public
 key or by the one it named as its successor (GET /api/audit/checkpoints shows it; keep it outside); without it the archive can only be
-shown to be consistent in itself. Exit code 0 when genuine, 1 when not.
+shown to be consistent in itself. Exit code 0 when genuine, 1 when not, 2 when there is no such file.
 
 Example:
-  npx probity verify pack investigation-pack.zip --key PUBLIC_KEY`,
+  npx probity verify pack INV-7C4K-Q2MD.zip --key PUBLIC_KEY`,
   options: {
     key: { type: 'string', value: 'PUBLIC_KEY', about: 'the public key you hold' },
     json: { type: 'boolean', about: 'print the report as JSON' },
@@ -26,6 +26,7 @@ Example:
   run: async ({ args, terminal }) => {
     const [file] = args.positionals as [string]
     const key = readPublicKey(args)
+    assertFileExists(file)
     const report = await examinePack(fs.readFileSync(file), key)
     const genuine = report.faults.length === 0
     if (args.flag('json')) terminal.out(JSON.stringify({ genuine, ...report }, null, 2))

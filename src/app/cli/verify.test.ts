@@ -142,7 +142,7 @@ test.each([
     /not a proof/,
   ],
   ['a hash that is none', proofOf('C7'), ['--hash', 'ABC'], 2, /^--hash must be 64 hexadecimal digits/],
-  ['an entry file that is not there', proofOf('C7'), ['--entry', '/nowhere'], 1, /There is no file \/nowhere/],
+  ['an entry file that is not there', proofOf('C7'), ['--entry', '/nowhere'], 2, /There is no file \/nowhere/],
 ] as const)('%s is refused in one sentence', async (_, content, words, code, sentence) => {
   const said = await verify(content, ...words)
   expect(said.note).toMatch(sentence)
@@ -167,6 +167,9 @@ describe('what an examiner holds is looked at before a record is called altered'
   })
 
   test('a folder instead of the record', async () => {
-    expect((await run('verify', 'audit', folder)).note).toMatch(/^There is no file /)
+    for (const what of ['audit', 'pack', 'certificate', 'erasure']) {
+      const { code, note } = await run('verify', what, folder)
+      expect([what, code, note]).toEqual([what, 2, expect.stringMatching(/^There is no file /)])
+    }
   })
 })

@@ -18,7 +18,8 @@ export const verifyAudit: Command = {
 FILE is the download of GET /api/audit/exports/{export_id}/content. With --key, checkpoints must be signed by that public key
 (GET /api/audit/checkpoints shows it; keep it outside); without it the file can only be shown to be consistent in itself.
 A file may have been cut back to an earlier checkpoint, signature and all: look at when its end was signed, and give the
-checkpoints you kept, as GET /api/audit/checkpoints answered then. Exit code 0 when intact, 1 when not.
+checkpoints you kept, as GET /api/audit/checkpoints answered then. Exit code 0 when intact, 1 when not,
+2 when there is no such file.
 
 Example:
   npx probity verify audit audit.ndjson --key PUBLIC_KEY --kept checkpoints-of-june.json`,
@@ -100,7 +101,8 @@ export const verifyProofFile: Command = {
   about: `
 FILE is the answer of GET /api/reference-data/datasets/{list_key}/versions/{version}/proof?key=KEY. With --hash the proof must
 lead to that content hash; hold one from elsewhere (an export, a receipt, an activation), since a file can only be consistent
-in itself. With --entry the entry in that file must be the one proved. Exit code 0 when it proves what it says, 1 when not.
+in itself. With --entry the entry in that file must be the one proved. Exit code 0 when it proves what it says, 1 when
+not, 2 when there is no such file.
 
 Example:
   npx probity verify proof proof.json --hash CONTENT_HASH --entry entry.json`,
@@ -179,8 +181,9 @@ function changeHasHash(change: unknown, wanted: string): boolean {
   }
 }
 
+/** Exit code 2: whoever runs it by a program must not take a missing file for a forged one. */
 export function assertFileExists(file: string): void {
-  if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`There is no file ${file}.`)
+  if (!fs.statSync(file, { throwIfNoEntry: false })?.isFile()) throw new UsageError(`There is no file ${file}.`)
 }
 
 export function readJsonFile(file: string): unknown {

@@ -423,7 +423,10 @@ describe('the way to an outcome', () => {
 
     // The archive is verified with the file and the key alone; each altered file is noticed.
     const pack = await w.call(`GET ${at}/pack`, { token: officer.token })
-    expect(pack.status).toBe(200)
+    expect([pack.status, pack.headers['content-disposition']]).toEqual([
+      200,
+      `attachment; filename="${closed.json.reference}.zip"`,
+    ])
     const key = w.kernel.auditKeys.public_key
     const report = await examinePack(pack.bytes, key)
     expect(report).toMatchObject({

@@ -53,20 +53,20 @@ export const sealRoutes = [
   tenantRoute('GET /investigations/:investigation_id/pack', {
     id: 'getInvestigationPack',
     summary: 'Everything of a sealed investigation in one archive for an examiner',
-    description: 'A zip archive that `probity verify pack` checks offline.',
+    description: 'A zip archive that `probity verify pack` checks offline, named after the reference of the case.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
     uses: ['auditKeys', 'caches', 'encryption'],
     params: InvestigationParams,
     reply: [200, streamReply('application/zip', 'A zip archive.')],
-    headers: () => ({ 'content-disposition': 'attachment; filename="investigation-pack.zip"' }),
     audited: true,
     problems: ['not_found', 'transition_not_allowed', 'content_corrupt'],
   }).handle(async ({ tx, params, kernel, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
     const bytes = await createPack(kernel, tx, row)
-    return (async function* () {
+    const stream = (async function* () {
       yield bytes
     })()
+    return Object.assign(stream, { file_name: `${row.reference}.zip` })
   }),
 ]
