@@ -7,10 +7,10 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { definitionsQuery, getDefinitionKey, matrixKind, ruleKind } from '#console/ui/decision/definition-kind.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
-import { toKey, toSentence, toWords } from '#console/ui/format.ts'
-import { capabilitiesQuery } from '#console/ui/provider/provider-queries.ts'
+import { toKey, toSentence } from '#console/ui/format.ts'
 import { TextField } from '#console/ui/text-field.tsx'
 import { type Investigation, touchedByEvidence } from './investigation-queries.ts'
+import { ProviderStepFields, useProviderStep } from './provider-step-fields.tsx'
 import { ChecklistField, RequiredField } from './task-fields.tsx'
 
 interface AddStepProps {
@@ -36,7 +36,9 @@ function toStepKey(title: string, taken: readonly string[]): string {
   }
 }
 
-export function AddStep({ investigation: { investigation_id, steps }, onClose }: AddStepProps) {
+export function AddStep({ investigation, onClose }: AddStepProps) {
+  const { investigation_id, steps } = investigation
+  const provider = useProviderStep(investigation)
   const [kind, setKind] = useState<Kind>('task')
   const [title, setTitle] = useState('')
   const [settings, setSettings] = useState<Settings | null>(null)
@@ -60,16 +62,13 @@ export function AddStep({ investigation: { investigation_id, steps }, onClose }:
       }),
     { invalidates: touchedByEvidence, successMessage: 'Step added', onDone: onClose },
   )
-  const given = kind === 'task' ? { role: 'analyst', ...settings } : settings
+  function submit() {
+    const given =
+      kind === 'task' ? { role: 'analyst', ...settings } : kind === 'provider' ? provider.toSettings() : settings
+    if (given !== null) add.run(given)
+  }
   return (
-    <FormDialog
-      title="Add a step"
-      isOpen
-      onClose={onClose}
-      onSubmit={() => given !== null && add.run(given)}
-      submit="Add the step"
-      change={add}
-    >
+    <FormDialog title="Add a step" isOpen onClose={onClose} onSubmit={submit} submit="Add the step" change={add}>
       <Select
         label="What happens in it"
         allowDeselect={false}
@@ -83,7 +82,7 @@ export function AddStep({ investigation: { investigation_id, steps }, onClose }:
       />
       <TextField label="Title" isRequired max={200} value={title} onChange={setTitle} />
       {kind === 'task' && <TaskSettings settings={settings} onChange={setSettings} />}
-      {kind === 'provider' && <ProviderSettings settings={settings} onChange={setSettings} />}
+      {kind === 'provider' && <ProviderStepFields step={provider} problem={add.problem} />}
       {kind === 'evaluation' && <DecisionSettings settings={settings} onChange={setSettings} />}
       <MultiSelect
         label="Begins after"
@@ -116,29 +115,6 @@ function TaskSettings({ settings, onChange }: SettingsProps) {
       />
       <ChecklistField onChange={(checklist) => onChange({ ...settings, checklist })} />
     </>
-  )
-}
-
-function ProviderSettings({ settings, onChange }: SettingsProps) {
-  const { data: capabilities } = useQuery(capabilitiesQuery)
-  const toValue = (provider: unknown, capability: unknown) => `${String(provider)} ${String(capability)}`
-  return (
-    <Select
-      label="What is asked"
-      description="The definition of the provider says which facts about the subject are sent."
-      required
-      searchable
-      nothingFoundMessage="No provider in force answers this"
-      data={(capabilities ?? []).map(({ provider_key, provider_title, name }) => ({
-        value: toValue(provider_key, name),
-        label: `${provider_title}: ${toWords(name.replaceAll('.', ' '))}`,
-      }))}
-      value={settings === null ? null : toValue(settings['provider'], settings['capability'])}
-      onChange={(chosen) => {
-        const [provider, capability] = (chosen ?? '').split(' ')
-        onChange(chosen === null ? null : { provider, capability })
-      }}
-    />
   )
 }
 

@@ -119,14 +119,3 @@ function InputMember({ name, of, isRequired, known, value, error, onChange }: In
     />
   )
 }
-
-/** Errors of an input by the name of the member: `#/input/number` → `number`. */
-export const toInputFaults = (
-  errors: readonly { readonly pointer: string; readonly detail: string }[],
-  prefix = '#/input/',
-): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    errors
-      .filter(({ pointer }) => pointer.startsWith(prefix))
-      .map(({ pointer, detail }) => [pointer.slice(prefix.length), detail]),
-  )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listContractKeys, parseManifest } from './manifest.ts'
+import { listContractKeys, parseManifest, toInputFaults } from './manifest.ts'
 
 const order = { contract_key: 'orders', request: { method: 'POST', url: 'https://a.example/orders' } }
 
@@ -40,4 +40,13 @@ test('shows a draft of any shape', () => {
 
 test('names each contract once', () => {
   expect(listContractKeys(parseManifest({ capabilities: { a: order, b: order, c: {} } }))).toEqual(['orders'])
+})
+
+test('errors of an input are found by the member, also where they are about its value', () => {
+  const errors = [
+    { pointer: '#/with/input/register_number/value', detail: 'Too long.' },
+    { pointer: '#/with/capability', detail: 'Unknown.' },
+  ]
+  expect(toInputFaults(errors, '#/with/input/')).toEqual({ register_number: 'Too long.' })
+  expect(toInputFaults([{ pointer: '#/input/number', detail: 'Too long.' }])).toEqual({ number: 'Too long.' })
 })

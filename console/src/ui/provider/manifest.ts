@@ -105,3 +105,14 @@ function parseCapability(name: string, of: Json, isBuiltin: boolean): ManifestCa
 export const listContractKeys = ({ capabilities }: Manifest): readonly string[] => [
   ...new Set(capabilities.flatMap(({ contract_key }) => contract_key ?? [])),
 ]
+
+/** Errors of an input by the name of the member: `#/input/number` → `number`, and so is `#/input/number/value`. */
+export const toInputFaults = (
+  errors: readonly { readonly pointer: string; readonly detail: string }[],
+  prefix = '#/input/',
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    errors
+      .filter(({ pointer }) => pointer.startsWith(prefix))
+      .map(({ pointer, detail }) => [pointer.slice(prefix.length).split('/')[0], detail]),
+  )
