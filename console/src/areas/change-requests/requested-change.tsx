@@ -10,6 +10,7 @@ import { CopyValue } from '#console/ui/copy-value.tsx'
 import { toSentence } from '#console/ui/format.ts'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { PageLink } from '#console/ui/link.tsx'
+import { PlaybookGaps } from '#console/ui/provider/playbook-gaps.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { CredentialNote } from './credential-note.tsx'
 
@@ -51,6 +52,7 @@ export function RequestedChange({ request, text, isVoid }: RequestedChangeProps)
           </Text>
         )}
         {request.operation === 'activateCredentialVersion' && <CredentialNote request={request} />}
+        {!isVoid && <RequestedPlaybook request={request} />}
         {reason !== null && (
           <Group gap={6}>
             <Text size="sm" c="dimmed">
@@ -62,6 +64,15 @@ export function RequestedChange({ request, text, isVoid }: RequestedChangeProps)
       </Stack>
     </Section>
   )
+}
+
+/** Whoever approves should know that no case could be opened by it. */
+function RequestedPlaybook({ request: { params, state, body } }: { readonly request: ChangeRequest }) {
+  const { playbook_key } = params
+  const { version, to_version = version } = (body ?? {}) as { version?: number; to_version?: number }
+  const named = to_version ?? Number(params['version'])
+  if (state !== 'open' || playbook_key === undefined || !Number.isInteger(named)) return null
+  return <PlaybookGaps playbook_key={playbook_key} version={named} />
 }
 
 const SIDES = ['Now', 'After approval'] as const

@@ -7,6 +7,7 @@ import { DraftBar, DraftFrame, useStoredDraft } from '#console/ui/definition/dra
 import { Icon } from '#console/ui/icons.tsx'
 import { JsonEditor } from '#console/ui/json-editor.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { PlaybookGaps } from '#console/ui/provider/playbook-gaps.tsx'
 import { findPlaybookFault, formatPlaybook, parsePlaybook, parsePlaybookText } from './playbook-model.ts'
 import { PlaybookParts } from './playbook-view.tsx'
 
@@ -35,6 +36,7 @@ function Editor({ playbook_key, stored }: EditorProps) {
   })
   const { draft: text, setDraft: setText, isChanged, findings, save } = edited
   const definition = parsePlaybookText(text)
+  const gaps = <PlaybookGaps playbook_key={playbook_key} version="draft" revision={edited.revision} />
   return (
     <Stack gap="md">
       <DraftBar
@@ -44,8 +46,10 @@ function Editor({ playbook_key, stored }: EditorProps) {
         canSave={definition !== null}
         canPublish={findings.every(({ severity }) => severity !== 'error')}
         publishing="The playbook is checked against the providers, matrices and lists in force."
+        warnings={gaps}
       />
       <ProblemNote problem={save.problem} onReload={() => window.location.reload()} />
+      {gaps}
       {!isChanged && findings.length === 0 && (
         <Alert color="teal" icon={<Icon name="check" />} title="No findings" role="status">
           <Text size="sm">The playbook can be published.</Text>

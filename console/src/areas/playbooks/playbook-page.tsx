@@ -1,10 +1,8 @@
 /** One playbook: the version in force with its findings and missing credentials, its content, and its versions. */
-import { Alert, List, Stack, Text } from '@mantine/core'
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { Stack } from '@mantine/core'
+import { useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { probity } from '#console/session/client.ts'
-import { usePermission } from '#console/session/queries.ts'
 import { type DefinitionView, definitionQuery, playbookKind, textQuery } from '#console/ui/decision/definition-kind.ts'
 import { Findings } from '#console/ui/decision/findings.tsx'
 import { DefinitionFrame, useVersion } from '#console/ui/definition/definition-frame.tsx'
@@ -14,9 +12,9 @@ import { VersionsTab } from '#console/ui/definition/versions-tab.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useFilter } from '#console/ui/filters.tsx'
 import { JsonBlock } from '#console/ui/json-block.tsx'
-import { PageLink } from '#console/ui/link.tsx'
 import { useOrigin } from '#console/ui/origin.ts'
 import { PartTabs } from '#console/ui/part-tabs.tsx'
+import { PlaybookGaps } from '#console/ui/provider/playbook-gaps.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { parsePlaybook } from './playbook-model.ts'
 import { PlaybookParts } from './playbook-view.tsx'
@@ -42,42 +40,11 @@ export default function PlaybookPage() {
     <DefinitionFrame kind={playbookKind} definition_key={playbook_key} of={of}>
       <Stack gap="md">
         <Findings findings={of.attention} title="Findings for the version in force" />
-        {of.active !== null && <MissingCredentials playbook_key={playbook_key} version={of.active.version} />}
+        {of.active !== null && <PlaybookGaps playbook_key={playbook_key} version={of.active.version} />}
         <InForce kind={playbookKind} definition_key={playbook_key} of={of} />
       </Stack>
       <PartTabs label={`Parts of ${of.title}`} offered={tabs} names={names} open={tab} panels={panels} />
     </DefinitionFrame>
-  )
-}
-
-/** Providers of the version in force that cannot be called: no investigation can be opened before they can. */
-function MissingCredentials({ playbook_key, version }: { readonly playbook_key: string; readonly version: number }) {
-  const may = usePermission()
-  const { data } = useQuery({
-    queryKey: ['definitions', 'playbook', 'validation', playbook_key, version],
-    queryFn: ({ signal }) =>
-      probity.POST('/api/playbooks/{playbook_key}/versions/{version}/validate', {
-        params: { path: { playbook_key, version: String(version) } },
-        signal,
-      }),
-    enabled: may('validatePlaybookVersion'),
-    throwOnError: false,
-  })
-  if (!data || data.missing_credentials.length === 0) return null
-  return (
-    <Alert color="yellow" title="Credentials are missing" role="status">
-      <Text size="sm">Steps of this playbook call providers that have no usable credential:</Text>
-      <List size="sm">
-        {data.missing_credentials.map(({ provider_key, reason }) => (
-          <List.Item key={provider_key}>
-            <PageLink to={`/providers/${provider_key}`} inherit>
-              {provider_key}
-            </PageLink>
-            , {reason.replaceAll('_', ' ')}
-          </List.Item>
-        ))}
-      </List>
-    </Alert>
   )
 }
 
@@ -99,6 +66,7 @@ function VersionView({ playbook_key, of, version }: PlaybookPageParts & { readon
   return (
     <Stack gap="md">
       <NotInForceNote of={of} version={version} />
+      {version !== of.active?.version && <PlaybookGaps playbook_key={playbook_key} version={version} />}
       <PlaybookParts of={parsePlaybook(text.definition)} />
       <Sentences title="Playbook in sentences" lines={text.reading} />
       <Section title="Source">

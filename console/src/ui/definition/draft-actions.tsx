@@ -22,7 +22,8 @@ interface PublishProps {
   readonly revision: number
   readonly isOff: boolean
   /** What publishing checks. */
-  readonly children: ReactNode
+  readonly publishing: string
+  readonly warnings?: ReactNode
 }
 
 /** Leaves for the page of the definition and removes the queries of the deleted draft. */
@@ -37,7 +38,7 @@ function useLeaveDraft(kind: DefinitionKind, definition_key: string): (search: o
   }
 }
 
-export function Publish({ kind, definition_key, revision, isOff, children }: PublishProps) {
+export function Publish({ kind, definition_key, revision, isOff, publishing, warnings }: PublishProps) {
   const leave = useLeaveDraft(kind, definition_key)
   const [isOpen, dialog] = useDisclosure(false)
   const [order, setOrder] = useState({ label: '', note: '' })
@@ -73,7 +74,8 @@ export function Publish({ kind, definition_key, revision, isOff, children }: Pub
         submit="Validate and publish"
         change={publish}
       >
-        <Text size="sm">{children} Publishing does not put the version in force.</Text>
+        <Text size="sm">{publishing} Publishing does not put the version in force.</Text>
+        {warnings}
         <TextInput
           label="Label"
           placeholder="2026-q4"

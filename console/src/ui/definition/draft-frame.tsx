@@ -115,6 +115,8 @@ interface DraftBarProps {
   readonly canPublish?: boolean
   /** What publishing checks. */
   readonly publishing: string
+  /** What does not hinder publishing, shown in its dialog. */
+  readonly warnings?: ReactNode
   /** Actions between saving and publishing. */
   readonly children?: ReactNode
 }
@@ -126,6 +128,7 @@ export function DraftBar({
   canSave = true,
   canPublish = true,
   publishing,
+  warnings,
   children,
 }: DraftBarProps) {
   const may = usePermission()
@@ -139,9 +142,7 @@ export function DraftBar({
       )}
       {children}
       {may(toOperationId(kind, 'publish', 'Draft')) && (
-        <Publish kind={kind} definition_key={definition_key} revision={revision} isOff={isChanged || !canPublish}>
-          {publishing}
-        </Publish>
+        <Publish {...{ kind, definition_key, revision, publishing, warnings }} isOff={isChanged || !canPublish} />
       )}
       {may(toOperationId(kind, 'delete', 'Draft')) && <DiscardDraft kind={kind} definition_key={definition_key} />}
       <Text size="sm" c="dimmed" role="status">

@@ -1,6 +1,7 @@
 /** Puts a version of a definition in force, schedules it, or requests its activation. */
 import { probity } from '#console/session/client.ts'
 import { toApiPath, toPathParams, type VersionedDefinition, type VersionedKind } from '../decision/definition-kind.ts'
+import { PlaybookGaps } from '../provider/playbook-gaps.tsx'
 import { type ActivationMode, PutInForceDialog } from '../put-in-force.tsx'
 import { ActivationDiff } from './activation-diff.tsx'
 
@@ -34,6 +35,7 @@ export function PutInForce({ kind, definition_key, of, version, way, onClose }: 
       }
       invalidates="definitions"
     >
+      {kind.family === 'playbook' && way !== null && <PlaybookGaps playbook_key={definition_key} version={version} />}
       <ActivationDiff kind={kind} definition_key={definition_key} to={{ version, origin: of.origin }} />
     </PutInForceDialog>
   )
