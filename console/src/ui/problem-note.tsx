@@ -5,7 +5,7 @@ import type { ProbityProblem } from '@probity/client'
 import { CopyValue } from './copy-value.tsx'
 import { toWords } from './format.ts'
 import { PluginProblem } from './plugin/plugin-problem.tsx'
-import { classifyError, errorTitles, formatLocation, getAdvice, requiredRoles } from './problem-texts.ts'
+import { classifyError, errorTitles, formatLocation, getAdvice, repeatsErrors, requiredRoles } from './problem-texts.ts'
 import { MissingCredentials } from './provider/missing-credentials.tsx'
 import { ToolProblem } from './tool/tool-problem.tsx'
 
@@ -24,7 +24,9 @@ export function ProblemNote({ problem, onReload }: ProblemNoteProps) {
   const roles = requiredRoles(problem)
   return (
     <Alert color={kind === 'stale' ? 'yellow' : 'red'} title={title} role="alert">
-      <Text size="sm">{problem.errors.length === 0 ? getAdvice(kind, problem) : problem.detail}</Text>
+      {!repeatsErrors(problem) && (
+        <Text size="sm">{problem.errors.length === 0 ? getAdvice(kind, problem) : problem.detail}</Text>
+      )}
       {kind === 'credential' && <MissingCredentials problem={problem} />}
       {kind === 'plugin' && <PluginProblem problem={problem} />}
       {kind === 'tool' && <ToolProblem problem={problem} />}

@@ -7,6 +7,7 @@ import {
   formatLocation,
   getAdvice,
   isTransient,
+  repeatsErrors,
   requiredRoles,
 } from './problem-texts.ts'
 import { getToolProblem } from './tool/tool-texts.ts'
@@ -79,6 +80,13 @@ test('reads required roles and field errors from the problem', () => {
     { in: 'query', pointer: '#/limit', detail: 'too large' },
   ]
   expect(faultsByField(problem('validation_failed', 422, {}, errors))).toEqual({ email: 'is not an address' })
+})
+
+test('a detail that only repeats the errors is known', () => {
+  const errors = [{ detail: 'The step is open.' }, { detail: 'The task is open.' }] as Fault[]
+  expect(repeatsErrors({ detail: 'The step is open. The task is open.', errors })).toBe(true)
+  expect(repeatsErrors({ detail: 'Two things are missing.', errors })).toBe(false)
+  expect(repeatsErrors({ detail: 'The step is open.', errors: [] })).toBe(false)
 })
 
 test.each([

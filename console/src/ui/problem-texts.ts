@@ -111,6 +111,14 @@ export function formatLocation(pointer: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+/** Some details are nothing but the errors one after the other, which are listed below. */
+export const repeatsErrors = ({ detail, errors }: Pick<ProbityProblem, 'detail' | 'errors'>): boolean =>
+  detail !== '' &&
+  errors
+    .map((error) => error.detail)
+    .join(' ')
+    .startsWith(detail)
+
 /** Errors by field: `#/email` → `email`. */
 export function faultsByField(problem: ProbityProblem | null): Readonly<Record<string, string>> {
   const located = (problem?.errors ?? []).filter((error) => error.in === 'body')

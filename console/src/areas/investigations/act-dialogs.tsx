@@ -15,6 +15,8 @@ import { useLastAct } from '#console/ui/work/case-acts.ts'
 import { WorkerSelect } from '#console/ui/work/worker-select.tsx'
 import { type Investigation, touched } from './investigation-queries.ts'
 import { MergeDialog, WaitDialog } from './other-act-dialogs.tsx'
+import { listMissingSteps, toOutcomes } from './outcome-choice.ts'
+import { usePinnedPlaybook } from './use-step-conditions.ts'
 
 export type CaseAct = Investigation['next_actions'][number]['action']
 
@@ -63,6 +65,9 @@ function ProposeDialog(props: DialogProps) {
   const [note, setNote] = useState('')
   const { data } = useQuery(listContentQuery(REASON_CODES))
   const getEntry = (code: string) => data?.entries.find(({ key }) => key === code)?.entry
+  const outcomes = toOutcomes(usePinnedPlaybook(investigation))
+  const missing = listMissingSteps(outcomes, investigation.outcomes, investigation.steps)
+  const getMissing = (code: string) => missing.get(code) ?? []
   const call = toCall(investigation, note)
   const propose = useAct(
     async () => {
@@ -96,9 +101,21 @@ function ProposeDialog(props: DialogProps) {
         label="Outcome"
         required
         data-autofocus
-        data={investigation.outcomes.map((code) => ({ value: code, label: String(getEntry(code)?.['title'] ?? code) }))}
+        data={investigation.outcomes.map((code) => ({
+          value: code,
+          label: String(getEntry(code)?.['title'] ?? code),
+          disabled: getMissing(code).length > 0,
+        }))}
         value={outcome}
         onChange={setOutcome}
+        renderOption={({ option }) => (
+          <div>
+            {option.label}
+            {getMissing(option.value).length > 0 && (
+              <Text size="xs">Not ready, needs first: {getMissing(option.value).join(', ')}</Text>
+            )}
+          </div>
+        )}
         {...(outcome !== null && { description: String(getEntry(outcome)?.['text'] ?? '') })}
         inputWrapperOrder={['label', 'input', 'description', 'error']}
       />

@@ -60,6 +60,14 @@ interface PartStateProps {
 export const isNotNeeded = ({ state, of }: PartStateProps): boolean =>
   hasEnded(of) && ['pending', 'waiting', 'open'].includes(state)
 
+/** Why nobody does it any more. */
+export const describeNotNeeded = ({ state }: Pick<InvestigationSummary, 'state'>): string =>
+  state === 'merged'
+    ? 'The case was merged before it was done.'
+    : state === 'ended'
+      ? 'The case ended with the erasure of its subject.'
+      : 'The case was closed without it.'
+
 export const StepState = ({ state, of }: PartStateProps & Pick<Step, 'state'>) =>
   isNotNeeded({ state, of }) ? (
     <Mark state="skipped" text="not needed" />

@@ -1,30 +1,30 @@
 /** What always stays visible of a case: number, subject with rating, state, padlock, clocks, assignee and the next act. */
-import { Alert, Anchor, Button, Group, Text, Title } from '@mantine/core'
+import { Button, Group, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
-import { probity } from '#console/session/client.ts'
-import { useMe, usePermission } from '#console/session/queries.ts'
-import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { TEST_CASE_TEXT } from '#console/ui/decision/is-test.ts'
 import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
 import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
-import { formatCount, toSentence } from '#console/ui/format.ts'
+import { formatCount } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { usePageFocus } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
-import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { RestrictionNote } from '#console/ui/restriction/padlock.tsx'
 import { riskQuery } from '#console/ui/subject-queries.ts'
-import { useLastAct } from '#console/ui/work/case-acts.ts'
+import { useCase } from '#console/ui/work/case-name.tsx'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
 import type { CaseAct } from './act-dialogs.tsx'
+import { CaseActNote } from './case-act-note.tsx'
 import { CaseState, GatheringState } from './case-badges.tsx'
 import { CasePack } from './case-pack.tsx'
-import { hasEnded, type Investigation, isOpen, touched, useHolds } from './investigation-queries.ts'
+import { CaseSeals } from './case-seals.tsx'
+import { formatClockName } from './clock-name.ts'
+import { hasEnded, type Investigation, useHolds } from './investigation-queries.ts'
 import { MainAction } from './main-action.tsx'
 import { MissingList } from './missing-list.tsx'
 
@@ -92,7 +92,7 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
           <CaseClocks of={investigation} />
           <span>
             {investigation.assignee === null ? (
-              <Unassigned investigation={investigation} />
+              'Nobody works on it'
             ) : (
               <>
                 Assigned to <Principal of={investigation.assignee} />
@@ -101,60 +101,12 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
           </span>
           <HeldMark of={investigation} />
           <CaseOutcome of={investigation} />
+          <CaseSeals investigation={investigation} />
         </Group>
         <MissingList investigation={investigation} onGoTo={onGoTo} onResume={() => onAct('resume')} />
       </header>
-      <ReturnedNote investigation={investigation} />
+      <CaseActNote investigation={investigation} />
       <RestrictionNote restriction_id={is_restricted ? restriction_id : null} />
-    </>
-  )
-}
-
-/** Until the outcome is proposed again. A return is always written about, so a case without notes has none. */
-function ReturnedNote({ investigation }: { readonly investigation: Investigation }) {
-  const act = useLastAct(investigation, isOpen(investigation) && investigation.counts.notes > 0)
-  if (!isOpen(investigation) || act?.kind !== 'returned') return null
-  return (
-    <Alert color="yellow" role="note" aria-label="Returned" className="case-returned">
-      <b>
-        Returned by <Principal of={act.recorded_by} isAlwaysNamed />
-      </b>
-      , <RelativeTime at={act.recorded_at} />: {act.note}
-    </Alert>
-  )
-}
-
-/** Taking a case needs one click; giving it to somebody else has its dialog. */
-function Unassigned({ investigation }: { readonly investigation: Investigation }) {
-  const { principal } = useMe()
-  const { investigation_id, revision, next_actions } = investigation
-  const take = useApiMutation(
-    () =>
-      probity.POST('/api/investigations/{investigation_id}/assign', {
-        params: { path: { investigation_id } },
-        body: { user_id: principal.replace(/^user:/, ''), expected_revision: revision },
-      }),
-    { invalidates: touched, successMessage: 'Assigned to you' },
-  )
-  const canTake = next_actions.some(({ action, is_permitted }) => action === 'assign' && is_permitted)
-  return (
-    <>
-      Nobody works on it
-      {canTake && (
-        <>
-          {' · '}
-          <Anchor
-            component="button"
-            type="button"
-            inherit
-            disabled={take.isRunning}
-            onClick={() => take.run(undefined)}
-          >
-            Take it
-          </Anchor>
-        </>
-      )}
-      <ProblemNote problem={take.problem} />
     </>
   )
 }
@@ -206,13 +158,23 @@ function CaseClocks({ of }: { readonly of: Investigation }) {
   const shown = (['service', 'statutory'] as const).flatMap((kind) => open.find((clock) => clock.kind === kind) ?? [])
   return shown.map((clock) => (
     <span key={clock.clock_key} className="case-clock">
-      {toSentence(clock.clock_key)} <ClockMark clock={clock} />
+      {formatClockName(clock.clock_key, of.clocks)} <ClockMark clock={clock} />
     </span>
   ))
 }
 
-function CaseOutcome({ of: { proposal, outcome, closed_by, closed_at, merged_into } }: { readonly of: Investigation }) {
-  if (merged_into !== null) return <PageLink to={`/investigations/${merged_into}`}>Merged into another case</PageLink>
+function MergedInto({ of: { subject }, into }: { readonly of: Investigation; readonly into: string }) {
+  const { reference } = useCase({ investigation_id: into, subject_id: subject.subject_id }) ?? {}
+  return (
+    <PageLink to={`/investigations/${into}`} inherit>
+      Merged into {reference ?? 'another case'}
+    </PageLink>
+  )
+}
+
+function CaseOutcome({ of }: { readonly of: Investigation }) {
+  const { proposal, outcome, closed_by, closed_at, merged_into } = of
+  if (merged_into !== null) return <MergedInto of={of} into={merged_into} />
   if (outcome !== null && closed_by !== null)
     return (
       <span>

@@ -15,17 +15,30 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { readFile } from '#console/ui/read-file.ts'
 import { saveFile } from '#console/ui/save-file.ts'
 import { Facts } from '#console/ui/section.tsx'
-import type { Investigation } from './investigation-queries.ts'
+import { type Investigation, listSeals, sealQuery } from './investigation-queries.ts'
 
+interface PackButtonProps {
+  readonly investigation: Investigation
+  /** Of an earlier seal; absent: of the newest. */
+  readonly seal_no?: number
+  readonly isSmall?: boolean
+}
+
+/** Offers the package while the case is closed; afterwards its seals are listed. */
 export function CasePack({ investigation }: { readonly investigation: Investigation }) {
+  return investigation.state === 'closed' ? <PackButton investigation={investigation} /> : null
+}
+
+export function PackButton({ investigation, seal_no, isSmall = false }: PackButtonProps) {
   const may = usePermission()
   const [isExplaining, setExplaining] = useState(false)
-  const { investigation_id, reference, state } = investigation
+  const { investigation_id, reference } = investigation
+  const file = seal_no === undefined ? `${reference}.zip` : `${reference}-seal-${seal_no}.zip`
   const pack = useApiMutation(
     () =>
       readFile(
         probity.raw.GET('/api/investigations/{investigation_id}/pack', {
-          params: { path: { investigation_id } },
+          params: { path: { investigation_id }, query: { ...(seal_no !== undefined && { seal_no }) } },
           headers: { accept: '*/*' },
           parseAs: 'blob',
         }),
@@ -33,44 +46,49 @@ export function CasePack({ investigation }: { readonly investigation: Investigat
     {
       invalidates: [],
       onDone: (bytes) => {
-        saveFile(`${reference}.zip`, bytes)
+        saveFile(file, bytes)
         setExplaining(true)
       },
     },
   )
-  if (state !== 'closed' || !may('getInvestigationPack')) return null
+  if (!may('getInvestigationPack')) return null
   return (
     <>
       <ProblemNote problem={pack.problem} />
       <Button
         variant="default"
+        size={isSmall ? 'xs' : 'sm'}
         loading={pack.isRunning}
         title="Sealed and signed: it can be verified without a connection"
         onClick={() => pack.run(undefined)}
       >
-        Examiner’s package
+        Examiner’s package{seal_no !== undefined && <span className="sr-only"> of seal {seal_no}</span>}
       </Button>
-      {isExplaining && <HowToVerify investigation={investigation} onClose={() => setExplaining(false)} />}
+      {isExplaining && (
+        <HowToVerify
+          {...{ investigation, file }}
+          seal_no={seal_no ?? investigation.seals}
+          onClose={() => setExplaining(false)}
+        />
+      )}
     </>
   )
 }
 
 interface HowToVerifyProps {
   readonly investigation: Investigation
+  readonly file: string
+  readonly seal_no: number
   readonly onClose: () => void
 }
 
-function HowToVerify({ investigation: { investigation_id, reference }, onClose }: HowToVerifyProps) {
+function HowToVerify({ investigation: { investigation_id }, file, seal_no, onClose }: HowToVerifyProps) {
   const may = usePermission()
-  const { data: seal } = useQuery({
-    queryKey: ['investigations', 'seal', investigation_id],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/investigations/{investigation_id}/seal', { params: { path: { investigation_id } }, signal }),
-    throwOnError: false,
-  })
+  const { data } = useQuery(sealQuery(investigation_id))
+  const seal = data && listSeals(data).find((one) => one.seal_no === seal_no)
   const { data: keys } = useQuery({ ...keysQuery, enabled: may('listAuditCheckpoints'), throwOnError: false })
   return (
-    <ReadDialog title={`${reference}.zip was downloaded`} onClose={onClose} size="lg">
+    <ReadDialog title={`${file} was downloaded`} onClose={onClose} size="lg">
       <Text size="sm">
         The archive holds the narrative, steps, tasks, timeline and outcome of the case with a signed seal. It names
         each evidence item with its source and hash; the evidence itself stays in Probity. Anybody who has the file and
@@ -78,7 +96,7 @@ function HowToVerify({ investigation: { investigation_id, reference }, onClose }
       </Text>
       <CopyValue
         isBlock
-        value={`npx probity verify pack ${reference}.zip --key ${keys?.public_key ?? 'PUBLIC_KEY'}`}
+        value={`npx probity verify pack ${file} --key ${keys?.public_key ?? 'PUBLIC_KEY'}`}
         name="the command"
       />
       <Text size="sm" c="dimmed">

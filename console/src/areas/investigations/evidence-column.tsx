@@ -25,6 +25,7 @@ import {
   evidenceKinds,
   hasEnded,
   type Investigation,
+  isNotFound,
   isOpen,
   touchedByEvidence,
   useEvidence,
@@ -93,6 +94,7 @@ export function EvidenceColumn({ investigation, isAttaching, onAttaching }: Evid
               name={evidence.getEvidenceName(item.evidence_id)}
               check={checks.found[item.evidence_id]}
               hold={holds(item.object_id)}
+              isNotFound={investigation.steps.some((step) => step.evidence_id === item.evidence_id && isNotFound(step))}
               onVerify={() => checks.verify([item])}
               canDetach={canAttach && may('detachEvidence')}
               isOpened={opened === item.evidence_id}
@@ -128,6 +130,8 @@ interface EvidenceItemProps {
   /** What comparing it with its hash has shown; undefined: it was not compared since the page was opened. */
   readonly check: CheckResult | undefined
   readonly hold: Schemas['Hold'] | undefined
+  /** An answer of a provider that has nothing. */
+  readonly isNotFound: boolean
   readonly onVerify: () => void
   readonly canDetach: boolean
   readonly isOpened: boolean
@@ -135,7 +139,7 @@ interface EvidenceItemProps {
 }
 
 function EvidenceItem(props: EvidenceItemProps) {
-  const { item, name, check, hold, isOpened, onToggle } = props
+  const { item, name, check, hold, isNotFound: hasNothing, isOpened, onToggle } = props
   const { kind, title, source, object_version, detached_at, erased_at } = item
   return (
     <div className="evidence" data-detached={detached_at !== null || undefined}>
@@ -153,6 +157,7 @@ function EvidenceItem(props: EvidenceItemProps) {
             .join(' · ')}
         </Text>
         <TestMark of={item} text={TEST_EVIDENCE_TEXT} />
+        {hasNothing && <Mark text="not found" title="The provider has nothing about the subject." />}
         {detached_at !== null && <Mark text="detached" />}
         {erased_at !== null && <Mark text="erased" />}
         {hold !== undefined && <Mark text="held" color="indigo" title={hold.reason} />}

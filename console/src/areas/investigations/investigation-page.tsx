@@ -13,7 +13,7 @@ import { CaseHeader } from './case-header.tsx'
 import { type CaseKey, caseKeys, tabKeys } from './case-keys.ts'
 import { type CasePlace, findPlace, type Part, type Tab, tabs } from './case-pointers.ts'
 import { EvidenceColumn } from './evidence-column.tsx'
-import { type Investigation, investigationQuery, isOpen } from './investigation-queries.ts'
+import { type Investigation, investigationQuery, isOpen, isPermitted } from './investigation-queries.ts'
 import { NarrativeTab } from './narrative-tab.tsx'
 import { NotesTab } from './notes-tab.tsx'
 import { countRelated, RelatedTab } from './related-tab.tsx'
@@ -61,18 +61,16 @@ function Workspace({ investigation }: { readonly investigation: Investigation })
     if (wantedTab !== undefined) set('tab', wantedTab)
     focusElement(element)
   }
-  const isPermitted = (wanted: CaseAct) =>
-    investigation.next_actions.some(({ action, is_permitted }) => action === wanted && is_permitted)
   function startMainAction() {
     const { main_action } = investigation
-    if (main_action !== null && isPermitted(main_action)) setAct(main_action)
+    if (main_action !== null && isPermitted(investigation, main_action)) setAct(main_action)
     else document.getElementById('missing')?.querySelector('button')?.focus()
   }
   function onKey(key: CaseKey) {
     if (key === '?') return setHelping(true)
     if (key === 'e') return isOpen(investigation) && setAttaching(true)
     if (key === 's') return isOpen(investigation) && setAddingStep(true)
-    if (key === 'a') return isPermitted('assign') ? setAct('assign') : undefined
+    if (key === 'a') return isPermitted(investigation, 'assign') ? setAct('assign') : undefined
     if (key === 'p') return startMainAction()
     if (key === '1') return goTo({ part: 'steps', element: 'steps' })
     if (key === '3') return goTo({ part: 'evidence', element: 'evidence' })

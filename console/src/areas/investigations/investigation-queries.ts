@@ -25,6 +25,10 @@ export const evidenceKinds: Readonly<Record<Evidence['kind'], string>> = {
   external_reference: 'Reference',
 }
 
+/** The provider answered that it has nothing. */
+export const isNotFound = ({ state, contract_result }: Pick<Step, 'state' | 'contract_result'>): boolean =>
+  state === 'succeeded' && contract_result?.['answer'] === 'not_found'
+
 /** Whether steps that need it can begin. */
 export const isSettled = (steps: readonly Step[], key: string): boolean =>
   ['succeeded', 'skipped', 'waived'].includes(steps.find(({ step_key }) => step_key === key)?.state ?? '')
@@ -111,6 +115,33 @@ export const narrativeQuery = (investigation_id: string, version?: number) =>
         signal,
       }),
   })
+
+export const tasksQuery = ({ investigation_id, counts, revision }: Investigation) =>
+  queryOptions({
+    queryKey: ['investigations', 'tasks', investigation_id, counts.tasks, counts.tasks_open, revision],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/investigations/{investigation_id}/tasks', { params: { path: { investigation_id } }, signal }),
+    throwOnError: false,
+  })
+
+export const sealQuery = (investigation_id: string) =>
+  queryOptions({
+    queryKey: ['investigations', 'seal', investigation_id],
+    queryFn: ({ signal }) =>
+      probity.GET('/api/investigations/{investigation_id}/seal', { params: { path: { investigation_id } }, signal }),
+    throwOnError: false,
+  })
+
+type Seal = Schemas['InvestigationSeal']
+
+/** Newest first. */
+export const listSeals = (seal: Seal): readonly Seal['earlier'][number][] => [seal, ...seal.earlier]
+
+/** Whether the user may do this to the case now. */
+export const isPermitted = (
+  { next_actions }: Pick<Investigation, 'next_actions'>,
+  wanted: Investigation['next_actions'][number]['action'],
+): boolean => next_actions.some(({ action, is_permitted }) => action === wanted && is_permitted)
 
 /** Its content can be changed: narrative, tasks, notes and evidence. */
 export const isOpen = ({ state }: Pick<Investigation, 'state'>): boolean => state === 'open'

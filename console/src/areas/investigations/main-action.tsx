@@ -2,16 +2,21 @@
 import { ActionIcon, Button, Menu } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
+import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { Icon } from '#console/ui/icons.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { AccessDialog } from './access-dialog.tsx'
 import { ActDialog, type CaseAct } from './act-dialogs.tsx'
-import { hasEnded, type Investigation } from './investigation-queries.ts'
+import { hasEnded, type Investigation, isPermitted, touched } from './investigation-queries.ts'
+import { chooseMainAct } from './main-act.ts'
 
 const mainTexts: Readonly<Partial<Record<CaseAct, string>>> = {
   propose_outcome: 'Propose an outcome',
   withdraw_proposal: 'Withdraw the proposal',
   close: 'Close the case',
+  resume: 'Resume',
 }
 
 const menuTexts: readonly (readonly [act: CaseAct, text: string])[] = [
@@ -31,25 +36,30 @@ interface MainActionProps {
 }
 
 export function MainAction({ investigation, act, onAct }: MainActionProps) {
-  const { main_action, next_actions } = investigation
   const { roles } = useMe()
   const may = usePermission()
   const [isRestricting, setRestricting] = useState(false)
   const canRestrict = may('updateInvestigationAccess') && !hasEnded(investigation)
-  const isPermitted = (wanted: CaseAct) => next_actions.some((one) => one.action === wanted && one.is_permitted)
+  const main = chooseMainAct(investigation)
   // Whoever only reads has no acts.
   if (!roles.some((role) => role === 'analyst' || role === 'compliance_officer')) return null
-  const others = menuTexts.filter(([one]) => one !== main_action && one !== 'return' && isPermitted(one))
+  const others = menuTexts.filter(([one]) => one !== main && one !== 'return' && isPermitted(investigation, one))
   return (
     <>
-      {isPermitted('return') && (
+      {isPermitted(investigation, 'return') && (
         <Button variant="default" onClick={() => onAct('return')}>
           Return
         </Button>
       )}
-      {main_action !== null && (
-        <Button disabled={!isPermitted(main_action)} onClick={() => onAct(main_action)}>
-          {mainTexts[main_action] ?? main_action}
+      <TakeCase investigation={investigation} isMain={main === 'assign'} />
+      {main !== null && main !== 'assign' && (
+        <Button
+          // Nothing is left to do for whoever proposed: another person goes on.
+          variant={main === 'withdraw_proposal' ? 'default' : 'filled'}
+          disabled={!isPermitted(investigation, main)}
+          onClick={() => onAct(main)}
+        >
+          {mainTexts[main] ?? main}
         </Button>
       )}
       {(others.length > 0 || canRestrict || may('createReport')) && (
@@ -76,6 +86,29 @@ export function MainAction({ investigation, act, onAct }: MainActionProps) {
       )}
       {isRestricting && <AccessDialog investigation={investigation} onClose={() => setRestricting(false)} />}
       {act !== null && <ActDialog investigation={investigation} act={act} onClose={() => onAct(null)} />}
+    </>
+  )
+}
+
+/** Taking a case needs one click; giving it to somebody else has its dialog. */
+function TakeCase({ investigation, isMain }: { readonly investigation: Investigation; readonly isMain: boolean }) {
+  const { principal } = useMe()
+  const { investigation_id, revision, assignee, state } = investigation
+  const take = useApiMutation(
+    () =>
+      probity.POST('/api/investigations/{investigation_id}/assign', {
+        params: { path: { investigation_id } },
+        body: { user_id: principal.replace(/^user:/, ''), expected_revision: revision },
+      }),
+    { invalidates: touched, successMessage: 'Assigned to you' },
+  )
+  if (assignee !== null || state !== 'open' || !isPermitted(investigation, 'assign')) return null
+  return (
+    <>
+      <ProblemNote problem={take.problem} />
+      <Button variant={isMain ? 'filled' : 'default'} loading={take.isRunning} onClick={() => take.run(undefined)}>
+        Take the case
+      </Button>
     </>
   )
 }

@@ -28,7 +28,9 @@ export function MissingList({
   const [isWhole, setWhole] = useState(false)
   const guards = next_actions.find(({ action }) => action === main_action)?.missing ?? []
   const missing = simplifyMissing(guards, steps)
-  if (main_action === null || missing.length === 0) return null
+  // Nothing that this user could do: the note below says who acts.
+  const isForOthers = guards.some(({ code }) => code === 'role_required')
+  if (main_action === null || missing.length === 0 || isForOthers) return null
   const shown = isWhole ? missing : missing.slice(0, MAX_SHOWN)
   return (
     <Text

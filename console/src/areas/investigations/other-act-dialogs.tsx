@@ -1,5 +1,5 @@
 /** Waiting for something outside, and merging with another case of the subject. */
-import { Select, Text } from '@mantine/core'
+import { List, Select, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -9,7 +9,8 @@ import { toInstant } from '#console/ui/local-time.ts'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { TimeField } from '#console/ui/text-field.tsx'
-import { type Investigation, touched } from './investigation-queries.ts'
+import { listEndingWork } from './ending-work.ts'
+import { type Investigation, tasksQuery, touched } from './investigation-queries.ts'
 
 interface DialogProps {
   readonly investigation: Investigation
@@ -68,6 +69,26 @@ export function WaitDialog({ investigation: { investigation_id, revision }, onCl
   )
 }
 
+/** Steps and tasks that do not move: they end with the case. */
+function EndingWork({ investigation }: { readonly investigation: Investigation }) {
+  const { data } = useQuery(tasksQuery(investigation))
+  const ending = listEndingWork(investigation.steps, data?.items ?? [])
+  if (ending.length === 0) return null
+  return (
+    <div>
+      <Text size="sm">Nobody does these any more; the other case follows its own playbook:</Text>
+      <List size="sm" aria-label="What ends as not needed">
+        {ending.map(({ key, title, is_required }) => (
+          <List.Item key={key}>
+            {title}
+            {is_required && ' (required)'}
+          </List.Item>
+        ))}
+      </List>
+    </div>
+  )
+}
+
 export function MergeDialog({ investigation, onClose }: DialogProps) {
   const { investigation_id, subject, revision } = investigation
   const [into, setInto] = useState<string | null>(null)
@@ -101,6 +122,7 @@ export function MergeDialog({ investigation, onClose }: DialogProps) {
       change={merge}
     >
       <Text size="sm">Evidence and alerts move to the other case, and this case ends.</Text>
+      <EndingWork investigation={investigation} />
       <Select
         label="Case to keep"
         description="Open cases of the same subject."

@@ -40,7 +40,14 @@ export function StepActs({ investigation, step }: StepActsProps) {
     settle: step.state === 'indeterminate' && may('settleInvestigationStep'),
     waive: canWaive(step) && may('waiveInvestigationStep'),
   }
-  if (!Object.values(offers).some(Boolean)) return null
+  const isStuck =
+    ['failed', 'indeterminate'].includes(step.state) || (step.state === 'skipped' && step.problem !== null)
+  const byOfficer = isStuck && canWaive(step) && !may('waiveInvestigationStep') && (
+    <Text size="xs" c="dimmed">
+      A compliance officer can waive it.
+    </Text>
+  )
+  if (!Object.values(offers).some(Boolean)) return byOfficer || null
   const name = step.title ?? step.step_key
   const isTroubled = offers.retry || offers.settle
   return (
@@ -75,6 +82,7 @@ export function StepActs({ investigation, step }: StepActsProps) {
         )}
         {offers.waive && <WaiveButton name={name} isQuiet={!isTroubled} onClick={() => setAct('waive')} />}
       </Group>
+      {byOfficer}
       {act === 'waive' && <WaiveDialog path={path} name={name} onClose={() => setAct(null)} />}
       {act === 'settle' && <SettleDialog path={path} name={name} onClose={() => setAct(null)} />}
     </>

@@ -9,9 +9,9 @@ import { formatCount, toSentence, toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { AddStep } from './add-step.tsx'
-import { isNotNeeded, StepState } from './case-badges.tsx'
+import { describeNotNeeded, isNotNeeded, StepState } from './case-badges.tsx'
 import { toStepElement } from './case-pointers.ts'
-import { type Investigation, isOpen, isSettled, type Step } from './investigation-queries.ts'
+import { type Investigation, isNotFound, isOpen, isSettled, type Step } from './investigation-queries.ts'
 import { BeginLeftSteps, StepActs } from './step-acts.tsx'
 import { describeReason, type StepCondition } from './step-reasons.ts'
 import { Tasks } from './tasks.tsx'
@@ -121,7 +121,9 @@ function StepItem({ step, condition, investigation }: StepItemProps) {
   const getTitle = (key: string) => steps.find((one) => one.step_key === key)?.title ?? key
   const isOver = isNotNeeded({ state: step.state, of: investigation })
   const waitsFor = step.state === 'pending' && !isOver ? step.needs.filter((key) => !isSettled(steps, key)) : []
-  const reason = isOver ? null : describeReason({ ...step, condition, after: step.needs.map(getTitle) })
+  const reason = isOver
+    ? describeNotNeeded(investigation)
+    : describeReason({ ...step, condition, after: step.needs.map(getTitle) })
   return (
     <li id={toStepElement(step_key)} tabIndex={-1} className="case-step" data-state={isOver ? 'skipped' : step.state}>
       <div className="case-step-head">
@@ -149,6 +151,7 @@ function StepItem({ step, condition, investigation }: StepItemProps) {
           tried again <RelativeTime at={not_before} />
         </Text>
       )}
+      {isNotFound(step) && <Text size="xs">The provider has nothing about the subject.</Text>}
       {reused_from !== null && (
         <Text size="xs" c="dimmed">
           answer of <RelativeTime at={reused_from} /> used
@@ -165,13 +168,14 @@ function StepItem({ step, condition, investigation }: StepItemProps) {
   )
 }
 
-/** Duration, attempts and cost. */
-function StepFigures({ step: { started_at, ended_at, attempt, cost, kind } }: { readonly step: Step }) {
+/** Duration, attempts and cost. A step that was waived did not run until then. */
+function StepFigures({ step: { started_at, ended_at, attempt, cost, kind, state } }: { readonly step: Step }) {
   const now_ms = useNow()
   const until = ended_at ?? new Date(now_ms).toISOString()
+  const hasRun = kind !== 'task' && state !== 'waived' && state !== 'skipped'
   return (
     <>
-      {started_at !== null && kind !== 'task' && ` · ${formatDuration(started_at, until)}`}
+      {started_at !== null && hasRun && ` · ${formatDuration(started_at, until)}`}
       {attempt > 1 && ` · attempt ${attempt}`}
       {cost !== null && ` · ${cost.amount} ${cost.currency}`}
     </>

@@ -14,9 +14,9 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { TextField, TimeField } from '#console/ui/text-field.tsx'
 import { CaseAuthor } from './case-author.tsx'
-import { isNotNeeded, TaskState } from './case-badges.tsx'
+import { describeNotNeeded, isNotNeeded, TaskState } from './case-badges.tsx'
 import { toTaskElement } from './case-pointers.ts'
-import { type Investigation, isOpen, touched } from './investigation-queries.ts'
+import { type Investigation, isOpen, tasksQuery, touched } from './investigation-queries.ts'
 import { ChecklistField, RequiredField } from './task-fields.tsx'
 
 type Task = Schemas['InvestigationTask']
@@ -24,14 +24,8 @@ type Task = Schemas['InvestigationTask']
 export function Tasks({ investigation }: { readonly investigation: Investigation }) {
   const may = usePermission()
   const [isAdding, setAdding] = useState(false)
-  const { investigation_id, counts, revision } = investigation
-  const { data } = useQuery({
-    queryKey: ['investigations', 'tasks', investigation_id, counts.tasks, counts.tasks_open, revision],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/investigations/{investigation_id}/tasks', { params: { path: { investigation_id } }, signal }),
-    placeholderData: (before) => before,
-    throwOnError: false,
-  })
+  const { investigation_id } = investigation
+  const { data } = useQuery({ ...tasksQuery(investigation), placeholderData: (before) => before })
   const canWork = isOpen(investigation) && may('updateInvestigationTask')
   return (
     <section aria-labelledby="tasks">
@@ -133,6 +127,11 @@ function TaskItem({ task, investigation, canWork }: TaskItemProps) {
           </>
         )}
       </Text>
+      {isNotNeeded({ state, of: investigation }) && (
+        <Text size="xs" c="dimmed">
+          {describeNotNeeded(investigation)}
+        </Text>
+      )}
       <Stack gap={4} mt={4}>
         {checklist.map((item, place) => (
           <Checkbox

@@ -11,6 +11,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { SubjectName } from '#console/ui/subject-name.tsx'
+import { CaseName } from '#console/ui/work/case-name.tsx'
 import { CaseAuthor } from './case-author.tsx'
 import { gatheringTexts } from './case-badges.tsx'
 import { type Investigation, type NumberedEvidence, useEvidence } from './investigation-queries.ts'
@@ -114,7 +115,7 @@ function TimelineEntry({ entry, investigation }: TimelineEntryProps) {
   return (
     <>
       <Text size="sm" component="div">
-        <b>{kindTexts[entry.kind] ?? toSentence(entry.kind)}</b>
+        <b>{describeKind(entry)}</b>
         {details.length > 0 && ': '}
         {details.map(([name, content], place) => (
           <span key={name}>
@@ -146,11 +147,16 @@ const kindTexts: Readonly<Record<string, string>> = {
   withdrawn: 'Proposal withdrawn',
   returned: 'Proposal returned',
   noted: 'Note written',
+  changed: 'Case changed',
   step_succeeded: 'Step done',
   step_running: 'Step begun',
   step_waiting: 'Step waits',
   step_indeterminate: 'Step with an unknown outcome',
 }
+
+/** A change of the title has no content of its own in the record: the title may name people. */
+const describeKind = ({ kind, data }: Entry): string =>
+  kind === 'changed' && data['priority'] === undefined ? 'Title changed' : (kindTexts[kind] ?? toSentence(kind))
 
 const pages: Readonly<Record<string, string>> = {
   alert_id: '/inbox/alerts',
@@ -158,7 +164,6 @@ const pages: Readonly<Record<string, string>> = {
   evaluation_id: '/evaluations',
   document_id: '/documents',
   job_id: '/jobs',
-  merged_into: '/investigations',
 }
 
 /** Members whose value says enough. */
@@ -170,7 +175,7 @@ const nameEvidence = (evidence: NumberedEvidence, evidence_id: string): string =
 /** What an event names, as people call it. Hashes and ids without a page are left out. */
 function describe(
   data: Entry['data'],
-  { steps, alerts }: Investigation,
+  { steps, alerts, subject: { subject_id } }: Investigation,
   evidence: NumberedEvidence | undefined,
 ): [name: string, content: ReactNode][] {
   return Object.entries(data).flatMap(([name, value]): [string, ReactNode][] => {
@@ -178,14 +183,13 @@ function describe(
     const text = String(value)
     const page = pages[name]
     if (name === 'subject_id') return [[name, <SubjectName key={name} subject_id={text} />]]
+    if (name === 'merged_into') return [[name, <CaseName key={name} investigation_id={text} subject_id={subject_id} />]]
     if (page !== undefined)
       return [
         [
           name,
           <PageLink key={name} to={`${page}/${text}`} inherit>
-            {name === 'merged_into'
-              ? 'the other case'
-              : (alerts.find(({ alert_id }) => alert_id === text)?.title ?? toWords(name.replace(/_id$/, '')))}
+            {alerts.find(({ alert_id }) => alert_id === text)?.title ?? toWords(name.replace(/_id$/, ''))}
           </PageLink>,
         ],
       ]
