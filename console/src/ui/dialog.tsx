@@ -15,10 +15,11 @@ const modalProps: Partial<ModalProps> = {
 
 /**
  * Mantine returns the focus when a dialog closes, but not when it is removed while open. Then it goes to what opened the
- * dialog or, if that is gone, to the heading of the page.
+ * dialog or, if that is gone, to the item that it stood in, otherwise to the heading of the page.
  */
 function useReturnFocus(isOpen: boolean): void {
   const [opener] = useState(() => document.activeElement)
+  const [item] = useState(() => opener?.closest('[tabindex="-1"]'))
   const wasOpen = useRef(isOpen)
   wasOpen.current = isOpen
   useEffect(
@@ -26,11 +27,12 @@ function useReturnFocus(isOpen: boolean): void {
       if (!wasOpen.current) return
       window.setTimeout(() => {
         if (document.activeElement !== document.body) return
-        const target = opener?.isConnected && opener !== document.body ? opener : document.querySelector('h1')
+        const isThere = (element: Element | null | undefined) => element?.isConnected && element !== document.body
+        const target = [opener, item].find(isThere) ?? document.querySelector('h1')
         if (target instanceof HTMLElement) target.focus({ preventScroll: true })
       })
     },
-    [opener],
+    [opener, item],
   )
 }
 

@@ -1,6 +1,7 @@
 /** The frame of every page: heading, description, actions and initial focus. */
 import { Box, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { onUserChange } from '#console/session/session.ts'
 import { RestrictionNote } from './restriction/padlock.tsx'
 
 const maxWidths = { text: 820, full: 1280, wide: 1720 } as const
@@ -8,6 +9,13 @@ const maxWidths = { text: 820, full: 1280, wide: 1720 } as const
 const RESTRICTED_TITLE = 'Restricted record'
 
 let focusedPath: string | null = null
+
+const AFTER_SIGN_IN = ''
+
+/** At the same address another page appears, and with it goes what was focused. */
+onUserChange(() => {
+  focusedPath = AFTER_SIGN_IN
+})
 
 /**
  * Names the document. After a link was followed, focus moves to the heading, where a screen reader begins to read; the
@@ -18,7 +26,8 @@ export function usePageFocus(title: string) {
   useEffect(() => {
     document.title = `${title} · Probity`
     const path = window.location.pathname
-    if (focusedPath !== null && focusedPath !== path) {
+    const isElsewhere = document.activeElement !== document.body
+    if (focusedPath !== null && focusedPath !== path && !(focusedPath === AFTER_SIGN_IN && isElsewhere)) {
       heading.current?.focus({ preventScroll: true })
       window.scrollTo(0, 0)
     }

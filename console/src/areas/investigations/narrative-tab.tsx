@@ -1,7 +1,7 @@
 /** The narrative: facts that cite evidence, and assessments. Written in place while the case is open. */
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
@@ -10,6 +10,7 @@ import { EmptyState } from '#console/ui/empty-state.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { toParagraphElement } from './case-pointers.ts'
 import {
   type Investigation,
   isOpen,
@@ -105,8 +106,18 @@ interface NarrativeEditorProps extends NarrativeTabProps {
   readonly getFindings: (place: number) => readonly MissingGuard[]
 }
 
+/** Buttons that go away when they are used leave the focus to what they made. */
+const focusAfter = (find: () => HTMLElement | null) =>
+  window.setTimeout(() => {
+    if (document.activeElement === document.body) find()?.focus()
+  }, FOCUS_MS)
+
+/** After the button has gone. */
+const FOCUS_MS = 50
+
 function NarrativeEditor({ investigation, draft, evidence, getFindings }: NarrativeEditorProps) {
   const { investigation_id } = investigation
+  const addFact = useRef<HTMLButtonElement>(null)
   const { paragraphs, stored } = draft
   const queries = useQueryClient()
   const save = useApiMutation(
@@ -122,7 +133,11 @@ function NarrativeEditor({ investigation, draft, evidence, getFindings }: Narrat
       draft.markSaved(sent, stored)
       return stored
     },
-    { invalidates: touched, successMessage: ({ version }) => `Saved as version ${version}` },
+    {
+      invalidates: touched,
+      successMessage: ({ version }) => `Saved as version ${version}`,
+      onDone: () => focusAfter(() => addFact.current),
+    },
   )
   const change = (place: number, next: Partial<DraftParagraph>) =>
     draft.set(paragraphs.map((one, at) => (at === place ? { ...one, ...next } : one)))
@@ -150,7 +165,10 @@ function NarrativeEditor({ investigation, draft, evidence, getFindings }: Narrat
                 <Button
                   size="xs"
                   variant="default"
-                  onClick={() => draft.set((stored?.skeleton ?? []).map(createParagraph))}
+                  onClick={() => {
+                    draft.set((stored?.skeleton ?? []).map(createParagraph))
+                    focusAfter(() => document.getElementById(toParagraphElement(0)))
+                  }}
                 >
                   Begin with what the evidence says
                 </Button>
@@ -170,6 +188,7 @@ function NarrativeEditor({ investigation, draft, evidence, getFindings }: Narrat
         <ProblemNote problem={save.problem} onReload={draft.reset} />
         <Group gap="xs">
           <Button
+            ref={addFact}
             size="xs"
             variant="default"
             onClick={() => draft.set([...paragraphs, createParagraph({ kind: 'fact', text: '', cites: [] })])}

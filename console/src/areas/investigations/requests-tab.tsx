@@ -9,7 +9,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { ConfirmDialog, FormDialog } from '#console/ui/dialog.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
-import { FileDrop } from '#console/ui/file-drop.tsx'
+import { FileChoice } from '#console/ui/file-choice.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { toInstant } from '#console/ui/local-time.ts'
 import { Principal } from '#console/ui/principal.tsx'
@@ -18,6 +18,8 @@ import { TextField, TimeField } from '#console/ui/text-field.tsx'
 import { storeDocument } from './attach-evidence.tsx'
 import { PlainState } from './case-badges.tsx'
 import { hasEnded, type Investigation, isOpen, touchedByEvidence, useEvidence } from './investigation-queries.ts'
+
+const MAX_TITLE = 300
 
 type InformationRequest = Schemas['InformationRequest']
 
@@ -147,16 +149,18 @@ const sendEnd = (
 function AnswerDialog(props: EndDialogProps) {
   const may = usePermission()
   const { investigation } = props
+  const restriction_id = investigation.is_restricted ? investigation.restriction_id : null
   const [answer, setAnswer] = useState('')
-  const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
-  const [name, setName] = useState('')
+  const [file, setFile] = useState<File | null>(null)
   // Evidence of a proposed case stays as it was proposed.
   const canAttach = isOpen(investigation) && may('createDocument')
   const fulfil = useApiMutation(
     async () => {
       const text = answer.trim() === '' ? {} : { answer }
-      if (upload === null) return await sendEnd(props, text)
-      return await sendEnd(props, { ...text, document_id: await storeDocument(investigation, upload, name) })
+      if (file === null) return await sendEnd(props, text)
+      const upload = await probity.uploads.create(file, { ...(restriction_id !== null && { restriction_id }) })
+      const document_id = await storeDocument(investigation, upload, file.name.slice(0, MAX_TITLE))
+      return await sendEnd(props, { ...text, document_id })
     },
     {
       invalidates: touchedByEvidence,
@@ -171,21 +175,14 @@ function AnswerDialog(props: EndDialogProps) {
       isOpen
       onClose={props.onClose}
       // With neither the request would be withdrawn.
-      onSubmit={() => (answer.trim() !== '' || upload !== null) && fulfil.run(undefined)}
+      onSubmit={() => (answer.trim() !== '' || file !== null) && fulfil.run(undefined)}
       submit="Store the answer"
       change={fulfil}
     >
-      <ReasonField label="Answer" isFirst isRequired={upload === null} value={answer} onChange={setAnswer} />
+      <ReasonField label="Answer" isFirst isRequired={file === null} value={answer} onChange={setAnswer} />
       {canAttach && (
         <>
-          <FileDrop
-            label="File of the answer"
-            restriction_id={investigation.is_restricted ? investigation.restriction_id : null}
-            upload={upload}
-            extensions={[]}
-            onFile={(file) => setName(file.name.slice(0, 300))}
-            onUploaded={setUpload}
-          />
+          <FileChoice label="File of the answer" file={file} onChange={setFile} />
           <Text size="sm" c="dimmed">
             The file becomes evidence of the case, which the narrative can cite. Further files: Attach, in the evidence.
           </Text>
