@@ -1,6 +1,5 @@
 /** Requests a report, once or on a schedule. The fields come from the schema of the template's parameters. */
-import { Checkbox, Group, Select, Switch, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Select, Switch, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -9,16 +8,10 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
 import { RestrictionSelect } from '#console/ui/restriction/restriction-select.tsx'
-import { firstOfMonth, type Times, TimesFields, toTimes } from '#console/ui/schedule/times-fields.tsx'
-import { TextField } from '#console/ui/text-field.tsx'
-import { Parameter, type ParametersSchema, type ParameterValues } from './report-parameters.tsx'
-import {
-  capabilitiesQuery,
-  type ReportFormat,
-  type ReportTemplate,
-  reportFormats,
-  toReportId,
-} from './report-queries.ts'
+import { toTimes } from '#console/ui/schedule/times-fields.tsx'
+import { FormatsField, MONTHLY, type Repeat, RepeatFields, useAvailableFormats } from './report-fields.tsx'
+import { Parameter, type ParametersSchema, type ParameterValues, toParameters } from './report-parameters.tsx'
+import { type ReportFormat, type ReportTemplate, toReportId } from './report-queries.ts'
 
 interface NewReportProps {
   readonly templates: readonly ReportTemplate[]
@@ -32,9 +25,6 @@ interface NewReportProps {
   readonly onClose: () => void
 }
 
-type Repeat = Times & { readonly name: string }
-const MONTHLY: Repeat = { name: '', ...firstOfMonth }
-
 export function NewReport(props: NewReportProps) {
   const { templates, first, subject_id, investigation_id, isRepeated = false, onClose } = props
   const navigate = useNavigate()
@@ -47,18 +37,13 @@ export function NewReport(props: NewReportProps) {
     ...(investigation_id !== undefined && { investigation_id }),
   })
   const [restriction_id, setRestriction] = useState<string | null>(props.restriction_id ?? null)
-  const { data: capabilities } = useQuery({ ...capabilitiesQuery, throwOnError: false })
-  const isAvailable = (format: ReportFormat) => capabilities?.report_formats.includes(format) ?? true
+  const isAvailable = useAvailableFormats()
   const [formats, setFormats] = useState<ReportFormat[] | null>(null)
   const [repeat, setRepeat] = useState<Repeat | null>(isRepeated ? MONTHLY : null)
   const template = offered.find((one) => one.key === key)
   const { properties = {}, required = [] } = (template?.parameters ?? {}) as ParametersSchema
   const chosen = formats ?? (template?.formats ?? []).filter(isAvailable)
-  const parameters = Object.fromEntries(
-    Object.keys(properties).flatMap((name) =>
-      values[name] === undefined || values[name] === '' ? [] : [[name, values[name]]],
-    ),
-  )
+  const parameters = toParameters(properties, values)
   const request = useApiMutation(
     () =>
       probity.POST('/api/reports', { body: { template: key ?? '', parameters, formats: [...chosen], restriction_id } }),
@@ -131,62 +116,5 @@ export function NewReport(props: NewReportProps) {
         <RepeatFields repeat={repeat} faults={faultsByField(schedule.problem)} onChange={setRepeat} />
       )}
     </FormDialog>
-  )
-}
-
-interface FormatsFieldProps {
-  /** Those of the template. */
-  readonly offered: readonly ReportFormat[]
-  readonly chosen: readonly ReportFormat[]
-  readonly isAvailable: (format: ReportFormat) => boolean
-  readonly onChange: (chosen: ReportFormat[]) => void
-}
-
-function FormatsField({ offered, chosen, isAvailable, onChange }: FormatsFieldProps) {
-  const toggle = (format: ReportFormat, isChosen: boolean) =>
-    onChange(isChosen ? [...chosen, format] : chosen.filter((one) => one !== format))
-  return (
-    <>
-      <Checkbox.Group label="Formats" value={[...chosen]}>
-        <Group gap="md" mt={4}>
-          {reportFormats.map((format) => (
-            <Checkbox
-              key={format}
-              value={format}
-              label={format.toUpperCase()}
-              disabled={!offered.includes(format) || !isAvailable(format)}
-              onChange={(event) => toggle(format, event.currentTarget.checked)}
-            />
-          ))}
-        </Group>
-      </Checkbox.Group>
-      {!isAvailable('pdf') && (
-        <Text size="sm" c="dimmed">
-          PDF is not available: the package that prints it is not installed with this service. HTML can be printed
-          instead.
-        </Text>
-      )}
-    </>
-  )
-}
-
-interface RepeatFieldsProps {
-  readonly repeat: Repeat
-  readonly faults: ReturnType<typeof faultsByField>
-  readonly onChange: (repeat: Repeat) => void
-}
-
-function RepeatFields({ repeat, faults, onChange }: RepeatFieldsProps) {
-  return (
-    <>
-      <TextField
-        label="Name of the schedule"
-        isRequired
-        max={100}
-        value={repeat.name}
-        onChange={(name) => onChange({ ...repeat, name })}
-      />
-      <TimesFields times={repeat} faults={faults} onChange={(change) => onChange({ ...repeat, ...change })} />
-    </>
   )
 }

@@ -1,5 +1,5 @@
 /** The files of a report: hash, download and preview. */
-import { Button, Group, Table, Text } from '@mantine/core'
+import { Box, Button, Group, Table, Text } from '@mantine/core'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { formatSize } from '#console/ui/file-drop.tsx'
@@ -42,20 +42,29 @@ export function ReportFiles({ report, name }: ReportFilesProps) {
         head={[
           { name: 'Format' },
           { name: 'Size', from: 'sm' },
-          { name: 'SHA-256' },
+          { name: 'SHA-256', from: 'sm' },
           { name: 'Actions', isHidden: true },
         ]}
       >
         {files.map(({ format, sha256, size_bytes }) => (
           <Table.Tr key={format}>
-            <Table.Td>{format.toUpperCase()}</Table.Td>
-            <Table.Td visibleFrom="sm">{formatSize(size_bytes)}</Table.Td>
             <Table.Td>
-              <CopyValue value={sha256} name={`the SHA-256 of the ${format.toUpperCase()} file`} />
+              {format.toUpperCase()}
+              {/* The columns that a narrow screen leaves out. */}
+              <Box hiddenFrom="sm">
+                <Text size="xs" c="dimmed">
+                  {formatSize(size_bytes)}
+                </Text>
+                <FileHash format={format} sha256={sha256} />
+              </Box>
+            </Table.Td>
+            <Table.Td visibleFrom="sm">{formatSize(size_bytes)}</Table.Td>
+            <Table.Td visibleFrom="sm">
+              <FileHash format={format} sha256={sha256} />
             </Table.Td>
             <Table.Td>
               {isReadable && (
-                <Group gap="xs" justify="flex-end" wrap="nowrap">
+                <Group gap="xs" justify="flex-end" className="report-acts">
                   {format === 'html' && <PreviewButton report={report} name={name} />}
                   <Button
                     size="xs"
@@ -76,3 +85,7 @@ export function ReportFiles({ report, name }: ReportFilesProps) {
     </Section>
   )
 }
+
+const FileHash = ({ format, sha256 }: Pick<Report['files'][number], 'format' | 'sha256'>) => (
+  <CopyValue value={sha256} name={`the SHA-256 of the ${format.toUpperCase()} file`} />
+)

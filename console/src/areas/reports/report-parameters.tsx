@@ -26,6 +26,14 @@ export interface ParametersSchema {
 export type ParameterValue = string | number
 export type ParameterValues = Readonly<Record<string, ParameterValue>>
 
+/** Those of the template that have a value. */
+export const toParameters = (properties: NonNullable<ParametersSchema['properties']>, values: ParameterValues) =>
+  Object.fromEntries(
+    Object.keys(properties).flatMap((name) =>
+      values[name] === undefined || values[name] === '' ? [] : [[name, values[name]]],
+    ),
+  )
+
 interface ParameterProps {
   readonly name: string
   readonly schema: ParameterSchema

@@ -12,6 +12,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { describeSkip, describeTimes } from '#console/ui/schedule/schedule-texts.ts'
 import { Section } from '#console/ui/section.tsx'
+import { EditSchedule } from './edit-schedule.tsx'
 import { type ReportSchedule, type ReportTemplate, toTemplateTitle } from './report-queries.ts'
 
 interface ReportSchedulesProps {
@@ -52,6 +53,7 @@ export function ReportSchedules({ templates, add }: ReportSchedulesProps) {
             key={schedule.schedule_id}
             schedule={schedule}
             title={toTemplateTitle(templates, schedule.template_key)}
+            template={templates.find(({ key }) => key === schedule.template_key)}
           />
         )}
       />
@@ -59,7 +61,14 @@ export function ReportSchedules({ templates, add }: ReportSchedulesProps) {
   )
 }
 
-function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; readonly title: string }) {
+interface ScheduleRowProps {
+  readonly schedule: ReportSchedule
+  readonly title: string
+  /** Undefined where the service has it no more. */
+  readonly template: ReportTemplate | undefined
+}
+
+function ScheduleRow({ schedule, title, template }: ScheduleRowProps) {
   const { schedule_id, name, paused, next_run_at, last_report_id, last_skipped, revision } = schedule
   const may = usePermission()
   const path = { schedule_id }
@@ -76,6 +85,7 @@ function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; r
     successMessage: 'Schedule removed',
   })
   const [isRemoving, setRemoving] = useState(false)
+  const [isChanging, setChanging] = useState(false)
   return (
     <Table.Tr>
       <Table.Td>
@@ -100,7 +110,12 @@ function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; r
       </Table.Td>
       <Table.Td>
         {may('updateReportSchedule') && (
-          <Group gap="xs" justify="flex-end" wrap="nowrap">
+          <Group gap="xs" justify="flex-end">
+            {template !== undefined && (
+              <Button size="xs" variant="default" aria-label={`Change ${name}`} onClick={() => setChanging(true)}>
+                Change
+              </Button>
+            )}
             <Button
               size="xs"
               variant="default"
@@ -114,6 +129,9 @@ function ScheduleRow({ schedule, title }: { readonly schedule: ReportSchedule; r
               Remove
             </Button>
           </Group>
+        )}
+        {isChanging && template !== undefined && (
+          <EditSchedule {...{ schedule, template }} onClose={() => setChanging(false)} />
         )}
         {isRemoving && (
           <ConfirmDialog

@@ -27,12 +27,18 @@ export function toCron(frequency: Exclude<Frequency, 'other'>, time: string): st
   return `${Number(minute)} ${Number(hour)} ${cronDays[frequency]}`
 }
 
+/** The fields of an expression; one without a common frequency is custom. */
+export function parseCron(cron: string): { readonly frequency: Frequency; readonly time: string } {
+  const [, minute = '', hour = '', rest = ''] = /^(\d{1,2}) (\d{1,2}) (.+)$/.exec(cron.trim()) ?? []
+  const found = Object.entries(cronDays).find(([, text]) => text.toLowerCase() === rest.toLowerCase())
+  if (found === undefined) return { frequency: 'other', time: '06:00' }
+  return { frequency: found[0] as Frequency, time: `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}` }
+}
+
 /** Describes a common expression in words; returns others unchanged. */
 export function describeTimes(cron: string): string {
-  const [, minute = '', hour = '', rest = ''] = /^(\d{1,2}) (\d{1,2}) (.+)$/.exec(cron.trim()) ?? []
-  const frequency = Object.entries(cronDays).find(([, text]) => text.toLowerCase() === rest.toLowerCase())?.[0]
-  if (frequency === undefined) return cron
-  return `${frequencyLabels[frequency as Frequency]} at ${hour.padStart(2, '0')}:${minute.padStart(2, '0')}`
+  const { frequency, time } = parseCron(cron)
+  return frequency === 'other' ? cron : `${frequencyLabels[frequency]} at ${time}`
 }
 
 /** Short reasons why a run was skipped. */
