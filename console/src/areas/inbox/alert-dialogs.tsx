@@ -15,6 +15,7 @@ import { subjectQuery } from '#console/ui/subject-queries.ts'
 import { usePlaybooks } from '#console/ui/work/open-case.tsx'
 import { WorkerSelect } from '#console/ui/work/worker-select.tsx'
 import { type Alert, touched, useAlertSettings } from './alert-queries.ts'
+import { findTriggerPlaybook } from './trigger-playbook.ts'
 
 interface DialogProps {
   readonly alert: Alert
@@ -120,6 +121,9 @@ export function EscalateDialog({ alert, onClose }: DialogProps) {
     throwOnError: false,
   })
   const playbooks = usePlaybooks(subject?.subject_type)
+  const { data: triggers } = useQuery({ ...listContentQuery('investigation-triggers'), enabled: hasCase })
+  const policy = triggers && subject && findTriggerPlaybook(triggers.entries, { ...alert, ...subject })
+  const byPolicy = playbooks.find(({ value }) => value === policy)?.label ?? policy
   const escalate = useApiMutation(
     async () => {
       const { investigation_id } = await probity.POST('/api/alerts/{alert_id}/escalate', {
@@ -162,8 +166,12 @@ export function EscalateDialog({ alert, onClose }: DialogProps) {
       {hasCase && (
         <Select
           label="Playbook"
-          placeholder="What the policy says"
-          description="What is gathered, by when, and how the case may end."
+          placeholder={byPolicy === null ? 'None' : `What the policy says: ${byPolicy ?? '…'}`}
+          description={
+            byPolicy === null
+              ? 'The policy names none for this alert: without one no case is opened.'
+              : 'What is gathered, by when, and how the case may end.'
+          }
           clearable
           data={playbooks}
           value={playbook_key}

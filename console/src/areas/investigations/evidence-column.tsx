@@ -157,7 +157,7 @@ function EvidenceItem(props: EvidenceItemProps) {
             .join(' · ')}
         </Text>
         <TestMark of={item} text={TEST_EVIDENCE_TEXT} />
-        {hasNothing && <Mark text="not found" title="The provider has nothing about the subject." />}
+        {hasNothing && <Mark text="not found" title="The provider answered that it has nothing." />}
         {detached_at !== null && <Mark text="detached" />}
         {erased_at !== null && <Mark text="erased" />}
         {hold !== undefined && <Mark text="held" color="indigo" title={hold.reason} />}

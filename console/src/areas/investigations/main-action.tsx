@@ -106,7 +106,13 @@ function TakeCase({ investigation, isMain }: { readonly investigation: Investiga
   return (
     <>
       <ProblemNote problem={take.problem} />
-      <Button variant={isMain ? 'filled' : 'default'} loading={take.isRunning} onClick={() => take.run(undefined)}>
+      <Button
+        variant={isMain ? 'filled' : 'default'}
+        // A phone has space for one act beside the menu, which offers to assign it.
+        {...(!isMain && { visibleFrom: 'sm' })}
+        loading={take.isRunning}
+        onClick={() => take.run(undefined)}
+      >
         Take the case
       </Button>
     </>

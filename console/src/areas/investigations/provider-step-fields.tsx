@@ -10,7 +10,7 @@ import { toInputFaults } from '#console/ui/provider/manifest.ts'
 import { capabilitiesQuery, type OfferedCapability } from '#console/ui/provider/provider-queries.ts'
 import { subjectQuery } from '#console/ui/subject-queries.ts'
 import type { Investigation } from './investigation-queries.ts'
-import { listKnownInputs, listMissingInputs, toInputSources } from './step-inputs.ts'
+import { listKnownInputs, listMissingInputs, suggestInputs, toInputSources } from './step-inputs.ts'
 import { usePinnedPlaybook } from './use-step-conditions.ts'
 
 interface ProviderStep {
@@ -50,8 +50,9 @@ export function useProviderStep(investigation: Investigation): ProviderStep {
   return {
     ...{ offered, chosen, input, setInput, known },
     choose: (next) => {
+      const found = offered.find((one) => toValue(one) === next)
       setValue(next)
-      setInput({})
+      setInput(found === undefined ? {} : suggestInputs(found.input, known, whole ?? subject))
       setTried(false)
     },
     faults: isTried ? Object.fromEntries(missing.map((name) => [name, WITHOUT_VALUE])) : {},

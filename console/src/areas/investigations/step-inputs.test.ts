@@ -1,6 +1,6 @@
 /** Values of a call of a provider in a step. */
 import { expect, test } from 'vitest'
-import { listKnownInputs, listMissingInputs, toInputSources } from './step-inputs.ts'
+import { listKnownInputs, listMissingInputs, suggestInputs, toInputSources } from './step-inputs.ts'
 
 const playbook = { facts: [{ name: 'residence_country' }, { name: 'layers', default: 1 }, { name: 'register_number' }] }
 const subject = {
@@ -30,6 +30,19 @@ test('a required value that is neither given nor known is missing', () => {
   const known = listKnownInputs(playbook, subject)
   expect(listMissingInputs(schema, {}, known)).toEqual(['register_number', 'is_listed'])
   expect(listMissingInputs(schema, { register_number: 'HRB 1', is_listed: false }, known)).toEqual([])
+})
+
+test('attributes that the playbook does not declare are suggested where they fit', () => {
+  const properties = {
+    residence_country: { type: 'string' },
+    secret: { type: 'string' },
+    layers: { type: 'integer' },
+    number: { type: 'string' },
+  } as const
+  const with_number = { ...subject, attributes: { ...subject.attributes, number: 7 } }
+  expect(suggestInputs({ properties, required: [] }, listKnownInputs(playbook, subject), with_number)).toEqual({
+    secret: 'not declared',
+  })
 })
 
 test('values by hand are named as such', () => {

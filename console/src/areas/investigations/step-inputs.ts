@@ -31,6 +31,19 @@ export function listKnownInputs(playbook: object | undefined, subject: KnownSubj
 export const listMissingInputs = ({ required }: InputSchema, input: CallInput, known: CallInput): readonly string[] =>
   required.filter((name) => !isGiven(input[name]) && !isGiven(known[name]))
 
+const typeNames: Readonly<Record<string, string>> = { integer: 'number' }
+
+/** Attributes of the subject that the playbook does not declare, with which the form begins: whoever adds the step sees and sends them. */
+export function suggestInputs(
+  { properties }: InputSchema,
+  known: CallInput,
+  { attributes = {} }: KnownSubject,
+): CallInput {
+  const fits = (name: string, type: string) => typeof attributes[name] === (typeNames[type] ?? type)
+  const names = Object.entries(properties).flatMap(([name, { type }]) => (fits(name, type) ? [name] : []))
+  return Object.fromEntries(names.filter((name) => !isGiven(known[name])).map((name) => [name, attributes[name]]))
+}
+
 /** As the settings of a step name them. */
 export const toInputSources = (input: CallInput) =>
   Object.fromEntries(Object.entries(input).map(([name, value]) => [name, { value }]))

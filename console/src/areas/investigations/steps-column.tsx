@@ -151,7 +151,7 @@ function StepItem({ step, condition, investigation }: StepItemProps) {
           tried again <RelativeTime at={not_before} />
         </Text>
       )}
-      {isNotFound(step) && <Text size="xs">The provider has nothing about the subject.</Text>}
+      {isNotFound(step) && <Text size="xs">Answer: not found.</Text>}
       {reused_from !== null && (
         <Text size="xs" c="dimmed">
           answer of <RelativeTime at={reused_from} /> used
