@@ -1,9 +1,9 @@
 /** `verify pack FILE`: checks the archive of a closed investigation offline, with only the file and the public key the reader has. */
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import fs from 'node:fs'
 import { findSignatureFaults, type SignedManifest } from '#kernel/audit/signed-manifest.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
-import { hashSealedFile, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
+import { DOCUMENTS_FILE, hashSealedFile, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import type { Command } from './command.ts'
 import { assertFileExists, readPublicKey } from './verify.ts'
@@ -14,12 +14,15 @@ export const verifyPack: Command = {
   about: `
 FILE is the download of GET /api/investigations/{investigation_id}/pack. With --key, seal and manifest must be signed by that public
 key or by the one it named as its successor (GET /api/audit/checkpoints shows it; keep it outside); without it the archive can only be
-shown to be consistent in itself. Exit code 0 when genuine, 1 when not, 2 when there is no such file.
+shown to be consistent in itself. With --document it says which evidence a file is: its SHA-256 is compared with those of
+documents.json. Exit code 0 when genuine, 1 when not, or where a file is no evidence of the case, 2 when there is no such file.
 
-Example:
-  npx probity verify pack INV-7C4K-Q2MD.zip --key PUBLIC_KEY`,
+Examples:
+  npx probity verify pack INV-7C4K-Q2MD.zip --key PUBLIC_KEY
+  npx probity verify pack INV-7C4K-Q2MD.zip --key PUBLIC_KEY --document passport.pdf`,
   options: {
     key: { type: 'string', value: 'PUBLIC_KEY', about: 'the public key you hold' },
+    document: { type: 'string', multiple: true, value: 'FILE', about: 'a file you have: which evidence is it?' },
     json: { type: 'boolean', about: 'print the report as JSON' },
   },
   positionals: ['FILE'],
@@ -27,9 +30,14 @@ Example:
     const [file] = args.positionals as [string]
     const key = readPublicKey(args)
     assertFileExists(file)
-    const report = await examinePack(fs.readFileSync(file), key)
+    const given = args.list('document')
+    for (const one of given) assertFileExists(one)
+    const { named, ...report } = await examinePack(fs.readFileSync(file), key)
     const genuine = report.faults.length === 0
-    if (args.flag('json')) terminal.out(JSON.stringify({ genuine, ...report }, null, 2))
+    // An archive that is not genuine says nothing about a file.
+    const documents = genuine ? await Promise.all(given.map((one) => matchDocument(one, named))) : []
+    if (args.flag('json'))
+      terminal.out(JSON.stringify({ genuine, ...report, ...(given.length > 0 && { documents }) }, null, 2))
     else if (genuine) {
       const held = key === undefined ? ' (taken from the file itself; compare it with one you hold)' : ''
       const { changed } = report
@@ -42,18 +50,58 @@ Example:
       if (report.is_test) terminal.out('  TEST: evidence of it was not given by a live provider')
       for (const limit of report.limits) terminal.out(`  ${limit}`)
       terminal.out(`  ${report.files} files, ${report.evidence} evidence items`)
+      for (const match of documents) for (const line of describeMatch(match, named)) terminal.out(line)
     } else {
       terminal.out('NOT GENUINE: do not rely on what this archive says.')
       for (const fault of report.faults) terminal.out(`  ${fault}`)
     }
-    return genuine ? 0 : 1
+    return genuine && documents.every(({ evidence }) => evidence.length > 0) ? 0 : 1
   },
 }
 
 /** With the id, which is what was sealed. */
-const nameIn = ({ people }: PackReport, actor: string | null): string => {
+const nameIn = ({ people }: Pick<PackReport, 'people'>, actor: string | null): string => {
   const name = people[actor ?? '']
   return typeof name === 'string' ? `${name} (${actor})` : `${actor}`
+}
+
+export interface NamedDocument {
+  /** E1, E2 in the order in which they were attached, as pages and reports of the case number them. */
+  readonly no: string
+  readonly evidence_id: string
+  readonly title: string | null
+  readonly sha256: string
+  readonly size_bytes: number
+}
+
+interface DocumentMatch {
+  readonly file: string
+  readonly sha256: string
+  readonly evidence: readonly Pick<NamedDocument, 'no' | 'evidence_id' | 'title'>[]
+}
+
+/** Files may be as large as the service takes documents, so they are not read as a whole. */
+async function matchDocument(file: string, named: readonly NamedDocument[] | null): Promise<DocumentMatch> {
+  const digest = createHash('sha256')
+  for await (const bytes of fs.createReadStream(file)) digest.update(bytes as Buffer)
+  const found = digest.digest('hex')
+  const evidence = (named ?? []).filter((document) => document.sha256 === found)
+  return { file, sha256: found, evidence: evidence.map(({ no, evidence_id, title }) => ({ no, evidence_id, title })) }
+}
+
+function describeMatch({ file, sha256: found, evidence }: DocumentMatch, named: readonly NamedDocument[] | null) {
+  if (named === null)
+    return [
+      `NOT COMPARED: ${file}: the archive is of an earlier release and has no hashes of files. Ask for a new one.`,
+    ]
+  if (evidence.length === 0)
+    return [
+      `NO EVIDENCE: ${file} has the SHA-256 ${found}, which none of the ${named.length} files of this archive has.`,
+    ]
+  return evidence.map(
+    ({ no, evidence_id, title }) =>
+      `${file} is ${no}, ${title === null ? 'without a title' : `“${title}”`} (${evidence_id}), SHA-256 ${found}.`,
+  )
 }
 
 type Json = Readonly<Record<string, unknown>>
@@ -102,6 +150,8 @@ export interface PackReport {
   readonly key_id: string | null
   readonly files: number
   readonly evidence: number
+  /** Files that the evidence names; null in archives of earlier releases. */
+  readonly named: readonly NamedDocument[] | null
 }
 
 const sha256 = (bytes: Buffer | string): string => hash('sha256', bytes, 'hex')
@@ -187,7 +237,24 @@ export async function examinePack(bytes: Buffer, key?: string): Promise<PackRepo
     key_id: seal?.key_id ?? null,
     files: files.size,
     evidence: seal?.evidence?.length ?? 0,
+    named: seal ? listNamedDocuments(files) : null,
   }
+}
+
+function listNamedDocuments(files: ReadonlyMap<string, Buffer>): NamedDocument[] | null {
+  if (!files.has(DOCUMENTS_FILE)) return null
+  const items = readList(files, 'evidence.json')
+  return readList(files, DOCUMENTS_FILE).map(({ evidence_id, sha256: hashed, size_bytes }) => {
+    const place = items.findIndex((item) => item['evidence_id'] === evidence_id)
+    const title = items[place]?.['title']
+    return {
+      no: place < 0 ? '–' : `E${place + 1}`,
+      evidence_id: String(evidence_id),
+      title: typeof title === 'string' ? title : null,
+      sha256: String(hashed),
+      size_bytes: Number(size_bytes),
+    }
+  })
 }
 
 function findPackFaults(

@@ -13,6 +13,7 @@ import { processDocumentJob } from './processing-job.ts'
 import { documentRoutes } from './routes.ts'
 
 export * as evidenceStore from './evidence/index.ts'
+export { listDocumentFiles } from './queries.ts'
 
 export const documents: Module = {
   name: 'documents',

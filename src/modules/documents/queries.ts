@@ -67,6 +67,19 @@ export const findDocument = (tx: Tx, document_id: string) =>
     document_id,
   ])
 
+export type DocumentFileRow = Pick<
+  DocumentRow,
+  'document_id' | 'media_type' | 'size_bytes' | 'sha256' | 'encrypted_sha256' | 'state'
+>
+
+/** Which files these documents are, as far as the transaction sees them. */
+export const listDocumentFiles = (tx: Tx, ids: readonly string[]) =>
+  tx.query<DocumentFileRow>(
+    `select document_id, media_type, size_bytes, sha256, encrypted_sha256, state from app.document
+      where tenant_id = $1 and document_id = any ($2::uuid[]) order by document_id`,
+    [tx.tenant_id, ids],
+  )
+
 /** In force or not. */
 export const findRestrictionId = async (tx: Tx, document_id: string): Promise<string | null> =>
   (

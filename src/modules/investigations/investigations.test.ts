@@ -1,8 +1,12 @@
 /** Investigations over the API: opening and joining, who closes, narrative, tasks, merging and access. */
 import { hash } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { examinePack } from '#app/cli/verify-pack.ts'
+import { main } from '#app/main.ts'
 import { type SignedManifest, signManifest } from '#kernel/audit/signed-manifest.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { fullScope, requestScope } from '#kernel/database/scope.ts'
@@ -11,13 +15,17 @@ import { PACK_FORMAT, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts
 import { SYSTEM_TENANT, uuidv7 } from '#kernel/uuid.ts'
 import { toJsonFile, zipFiles } from '#kernel/zip-files.ts'
 import { escalateByPolicy, raiseAlert } from '#modules/alerts/index.ts'
+import { newUpload } from '#modules/documents/fixtures.ts'
+import { createReportFormat } from '#modules/reports/report-format.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 import { countGathering } from './gathering/queries.ts'
 import { chooseTrigger, escalates } from './opening/triggers.ts'
+import { arrangeReport } from './report/arrange-case.ts'
 import { collectCase } from './report/collect-case.ts'
+import { describeEvidenceContent } from './report/evidence-content.ts'
 
 let w: JobTestApp
 
@@ -327,6 +335,16 @@ describe('without a person', () => {
   })
 })
 
+/** About the subject of the case, and attached to it. */
+async function attachDocument(t: ExampleTenant, investigation_id: string, title: string, content: string) {
+  const { subject } = await t.make(`GET /investigations/${investigation_id}`)
+  const upload_id = await newUpload(t, 'a.txt', content)
+  const stored = { upload_id, title, subject_id: subject.subject_id }
+  const { document_id } = await t.make('POST /documents', { body: stored })
+  const named = { owner_kind: 'investigation', owner_id: investigation_id, kind: 'document', object_id: document_id }
+  return (await t.make('POST /evidence', { body: { ...named, title } })).evidence_id as string
+}
+
 describe('the way to an outcome', () => {
   test('lists every guard, takes two people, seals, and opens again under the next number', async () => {
     const { t, analyst, officer, second, send, open, read } = await createTeam()
@@ -354,6 +372,7 @@ describe('the way to an outcome', () => {
       ...reference,
     })
     expect(item.status).toBe(201)
+    const passport = await attachDocument(t, investigation_id, 'Passport', 'Passport of Ada Lovelace')
     const write = (cites: string[]) =>
       send(analyst, `PUT ${at}/narrative`, { paragraphs: [{ kind: 'fact', text: 'Registered in 2020.', cites }] })
     expect((await write([])).json.findings).toMatchObject([
@@ -434,12 +453,32 @@ describe('the way to an outcome', () => {
       seal_no: 1,
       outcome: 'INV_NO_SUSPICION',
       closed_by: second.principal,
-      evidence: 1,
+      evidence: 2,
     })
+    expect(report.named).toEqual([expect.objectContaining({ no: 'E2', evidence_id: passport, title: 'Passport' })])
     const content = ['playbook', 'steps', 'tasks', 'information-requests', 'evidence', 'timeline', 'closing']
     for (const name of [...content.map((each) => `${each}.json`), 'seal.json', 'narrative.json', 'manifest.json'])
       expect((await examinePack(await alterFile(pack.bytes, name), key)).faults).not.toEqual([])
     expect((await examinePack(pack.bytes, 'A'.repeat(43))).faults).toHaveLength(2)
+    // Somebody who has a file learns which evidence it is.
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'probity-pack-'))
+    const save = (name: string, bytes: Buffer | string) => {
+      fs.writeFileSync(path.join(folder, name), bytes)
+      return path.join(folder, name)
+    }
+    const verify = async (archive: Buffer, document: string) => {
+      const out: string[] = []
+      const terminal = { out: (line: string) => void out.push(line), note: (line: string) => void out.push(line) }
+      const words = ['verify', 'pack', save('pack.zip', archive), '--document', save('a.txt', document)]
+      return { code: await main(words, {}, terminal), out: out.join('\n') }
+    }
+    const matched = await verify(pack.bytes, 'Passport of Ada Lovelace')
+    expect([matched.code, matched.out]).toEqual([0, expect.stringContaining(`is E2, “Passport” (${passport})`)])
+    const unknown = await verify(pack.bytes, 'Passport of somebody')
+    expect([unknown.code, unknown.out]).toEqual([1, expect.stringMatching(/\nNO EVIDENCE: /)])
+    const untrue = await verify(await alterFile(pack.bytes, 'documents.json'), 'Passport of Ada Lovelace')
+    expect([untrue.code, untrue.out]).toEqual([1, expect.not.stringContaining('E2')])
+    fs.rmSync(folder, { recursive: true })
     // The first place of a name is the local header of the file, which some programs show.
     const renamed = Buffer.from(pack.bytes)
     renamed.write('tosks.json', renamed.indexOf('tasks.json'))
@@ -476,6 +515,21 @@ describe('the way to an outcome', () => {
         ({ clock_key }: { clock_key: string }) => clock_key === 'first-action-2',
       )
     expect((await findSecondClock()).state).toBe('running')
+
+    // A reader of the report learns on its first lines that it was closed, and what became of that.
+    const collected = await w.kernel.transactions.read(fullScope(t.tenant_id, 'job:test'), (tx) =>
+      collectCase(w.kernel, tx, investigation_id),
+    )
+    const format = createReportFormat('en-GB', 'UTC')
+    const { blocks } = arrangeReport(collected, format)
+    expect(blocks[0]).toMatchObject({
+      title: 'Closed, sealed and opened again',
+      text: expect.stringMatching(
+        /^Closed .+ by .+, proposed by .+, with the outcome No suspicion \(INV_NO_SUSPICION\); sealed as number 1\. Opened again .+ by .+ because: “New payments”\./,
+      ),
+    })
+    const said = describeEvidenceContent('document', collected.contents[passport], format)
+    expect(said).toBe('Document, text/plain, 24 bytes, stored')
 
     // What was sealed is shown as it was, and said to have changed; the same where somebody altered rows behind the service.
     const { task_id } = (await send(analyst, `GET ${at}/tasks`)).json.items[0]

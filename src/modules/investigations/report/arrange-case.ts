@@ -1,7 +1,9 @@
 /** The report of a case as a document: what was decided and by whom, what it rests on, and how to check it. */
 import { toName } from '#kernel/auth/actor-names.ts'
 import type { ReportBlock, ReportDocument, ReportFormat, ReportSection } from '#kernel/report-template.ts'
+import { describeState, describeTest, numberEvidence } from './case-state.ts'
 import { type CollectedCase, MOST_EVENTS } from './collect-case.ts'
+import { describeEvidenceContent, EVIDENCE_HASHES } from './evidence-content.ts'
 import { writeParagraph } from './paragraph-text.ts'
 
 type Step = CollectedCase['steps'][number]
@@ -10,52 +12,6 @@ type TimelineEntry = CollectedCase['timeline'][number]
 const toWords = (code: string): string => code.replaceAll('_', ' ')
 const toSentence = (code: string): string => toWords(code).replace(/^./, (first) => first.toUpperCase())
 const shorten = (content_hash: string): string => `${content_hash.slice(0, 12)}…`
-
-/** E1, E2 in the order in which they were attached, as the pages of the case number them. */
-function numberEvidence({ evidence }: CollectedCase): (evidence_id: string) => string {
-  const places = new Map(evidence.map(({ evidence_id }, place) => [evidence_id, `E${place + 1}`]))
-  return (evidence_id) => places.get(evidence_id) ?? 'evidence that is not attached'
-}
-
-function describeState({ investigation, outcome, names }: CollectedCase, format: ReportFormat): ReportBlock {
-  const { state, proposal, closed_by, closed_at } = investigation
-  const proposed = proposal
-    ? `Proposed by ${toName(names, proposal.proposed_by)}, ${format.instant(proposal.proposed_at)}.`
-    : ''
-  const title = outcome ? `${outcome.title} (${outcome.code})` : toSentence(state)
-  if (state === 'closed')
-    return {
-      kind: 'callout',
-      tone: 'neutral',
-      title: `Closed: ${title}`,
-      text: `${proposed} Closed by ${toName(names, closed_by)}, ${format.instant(closed_at)}. ${outcome?.text ?? ''}`.trim(),
-    }
-  if (state === 'proposed')
-    return { kind: 'callout', tone: 'warning', title: `Proposed: ${title}`, text: `${proposed} Not closed yet.` }
-  return { kind: 'callout', tone: 'warning', title: toSentence(state), text: stateTexts[state] }
-}
-
-/** A reader must not take what a recorded answer says for what a provider found. */
-function describeTest(data: CollectedCase): ReportBlock[] {
-  if (!data.investigation.is_test) return []
-  const getEvidenceName = numberEvidence(data)
-  const items = data.evidence.filter((item) => item.is_test && item.detached_at === null)
-  const cited = items.map(({ evidence_id }) => getEvidenceName(evidence_id)).join(', ')
-  return [
-    {
-      kind: 'callout',
-      tone: 'warning',
-      title: 'Test',
-      text: `No live provider gave ${cited === '' ? 'some of the evidence' : `the answers of ${cited}`}: they were recorded, examples, or of a test system. The outcome rests on a test.`,
-    },
-  ]
-}
-
-const stateTexts = {
-  open: 'The investigation is open; nothing is decided.',
-  merged: 'Another investigation goes on with it.',
-  ended: 'Its subject was erased; it has no outcome.',
-} as const
 
 const originTexts: Readonly<Record<CollectedCase['investigation']['origin'], string>> = {
   request: 'on request',
@@ -164,16 +120,16 @@ function arrangeEvidence(data: CollectedCase, format: ReportFormat): ReportSecti
         columns: [
           { title: 'No.', width: 0, style: 'strong' },
           { title: 'What', width: 4 },
-          { title: 'Kind', width: 2 },
-          { title: 'Source', width: 5 },
+          { title: 'What it is and says', width: 7 },
+          { title: 'Source', width: 4 },
           { title: 'Obtained', width: 0 },
           { title: 'Attached by', width: 2 },
-          { title: 'Hash', width: 0, style: 'code' },
+          { title: 'Hash, cut', width: 0, style: 'code' },
         ],
         rows: data.evidence.map((item) => [
           getEvidenceName(item.evidence_id),
           `${item.title ?? 'Erased'}${item.is_test ? ' (test)' : ''}${item.detached_at === null ? '' : ` (detached: ${item.detach_reason ?? ''})`}`,
-          toWords(item.kind),
+          describeEvidenceContent(item.kind, data.contents[item.evidence_id], format),
           [item.source, item.reference].filter((part) => part !== null).join(', ') || '–',
           format.day(item.obtained_at),
           toName(data.names, item.added_by),
@@ -183,7 +139,7 @@ function arrangeEvidence(data: CollectedCase, format: ReportFormat): ReportSecti
       },
       {
         kind: 'note',
-        text: 'Hashes of evidence are keyed: they show that an object is unchanged, and say nothing about its content. The archive of the case has them in full.',
+        text: `${EVIDENCE_HASHES} The archive has all hashes in full, and no documents or answers of providers: those stay in the service.`,
       },
     ],
   }
@@ -206,6 +162,9 @@ function describeResult(step: Step, data: CollectedCase, format: ReportFormat): 
   if (step.cost) parts.push(`cost ${step.cost.amount} ${step.cost.currency}`)
   if (step.waiver) parts.push(`waived by ${toName(data.names, step.waiver.waived_by)}: ${step.waiver.reason}`)
   if (step.problem) parts.push(step.problem.detail ?? step.problem.code)
+  const condition = data.playbook.conditions[step.step_key]
+  if (step.state === 'skipped' && !step.problem && condition !== undefined)
+    parts.push(`Left out: needed only if ${condition}.`)
   return parts.join('; ') || '–'
 }
 

@@ -7,10 +7,12 @@ import { listCaseEvidence, readParagraphs, showParagraphs } from '../narrative/n
 import { findNarrative } from '../narrative/queries.ts'
 import { findInvestigation, type InvestigationRow } from '../queries.ts'
 import { listSeals } from '../seal/queries.ts'
+import { readClosings } from './case-closings.ts'
+import { readEvidenceContents } from './evidence-content.ts'
 import { loadReasonTitles } from './outcome-titles.ts'
 import { listActNotes, listEvidenceRestrictions } from './queries.ts'
 
-type FindingsKernel = Capabilities<'caches' | 'encryption'>
+type FindingsKernel = Capabilities<'caches' | 'encryption' | 'integrity'>
 
 /** Gone with the person whom the case is about. */
 async function readSealedNarrative(
@@ -49,6 +51,7 @@ export async function collectCaseFindings(kernel: FindingsKernel, tx: Tx, invest
   const [seal] = row.state === 'closed' ? await listSeals(tx, investigation_id) : []
   const sealed_version = (seal?.manifest['narrative'] as { version: number } | null | undefined)?.version ?? null
   const evidence = await listCaseEvidence(tx, investigation_id)
+  const contents = await readEvidenceContents(kernel, tx, { evidence, subject_id: row.subject_id })
   const code = row.outcome ?? row.proposed_outcome
   return {
     investigation_id,
@@ -62,6 +65,7 @@ export async function collectCaseFindings(kernel: FindingsKernel, tx: Tx, invest
     proposed_at: row.proposed_at,
     closed_by: row.closed_by,
     closed_at: row.closed_at,
+    closings: await readClosings(kernel, tx, row),
     seal: seal ? { seal_no: seal.seal_no, manifest_hash: seal.manifest_hash, key_id: seal.key_id } : null,
     narrative: await readSealedNarrative(kernel, tx, row, { version: sealed_version, evidence }),
     ...(row.state === 'closed' || row.state === 'proposed'
@@ -79,6 +83,7 @@ export async function collectCaseFindings(kernel: FindingsKernel, tx: Tx, invest
       added_by: item.added_by,
       is_detached: item.detached_at !== null,
       is_test: item.is_test,
+      content: contents[item.evidence_id] ?? null,
     })),
     restrictions: [row.restriction_id, ...(await listEvidenceRestrictions(tx, investigation_id))],
   }

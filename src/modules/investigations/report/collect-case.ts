@@ -13,8 +13,11 @@ import { findInvestigation, type InvestigationRow, listCaseSubjects, listSteps, 
 import { listSeals } from '../seal/queries.ts'
 import { listRequests, listTasks } from '../tasks/queries.ts'
 import { toStep, toSummary } from '../view.ts'
+import { listClosingActors, readClosings } from './case-closings.ts'
+import { readEvidenceContents } from './evidence-content.ts'
 import type { ReasonTitle } from './outcome-titles.ts'
 import { listReportedAlerts } from './queries.ts'
+import { describeConditions } from './step-conditions.ts'
 
 /** The newest; the report says where there are more, and the archive has them. */
 export const MOST_EVENTS = 500
@@ -72,7 +75,9 @@ async function readNarrative(
 export async function collectCase(kernel: CollectCapabilities, tx: Tx, investigation_id: string) {
   const row = await getCase(tx, investigation_id)
   const { content: playbook } = await loadPinned({ kernel, tx }, row)
-  const [newest] = await listSeals(tx, investigation_id)
+  const conditions = describeConditions(playbook)
+  const seals = await listSeals(tx, investigation_id)
+  const [newest] = seals
   const seal = newest && {
     seal_no: newest.seal_no,
     manifest_hash: newest.manifest_hash,
@@ -100,7 +105,10 @@ export async function collectCase(kernel: CollectCapabilities, tx: Tx, investiga
   const reason_titles = Object.fromEntries(
     (reasons?.entries ?? []).flatMap((one) => (used.has(one.code) ? [[one.code, one.title]] : [])),
   )
+  const closings = await readClosings(kernel, tx, row, seals)
+  const contents = await readEvidenceContents(kernel, tx, { evidence, subject_id: row.subject_id })
   const names = await nameActors(tx, [
+    ...listClosingActors(closings),
     ...[row.created_by, row.assignee, row.proposed_by, row.closed_by, seal?.sealed_by ?? null],
     ...tasks.flatMap(({ assignee, ended_by }) => [assignee, ended_by]),
     ...requests.flatMap(({ asked_by, ended_by }) => [asked_by, ended_by]),
@@ -113,10 +121,12 @@ export async function collectCase(kernel: CollectCapabilities, tx: Tx, investiga
   ])
   return {
     investigation: { ...toSummary(row), origin_reference: row.origin_reference },
-    playbook: { title: playbook.title },
+    playbook: { title: playbook.title, conditions },
     outcome:
       code === null ? null : (reasons?.entries.find((one) => one.code === code) ?? { code, title: code, text: '' }),
     seal: seal ?? null,
+    closings,
+    contents,
     reason_titles,
     ...{ steps, tasks, requests, evidence, alerts, subjects, narrative, timeline, decisions, names },
   }

@@ -18,7 +18,7 @@ function listVersions({ decisions }: CollectedCase): ListVersion[] {
 
 export const investigationReport = declareTemplate<{ readonly investigation_id: string }, CollectedCase>({
   key: 'investigation-pack',
-  version: 4,
+  version: 5,
   title: 'Investigation',
   description:
     'What was decided and by whom, the narrative with its evidence, what was gathered and done, and how to verify the seal. It belongs to the restriction of its investigation, so only people who may see the case see the report.',
@@ -35,8 +35,9 @@ export const investigationReport = declareTemplate<{ readonly investigation_id: 
     const { restriction_id } = data.investigation
     return {
       data,
-      decisions: data.decisions.map(({ evaluation_id, receipt }) => ({
+      decisions: data.decisions.map(({ evaluation_id, document_hash, receipt }) => ({
         evaluation_id,
+        document_sha256: document_hash,
         receipt_id: receipt.receipt_id,
         receipt_sha256: receipt.manifest_hash,
       })),

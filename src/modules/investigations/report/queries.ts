@@ -26,17 +26,20 @@ export const listReportedAlerts = (tx: Tx, investigation_id: string) =>
 
 export interface ActNoteRow {
   readonly kind: string
+  readonly recorded_at: string
+  readonly recorded_by: string
   readonly note_id: string | null
   readonly note: Buffer | null
 }
 
-/** What was written with proposals and closings, oldest first. */
+/** Proposals, closings and reopenings with what was written with them, oldest first. */
 export const listActNotes = (tx: Tx, investigation_id: string) =>
   tx.query<ActNoteRow>(
-    `select e.kind, n.note_id, n.content as note
+    `select e.kind, e.recorded_at, e.recorded_by, n.note_id, n.content as note
        from app.investigation_event e
-       join app.investigation_note n on n.tenant_id = e.tenant_id and n.investigation_id = e.investigation_id and n.revision = e.revision
-      where e.tenant_id = $1 and e.investigation_id = $2 and e.kind in ('proposed', 'closed') order by e.recorded_at, e.event_id`,
+       left join app.investigation_note n on n.tenant_id = e.tenant_id and n.investigation_id = e.investigation_id and n.revision = e.revision
+      where e.tenant_id = $1 and e.investigation_id = $2 and e.kind in ('proposed', 'closed', 'reopened')
+      order by e.recorded_at, e.event_id`,
     [tx.tenant_id, investigation_id],
   )
 

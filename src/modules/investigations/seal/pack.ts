@@ -4,9 +4,10 @@ import { signManifest } from '#kernel/audit/signed-manifest.ts'
 import { nameActors } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { PACK_FORMAT } from '#kernel/pack-formats.ts'
+import { DOCUMENTS_FILE, PACK_FORMAT } from '#kernel/pack-formats.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { type PackFile, toJsonFile, toTextFile, zipFiles } from '#kernel/zip-files.ts'
+import { listDocumentFiles } from '#modules/documents/index.ts'
 import { readParagraphs } from '../narrative/narrative.ts'
 import { findNarrative } from '../narrative/queries.ts'
 import type { InvestigationRow } from '../queries.ts'
@@ -36,7 +37,7 @@ export async function createPack(kernel: PackKernel, tx: Tx, row: InvestigationR
     ...content,
     ...(await readNarrativeFile(kernel, tx, row, seal)),
   ]
-  if (stated.shows !== 'erased') files.push(await readPeopleFile(tx, files))
+  if (stated.shows !== 'erased') files.push(await readDocumentsFile(tx, seal), await readPeopleFile(tx, files))
   const contents = files.map(({ name, bytes }) => ({
     name,
     size_bytes: bytes.length,
@@ -65,6 +66,31 @@ async function readContent(kernel: PackKernel, tx: Tx, row: InvestigationRow, se
     salt: sealed.salt,
     files: [...sealed.files, toJsonFile('since-seal.json', later)],
   }
+}
+
+interface SealedItem {
+  readonly evidence_id: string
+  readonly kind: string
+  readonly object_id: string
+  readonly content_hash: string
+}
+
+/**
+ * Which files the sealed documents are, so that somebody who has one can tell which evidence it is. It is made anew for each archive:
+ * the seal keeps no hash of plain bytes, which has to end with the document.
+ */
+async function readDocumentsFile(tx: Tx, { manifest }: SealRow): Promise<PackFile> {
+  const sealed = (manifest['evidence'] as SealedItem[]).filter(({ kind }) => kind === 'document')
+  const ids = sealed.map(({ object_id }) => object_id)
+  const files = new Map((await listDocumentFiles(tx, ids)).map((file) => [file.document_id, file]))
+  const documents = sealed.flatMap(({ evidence_id, object_id, content_hash }) => {
+    const file = files.get(object_id)
+    // The sealed hash is of the encrypted bytes: another one is of other bytes.
+    if (!file || file.sha256 === null || file.encrypted_sha256 !== content_hash) return []
+    const { document_id, media_type, size_bytes, sha256 } = file
+    return [{ evidence_id, document_id, media_type, size_bytes, sha256 }]
+  })
+  return toJsonFile(DOCUMENTS_FILE, documents)
 }
 
 /** Who the ids of people and keys in the files are. */
@@ -101,10 +127,16 @@ steps.json, tasks.json,
 information-requests.json,
 evidence.json              what was gathered and done; evidence names objects with the hash of their content
 timeline.json              who did what and when, with what they wrote, up to the seal
+documents.json             SHA-256, type and size of each file that the evidence names, while the service has it; it is not sealed
 since-seal.json            what happened afterwards; it is not sealed
 investigation.json         the case as it is now; it is not sealed
 people.json                names of the people and keys in the other files, as they are called now; it is not sealed
 manifest.json              every file with its SHA-256, and whether the case has changed since the seal, signed when the archive was made
+
+What it does not hold: the documents themselves, the answers of providers and the decisions. An archive that has left the service
+cannot be erased, so they stay there, and people with access read them there: each reading is recorded. The report of the case says
+what each item of evidence is and says. Hashes in evidence.json are keyed, salted or of encrypted bytes, so they cannot be compared
+with a file; those in documents.json can.
 
 What was sealed is shown as it was, also where the case was opened again. An archive of a seal of the first format
 (probity-investigation-seal/1) has no closing.json and no since-seal.json, and shows the case as it is now. After an erasure only
@@ -113,7 +145,8 @@ the ids and hashes of the seal are left.
 How to verify it
 
   npx probity verify pack FILE.zip --key PUBLIC_KEY
+  npx probity verify pack FILE.zip --key PUBLIC_KEY --document PASSPORT.pdf
 
 needs no server and no database. It checks both signatures, every file against manifest.json and against the seal, that what was
-closed is what was proposed, and says where the case has changed since. The public key is shown by GET /api/audit/checkpoints.
+closed is what was proposed, and says where the case has changed since; with --document also which evidence a file is. The public key is shown by GET /api/audit/checkpoints.
 `

@@ -52,8 +52,9 @@ export const sealRoutes = [
 
   tenantRoute('GET /investigations/:investigation_id/pack', {
     id: 'getInvestigationPack',
-    summary: 'Everything of a sealed investigation in one archive for an examiner',
-    description: 'A zip archive that `probity verify pack` checks offline, named after the reference of the case.',
+    summary: 'What was sealed of an investigation, in one archive for an examiner',
+    description:
+      'A zip archive, named after the reference of the case, that `probity verify pack` checks offline: seal, narrative, playbook, steps, tasks, requests for information, timeline, who closed it and why, and the list of the evidence with its sources and hashes. It does not hold the documents, answers of providers and decisions that the evidence names: an archive that has left the service cannot be erased. `documents.json` has the SHA-256 of each file, so that `--document` of the command says which evidence a file is.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
     uses: ['auditKeys', 'caches', 'encryption'],
