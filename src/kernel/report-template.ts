@@ -91,9 +91,11 @@ export interface ListVersion {
   readonly content_hash: string
 }
 
-/** A decision that the content rests on, and the hash of the versions that it was made on. */
+/** A decision that the content rests on, with its own hash and that of the versions that it was made on. */
 export interface CitedDecision {
   readonly evaluation_id: string
+  /** Of the decision document, which is salted. Reports of earlier releases have none. */
+  readonly document_sha256?: string
   readonly receipt_id: string
   readonly receipt_sha256: string
 }

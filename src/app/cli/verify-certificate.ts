@@ -31,8 +31,10 @@ Example:
     const faults = findCertificateFaults(certificate, key)
     const genuine = faults.length === 0
     if (args.flag('json')) {
-      const { evaluation_id, tenant_id, subject_id, decided_at, document_hash, key_id, document } = certificate
-      const facts = { evaluation_id, tenant_id, subject_id, decided_at, document_hash, key_id, document }
+      const { evaluation_id, tenant_id, subject_id, decided_at, document_hash, receipt_id, receipt_hash } = certificate
+      const { key_id, document } = certificate
+      const hashes = { document_hash, receipt_id, receipt_hash }
+      const facts = { evaluation_id, tenant_id, subject_id, decided_at, ...hashes, key_id, document }
       terminal.out(JSON.stringify({ genuine, faults, ...facts }, null, 2))
     } else if (genuine) {
       const held = key === undefined ? ' (taken from the file itself; compare it with one you hold)' : ''
@@ -90,7 +92,8 @@ function formatDecision(certificate: Certificate): string[] {
     ...plugins.map(
       ({ plugin_key, ...plugin }) => `Plugin ${plugin_key} version ${plugin.version} scored ${plugin.factor}`,
     ),
-    `Document hash ${certificate.document_hash}`,
+    `SHA-256 of the decision document ${certificate.document_hash}: identifies this decision`,
+    `SHA-256 of the receipt ${certificate.receipt_hash}: identifies the versions it was made on (receipt ${certificate.receipt_id})`,
     `Document format ${format}`,
   ]
 }

@@ -61,7 +61,9 @@ describe('a certificate', () => {
     expect(out.split('\n')[0]).toBe(`Genuine: signed by key ${w.kernel.auditKeys.key_id}.`)
     expect(out).toContain(`matrix ${policy.matrix_key}, version 1: high, 5500 basis points`)
     expect(out).toContain(`Subject ${made.subject_id}`)
-    expect(out).toContain(`Document hash ${made.document_hash}`)
+    // As reports print them.
+    expect(out).toContain(`SHA-256 of the decision document ${made.document_hash}: `)
+    expect(out).toContain(`SHA-256 of the receipt ${made.receipt.manifest_hash}: `)
     expect(out).toContain(`${policy.country_list} version 1`)
     expect(code).toBe(0)
     const alone = await verify(certificate)

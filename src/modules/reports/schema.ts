@@ -139,8 +139,11 @@ const manifestMembers = {
     listOf(
       closed({
         evaluation_id: Id(),
+        document_sha256: Type.Optional(
+          Sha256('Of the decision document, as its certificate has it. Reports of earlier releases have none.'),
+        ),
         receipt_id: Id(),
-        receipt_sha256: Sha256('Of the versions that it was made on.'),
+        receipt_sha256: Sha256('Of the versions that it was made on: decisions on the same versions have the same.'),
       }),
       10_000,
       {

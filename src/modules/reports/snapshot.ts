@@ -7,7 +7,7 @@ import type { Printing } from '#kernel/typesetting/printing.ts'
 import type { ReportFormatName } from './model.ts'
 
 /** Increases when the code would make other bytes of the same snapshot; layout and stylesheet have their own hash. */
-export const RENDERER_VERSION = 4
+export const RENDERER_VERSION = 5
 
 export interface Snapshot {
   readonly format: 'probity-report/1'

@@ -1,7 +1,7 @@
 /** Resolution: which version is in force at a valid time as known at another, its entries by key, and receipts. */
 
 export { cachePointers, findListsInForce, getCachedPointers } from './pointer-cache.ts'
-export { loadPolicyList, type PolicyList, readPolicyEntries } from './policy-list.ts'
+export { loadPolicyEntries, loadPolicyList, type PolicyList, readPolicyEntries } from './policy-list.ts'
 export {
   type ContentPointer,
   findEpochs,

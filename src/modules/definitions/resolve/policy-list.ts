@@ -29,14 +29,32 @@ async function findPointer(kernel: Capabilities<'caches'>, tx: Tx, list_key: str
   return rows.find((row): row is VersionPointer => row.via !== null) ?? null
 }
 
+/** The entries of a list by their keys; null where nothing of it is in force. */
+export async function loadPolicyEntries<E>(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  list_key: string,
+): Promise<ReadonlyMap<string, E> | null> {
+  const pointer = await findPointer(kernel, tx, list_key)
+  return pointer && (await readEntries<E>(kernel, tx, pointer))
+}
+
 /** With the overlay of the tenant. Such lists are small: one that is too large to be cached is refused where it is read. */
 export async function readPolicyEntries<E>(
   kernel: Capabilities<'caches'>,
   tx: Tx,
   pointer: ContentPointer,
 ): Promise<readonly E[]> {
+  return [...(await readEntries<E>(kernel, tx, pointer)).values()]
+}
+
+async function readEntries<E>(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  pointer: ContentPointer,
+): Promise<ReadonlyMap<string, E>> {
   const list = await loadList(kernel, tx, pointer)
   if (!list) return fail('conflict', `The list ${pointer.list_key} is larger than 1 MiB.`)
   // Every entry was validated against the type of the list, which E describes.
-  return Array.from(list.entries.values(), ({ entry }) => entry as unknown as E)
+  return new Map(Array.from(list.entries, ([key, { entry }]) => [key, entry as unknown as E]))
 }

@@ -1,5 +1,5 @@
 /** The last section of every report: what it rests on, and how a reader finds out whether it is genuine. */
-import type { ReportBlock, ReportSection } from '#kernel/report-template.ts'
+import type { CitedDecision, ReportBlock, ReportSection } from '#kernel/report-template.ts'
 import type { Manifest, Snapshot } from '../snapshot.ts'
 
 export interface RenderInput {
@@ -12,6 +12,8 @@ export const formatCreated = (created_at: string): string => `${created_at.slice
 const TITLE = 'How to verify this report'
 /** The first renderer that states addresses and commands. */
 const WITH_COMMANDS = 3
+/** The first renderer that states the hash of each decision beside that of its receipt. */
+const WITH_DOCUMENT_HASHES = 5
 
 /** A report of an earlier release is made again as it was made then. */
 export const describeVerification = (input: RenderInput): ReportSection =>
@@ -49,9 +51,12 @@ function describe(input: RenderInput): ReportSection {
     'Compute the SHA-256 of this file as you received it, for example with sha256sum. The service states the SHA-256 of each file of this report: on its page beside the file, and as “files” in the answer to command 1 below. A file cannot contain its own hash.',
     'Have the service make the files again from the stored snapshot: “Verify” on the page of the report, or command 2. The result of the job says “is_identical”, or names for each file what differs.',
   ]
+  const hasDocumentHashes = manifest.renderer >= WITH_DOCUMENT_HASHES
   if (decisions.length > 0)
     steps.push(
-      'Each decision below can be replayed on the same versions. Its certificate, a signed record, is checked without the service; the SHA-256 of the receipt in it is the one below.',
+      hasDocumentHashes
+        ? 'Each decision below can be replayed on the same versions. Its certificate, a signed record, is checked without the service, with command 4: it prints the SHA-256 of the decision document and that of the receipt. Both are the ones below.'
+        : 'Each decision below can be replayed on the same versions. Its certificate, a signed record, is checked without the service; the SHA-256 of the receipt in it is the one below.',
     )
   return {
     title: TITLE,
@@ -64,29 +69,58 @@ function describe(input: RenderInput): ReportSection {
           { label: 'Page of this report', value: url === null ? `${page} of the service` : `${url}${page}` },
         ],
       },
-      listCommands(snapshot.report_id, url ?? 'ADDRESS', decisions.length > 0),
+      listCommands(manifest, snapshot.report_id, url ?? 'ADDRESS'),
       {
         kind: 'note',
         text: 'TOKEN is an access token of a person with the role compliance_officer or auditor. PUBLIC_KEY is the key of the service (“public_key” of the command that names it); take it from somebody other than the sender of the file, where you can.',
       },
       describeOrigin(input),
       listVersions(manifest),
-      {
-        kind: 'table',
-        title: 'Decisions and their receipts',
-        columns: [
-          { title: 'Decision', width: 1, style: 'code' },
-          { title: 'Receipt', width: 1, style: 'code' },
-          { title: 'SHA-256 of the receipt', width: 1, style: 'code' },
-        ],
-        rows: decisions.map((one) => [one.evaluation_id, one.receipt_id, one.receipt_sha256]),
-        empty: 'It rests on no decision that is stored on its own.',
-      },
+      ...(hasDocumentHashes ? listDecisions(decisions) : [listReceipts(decisions)]),
     ],
   }
 }
 
-function listCommands(report_id: string, address: string, hasDecisions: boolean): ReportBlock {
+const listReceipts = (decisions: readonly CitedDecision[]): ReportBlock => ({
+  kind: 'table',
+  title: 'Decisions and their receipts',
+  columns: [
+    { title: 'Decision', width: 1, style: 'code' },
+    { title: 'Receipt', width: 1, style: 'code' },
+    { title: 'SHA-256 of the receipt', width: 1, style: 'code' },
+  ],
+  rows: decisions.map((one) => [one.evaluation_id, one.receipt_id, one.receipt_sha256]),
+  empty: 'It rests on no decision that is stored on its own.',
+})
+
+/** Ids and hashes below each other, since two do not fit on a line; called as the command calls them. Nothing where there are none. */
+const listDecisions = (decisions: readonly CitedDecision[]): ReportBlock[] =>
+  decisions.length === 0
+    ? []
+    : [
+        {
+          kind: 'table',
+          title: 'Decisions and their receipts',
+          columns: [
+            { title: 'What', width: 0 },
+            { title: 'Id or hash', width: 1, style: 'code' },
+          ],
+          rows: decisions.flatMap((one) => [
+            ['Decision', one.evaluation_id],
+            ['SHA-256 of the decision document', one.document_sha256 ?? '–'],
+            ['Receipt', one.receipt_id],
+            ['SHA-256 of the receipt', one.receipt_sha256],
+          ]),
+          empty: '–',
+        },
+        {
+          kind: 'note',
+          text: 'The SHA-256 of the decision document covers inputs, reasons and outcome, with a random salt: it identifies this one decision. The SHA-256 of the receipt covers the versions of matrix, rules and lists that it was made on: it identifies the policy, so decisions on the same versions have the same one.',
+        },
+      ]
+
+function listCommands({ renderer, decisions = [] }: Manifest, report_id: string, address: string): ReportBlock {
+  const check = renderer >= WITH_DOCUMENT_HASHES ? '4. Check it offline' : 'Check it offline'
   return {
     kind: 'table',
     title: 'Commands',
@@ -99,10 +133,10 @@ function listCommands(report_id: string, address: string, hasDecisions: boolean)
       ['1. Hashes of the files', `get reports/${report_id}`],
       ['2. Make the files again', `get reports/${report_id}/verify -X POST`],
       ['Result of 2, whose answer has job_id', 'get jobs/JOB_ID'],
-      ...(hasDecisions
+      ...(decisions.length > 0
         ? [
             ['3. Certificate of a decision', 'get evaluations/DECISION/certificate -o certificate.json'],
-            ['Check it offline', 'npx probity verify certificate certificate.json --key PUBLIC_KEY'],
+            [check, 'npx probity verify certificate certificate.json --key PUBLIC_KEY'],
           ]
         : []),
       ['Key of the service', 'get audit/checkpoints'],

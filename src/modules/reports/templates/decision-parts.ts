@@ -7,8 +7,9 @@ import { listBands } from '#modules/analytics/index.ts'
 import { documentStore, versionStore } from '#modules/definitions/index.ts'
 import { decisionRecords } from '#modules/evaluations/index.ts'
 import { matrixKind } from '#modules/risk-matrices/index.ts'
+import { loadEntryTexts } from './entry-texts.ts'
 import { toReadable } from './reason-text.ts'
-import { type DeclaredInput, loadInputTexts, loadTitles, showInput } from './value-texts.ts'
+import { type DeclaredInput, type InputTexts, loadInputTexts, loadTitles, showInput } from './value-texts.ts'
 
 export interface NamedBand {
   readonly band: string
@@ -34,7 +35,8 @@ export const getTone = (bands: readonly NamedBand[], band: string | null): Tone 
 interface DefinitionName {
   readonly family: string
   readonly key: string
-  readonly origin: 'own' | 'shared'
+  /** The one of the tenant before that of the operator where it is not known. */
+  readonly origin?: 'own' | 'shared'
   readonly version: number
 }
 
@@ -57,6 +59,25 @@ async function loadInputs(
   }
 }
 
+export interface MatrixTexts {
+  readonly labels: Readonly<Record<string, string>>
+  readonly input_texts: InputTexts
+}
+
+/** What values are called and how they are written, as the inputs of a matrix are declared. */
+export async function loadMatrixTexts(
+  kernel: Capabilities<'caches'>,
+  tx: Tx,
+  matrix: { readonly key: string; readonly version: number },
+  values: Readonly<Record<string, unknown>>,
+): Promise<MatrixTexts> {
+  const declared = await loadInputs(kernel, tx, { family: matrixKind.family, ...matrix })
+  return {
+    labels: Object.fromEntries(declared.map(({ name, title }) => [name, title])),
+    input_texts: await loadInputTexts(kernel, tx, declared, values),
+  }
+}
+
 export async function collectDecision(
   kernel: Capabilities<'caches' | 'encryption' | 'integrity'>,
   tx: Tx,
@@ -71,6 +92,7 @@ export async function collectDecision(
     ...view,
     explanation: { factors, triggers, rows, summary, inputs },
     used: content.used,
+    used_texts: await loadEntryTexts(kernel, tx, content.used),
     labels: Object.fromEntries(declared.map(({ name, title }) => [name, title])),
     input_texts: await loadInputTexts(kernel, tx, declared, values),
     action_titles: await loadTitles(kernel, tx, 'action-audiences', view.outcome.required_actions),
@@ -81,8 +103,9 @@ export type CollectedDecision = Awaited<ReturnType<typeof collectDecision>>
 export const toListVersions = ({ lists }: CollectedDecision): ListVersion[] =>
   lists.map(({ list_key, version, content_hash }) => ({ list_key, version, content_hash }))
 
-export const toCited = ({ evaluation_id, receipt }: CollectedDecision): CitedDecision => ({
+export const toCited = ({ evaluation_id, document_hash, receipt }: CollectedDecision): CitedDecision => ({
   evaluation_id,
+  document_sha256: document_hash,
   receipt_id: receipt.receipt_id,
   receipt_sha256: receipt.manifest_hash,
 })

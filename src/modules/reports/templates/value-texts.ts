@@ -24,11 +24,14 @@ export interface InputText {
 }
 export type InputTexts = Readonly<Record<string, InputText>>
 
-/** Lists of categories call the code of an entry `category`. */
+/** Lists of categories call the code of an entry `category`; those of countries have a name, which is no title. */
 interface TitledEntry {
   readonly category?: unknown
   readonly code?: unknown
+  readonly country?: unknown
+  readonly alpha_2?: unknown
   readonly title?: unknown
+  readonly name?: unknown
   readonly text?: unknown
 }
 
@@ -47,17 +50,23 @@ export async function loadTitles(
   try {
     const list = await resolver.loadPolicyList<TitledEntry>(kernel, tx, list_key)
     return Object.fromEntries(
-      (list?.entries ?? []).flatMap(({ category, code = category, title, text }): [string, CodeTitle][] =>
-        typeof code === 'string' && typeof title === 'string' && codes.includes(code)
-          ? [[code, { title, text: typeof text === 'string' ? text : '' }]]
-          : [],
-      ),
+      (list?.entries ?? []).flatMap((entry): [string, CodeTitle][] => {
+        const { text } = entry
+        const code = entry.code ?? entry.category ?? entry.country ?? entry.alpha_2
+        if (typeof code !== 'string' || !codes.includes(code)) return []
+        const title = nameEntry(entry, code)
+        return title === null ? [] : [[code, { title, text: typeof text === 'string' ? text : '' }]]
+      }),
     )
   } catch (error) {
     if (error instanceof Problem) return {}
     throw error
   }
 }
+
+/** Readers know countries by their codes too, so a name stands beside the code. */
+const nameEntry = ({ title, name }: TitledEntry, code: string): string | null =>
+  typeof title === 'string' ? title : typeof name === 'string' ? `${name} (${code})` : null
 
 export async function loadInputTexts(
   kernel: Capabilities<'caches'>,
