@@ -36,6 +36,9 @@ const newFailedReport = (t: ExampleTenant): Promise<string> =>
     return row?.report_id as string
   })
 
+/** As people use it: it is the example of the documentation. */
+const buildMonthly = () => ({ ...buildSchedule(), cron: '0 6 1 * *' })
+
 /** Its next time is a 29 February, so that no run starts while a test runs. */
 const buildSchedule = () => ({
   name: `Monthly overview ${uuidv7()}`,
@@ -71,7 +74,7 @@ export const fixtures: Fixtures = {
     await oncePerTenant(t, 'report-schedule', () => newSchedule(t))
     return {}
   },
-  createReportSchedule: async () => ({ body: buildSchedule() }),
+  createReportSchedule: async () => ({ body: buildMonthly() }),
   getReportSchedule: existingSchedule,
   updateReportSchedule: async (t) => ({ params: { schedule_id: await newSchedule(t) }, body: { paused: true } }),
   deleteReportSchedule: async (t) => ({ params: { schedule_id: await newSchedule(t) } }),

@@ -145,7 +145,7 @@ describe('a subject dossier', () => {
   test('states what it was made with, and is identical when it is made again', async () => {
     const manifest = await t.make(`GET /reports/${report_id}/manifest`)
     expect(manifest).toMatchObject({
-      template: { key: 'subject-dossier', version: 5 },
+      template: { key: 'subject-dossier', version: 6 },
       engine: { name: 'typst-ts-node-compiler', version: '0.7.0' },
       parameters: { subject_id },
     })
@@ -553,6 +553,9 @@ describe('a dossier of somebody who was rated and investigated', () => {
     expect(text).toMatch(/Overrideproposedby.+,approvedby.+/)
     say('Asked by the board')
     say('Country')
+    // Who asked for it: not only that the service did it.
+    expect(text).toMatch(/version1,inabatchorderedby(?!theservice)./)
+    expect(text).not.toContain('requestedbytheservice')
   })
 
   test('is named after the external id in file and title, and cites decisions with the hash of their receipts', async () => {
@@ -562,8 +565,11 @@ describe('a dossier of somebody who was rated and investigated', () => {
     expect(pdf.bytes.toString('latin1')).toContain('Subject dossier P 4711/x')
     const { decisions, receipts } = await t.make(`GET /reports/${report_id}/manifest`)
     expect(decisions.map(({ receipt_id }: { receipt_id: string }) => receipt_id)).toEqual(receipts)
-    const [{ evaluation_id, receipt_sha256 }] = decisions
-    expect((await t.make(`GET /evaluations/${evaluation_id}`)).receipt.manifest_hash).toBe(receipt_sha256)
+    const [{ evaluation_id, document_sha256, receipt_sha256 }] = decisions
+    const decision = await t.make(`GET /evaluations/${evaluation_id}`)
+    expect([decision.receipt.manifest_hash, decision.document_hash]).toEqual([receipt_sha256, document_sha256])
+    const csv = (await readContent(report_id, 'csv')).text
+    for (const one of decisions) expect(csv).toContain(`SHA-256 of the decision document,${one.document_sha256}`)
     const found = await t.make(`GET /reports?template=subject-dossier&subject_id=${subject_id}`)
     expect(found.items.map((one: { report_id: string }) => one.report_id)).toEqual([report_id])
     expect((await t.make(`GET /reports?template=subject-dossier&template_key=list-change-note`)).items).toEqual([])
@@ -723,6 +729,11 @@ describe('the other templates', () => {
     })
     expect(overview.report).toMatchObject({ state: 'ready', locale: 'de-DE', time_zone: 'Asia/Tokyo' })
     expect((await readContent(overview.report_id, 'html')).text).not.toContain(names[0])
+    const { data } = (await readContent(overview.report_id, 'json')).json
+    expect(data.counts).toMatchObject({ batches: 1, batch_decisions: 1 })
+    expect(data.cases.counts).toMatchObject({ closed: expect.any(Number), reopened: 0, returned: 0 })
+    const times = data.changes.map(({ effective_from }: { effective_from: string }) => Date.parse(effective_from))
+    expect(times).toEqual(times.toSorted((one: number, two: number) => two - one))
   })
 })
 
@@ -1023,6 +1034,26 @@ describe('PDF files', () => {
     expect((await readContent(report_id, 'json')).json.data.subject.name).toBe(name)
     const { result } = await t.runToEnd(await t.make(`POST /reports/${report_id}/verify`))
     expect(result).toMatchObject({ is_identical: true })
+  })
+
+  test('write a name of two scripts in one direction, also at the top of later pages', async () => {
+    const { pdf, layout } = w.kernel.printing
+    const blocks = Array.from({ length: 60 }, (_, at) => ({ kind: 'text', text: `Line ${at}` }))
+    const head = { lang: 'en', issuer: 'Tenant', kind: 'Report', footer: 'Report', title: 'Dossier', name: 'Dossier' }
+    const created = ['2026', '11', '19', '02', '16', '00']
+    const content = {
+      ...head,
+      subtitle: 'محمد Ada',
+      blocks,
+      sections: [],
+      report_id: 'r',
+      fonts: pdf.families,
+      created,
+    }
+    const input = { source: layout, inputs: { report: JSON.stringify(content) }, created_at: '2026-11-19T02:16:00Z' }
+    const { pages } = await readPdf(await pdf.compile(input, { caller: t.tenant_id }))
+    const [first, second] = pages.map((page) => page.split('\n').find((line) => line.includes('Ada')) ?? '')
+    expect([first, second].map((line) => line?.replaceAll(' ', ''))).toEqual(['Adaمحمد', 'DossierAdaمحمد'])
   })
 
   test('have the whole stored text: ligatures, composed letters, words wider than a page; hidden characters are visible', async () => {

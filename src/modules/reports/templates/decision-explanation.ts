@@ -1,5 +1,5 @@
 /** The template `decision-explanation`: one decision, why it was made, and what it was made on. */
-import { nameActors, toName } from '#kernel/auth/actor-names.ts'
+import { nameActors } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { CollectCapabilities, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { declareTemplate } from '#kernel/report-template.ts'
@@ -16,8 +16,10 @@ import {
   toCited,
   toListVersions,
 } from './decision-parts.ts'
+import { showEntryKey, showEntryValue } from './entry-texts.ts'
 import { findEvaluationSubject } from './queries.ts'
-import { showInput, showValue } from './value-texts.ts'
+import { findRequesters, listRequesters, nameRequester } from './requesters.ts'
+import { showInput } from './value-texts.ts'
 
 interface Parameters {
   readonly evaluation_id: string
@@ -27,6 +29,7 @@ async function collectExplanation(kernel: CollectCapabilities, tx: Tx, evaluatio
   const decision = await collectDecision(kernel, tx, evaluation_id)
   const subject = decision.subject_id === null ? null : await findSubject(tx, decision.subject_id)
   const { bands } = await loadBands(kernel, tx)
+  const requesters = await findRequesters(tx, { actors: [decision.created_by], batch_ids: [] })
   return {
     decision,
     subject: subject
@@ -38,14 +41,15 @@ async function collectExplanation(kernel: CollectCapabilities, tx: Tx, evaluatio
         }
       : null,
     bands,
-    names: await nameActors(tx, [decision.created_by]),
+    requesters,
+    names: await nameActors(tx, [decision.created_by, ...listRequesters(requesters)]),
   }
 }
 type Data = Awaited<ReturnType<typeof collectExplanation>>
 
 /** What the decision was made on. */
 const arrangeInputs = (
-  { explanation, used, evidence, labels, input_texts }: Data['decision'],
+  { explanation, used, used_texts, evidence, labels, input_texts }: Data['decision'],
   format: ReportFormat,
 ): ReportSection => ({
   title: 'Inputs and versions',
@@ -70,14 +74,13 @@ const arrangeInputs = (
       title: 'Entries that were read',
       columns: [
         { title: 'List', width: 3 },
-        { title: 'Key', width: 2 },
-        { title: 'Value', width: 4 },
+        { title: 'Entry', width: 4 },
+        { title: 'Value', width: 3 },
       ],
-      rows: used.map(({ list_key, key, field, value }) => [
-        list_key,
-        key,
-        field === null ? (value === true ? 'on the list' : 'not on the list') : `${field}: ${showValue(value)}`,
-      ]),
+      rows: used.map((entry, at) => {
+        const text = used_texts[at] ?? {}
+        return [entry.list_key, showEntryKey(entry, text), showEntryValue(entry, text, format)]
+      }),
       empty: 'No list was read.',
     },
     {
@@ -98,7 +101,7 @@ const arrangeInputs = (
   ],
 })
 
-function arrange({ decision, subject, bands, names }: Data, format: ReportFormat) {
+function arrange({ decision, subject, bands, names, requesters }: Data, format: ReportFormat) {
   const { outcome, definition } = decision
   const said = describeOutcome(decision, bands, format)
   const family = definition.family === 'matrix' ? 'Risk matrix' : 'Rule'
@@ -128,10 +131,11 @@ function arrange({ decision, subject, bands, names }: Data, format: ReportFormat
           { label: family, value: `${definition.key}, version ${definition.version}` },
           {
             label: 'Decided',
-            value: `${format.instant(decision.decided_at)} by ${toName(names, decision.created_by)}`,
+            value: `${format.instant(decision.decided_at)} by ${nameRequester(requesters, names, decision.created_by)}`,
           },
           { label: 'On the state of', value: format.instant(decision.valid_at) },
           { label: 'Decision', value: decision.evaluation_id, style: 'code' as const },
+          { label: 'SHA-256 of its document', value: decision.document_hash, style: 'code' as const },
           ...(decision.is_test ? [{ label: 'Test', value: 'It cites answers of a test environment.' }] : []),
         ],
       },
@@ -142,7 +146,7 @@ function arrange({ decision, subject, bands, names }: Data, format: ReportFormat
 
 export const decisionExplanation = declareTemplate<Parameters, Data>({
   key: 'decision-explanation',
-  version: 3,
+  version: 4,
   title: 'Decision explanation',
   description: 'One decision: outcome, reasons, inputs, and the list versions it was made on.',
   // Actions for people only: no machine reads it.

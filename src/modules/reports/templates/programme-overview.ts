@@ -10,6 +10,7 @@ import {
 import { closed, integer, Type } from '#kernel/schema.ts'
 import { getRiskDistribution } from '#modules/analytics/index.ts'
 import { findIssuer } from '../queries.ts'
+import { arrangeCases, collectCaseCounts } from './case-counts.ts'
 import { countAlerts, countMissedClocks, countPeriod, listPolicyChanges } from './queries.ts'
 
 interface Parameters {
@@ -38,6 +39,7 @@ async function collectOverview(kernel: CollectCapabilities, tx: Tx, { days = DEF
     days,
     counts: await countPeriod(tx, period),
     alerts: await countAlerts(tx, period),
+    cases: await collectCaseCounts(kernel, tx, period),
     missed_clocks: await countMissedClocks(tx, period),
     portfolio: { bands: distribution.bands, days: distribution.days, lists: distribution.lists },
     changes,
@@ -191,7 +193,7 @@ function arrangePolicy({ changes, names }: Data, format: ReportFormat): ReportSe
 }
 
 function arrange(data: Data, format: ReportFormat) {
-  const { counts, alerts, portfolio, missed_clocks } = data
+  const { counts, alerts, cases, portfolio, missed_clocks } = data
   const total = portfolio.bands.reduce((sum, { subjects }) => sum + subjects, 0)
   const open = alerts.reduce((sum, { open_now }) => sum + open_now, 0)
   return {
@@ -202,7 +204,7 @@ function arrange(data: Data, format: ReportFormat) {
       {
         kind: 'callout' as const,
         tone: missed_clocks > 0 ? ('warning' as const) : ('neutral' as const),
-        title: `Rated subjects: ${format.count(total)}. Open alerts: ${format.count(open)}.`,
+        title: `Rated subjects: ${format.count(total)}. Open alerts: ${format.count(open)}. Open investigations: ${format.count(cases.open.open)}.`,
         text:
           missed_clocks === 0
             ? 'No deadline was missed in the period.'
@@ -212,8 +214,12 @@ function arrange(data: Data, format: ReportFormat) {
         kind: 'facts' as const,
         items: [
           {
-            label: 'Decisions',
+            label: 'Decisions one by one',
             value: `${format.count(counts.decisions)}, of them hits of rules: ${format.count(counts.hits)}`,
+          },
+          {
+            label: 'Decisions in batches',
+            value: `${format.count(counts.batch_decisions)}, in batches: ${format.count(counts.batches)}`,
           },
           { label: 'Subjects added', value: format.count(counts.subjects_added) },
           { label: 'Overrides', value: format.count(counts.overrides) },
@@ -225,15 +231,20 @@ function arrange(data: Data, format: ReportFormat) {
         ],
       },
     ],
-    sections: [arrangePortfolio(portfolio, format), arrangeAlerts(alerts, format), arrangePolicy(data, format)],
+    sections: [
+      arrangePortfolio(portfolio, format),
+      arrangeAlerts(alerts, format),
+      arrangeCases(cases, format),
+      arrangePolicy(data, format),
+    ],
   }
 }
 
 export const programmeOverview = declareTemplate<Parameters, Data>({
   key: 'programme-overview',
-  version: 2,
+  version: 3,
   title: 'Programme overview',
-  description: 'Portfolio by rating, alerts, decisions and policy changes of a period, in numbers.',
+  description: 'Portfolio by rating, alerts, investigations, decisions and policy changes of a period, in numbers.',
   roles: ['compliance_officer', 'auditor'],
   parameters: closed({
     days: Type.Optional(integer(1, 366, { description: 'Days of the period, which ends today; 30 unless given.' })),

@@ -10,7 +10,9 @@ import { hashTemplate, type Manifest, type Snapshot } from '../snapshot.ts'
 import { decisionExplanation } from './decision-explanation.ts'
 import { type ComparedDecision, describeChange } from './dossier/rating-changes.ts'
 import { subjectDossier } from './dossier/subject-dossier.ts'
+import { showEntryKey, showEntryValue } from './entry-texts.ts'
 import { toReadable } from './reason-text.ts'
+import { describeBatchOrder } from './requesters.ts'
 import { showInput, showValue } from './value-texts.ts'
 
 const format = createReportFormat('en-GB', 'UTC')
@@ -92,11 +94,11 @@ test('how to verify states address, commands and receipts; a report of an earlie
     ...{ locale: 'en-GB', time_zone: 'UTC', parameters: {}, receipts: ['c1'], decisions, list_versions: [] },
     ...{ snapshot_sha256: 's1', created_at: snapshot.created_at },
   }
-  const describe = (renderer: number, service_url: string | null = snapshot.service_url) =>
+  const describe = (renderer: number, service_url: string | null = snapshot.service_url, more: object = {}) =>
     JSON.stringify(
       describeVerification({
         snapshot: { ...snapshot, service_url } as Snapshot,
-        manifest: { ...manifest, renderer },
+        manifest: { ...manifest, renderer, ...more },
       }),
     )
   for (const text of [
@@ -111,6 +113,21 @@ test('how to verify states address, commands and receipts; a report of an earlie
   expect(describe(2)).toContain('"title":"Receipts of decisions"')
   expect(describe(2)).not.toMatch(/probity\.example|Commands|d1/)
   expect(describe(3)).not.toContain('Layout SHA-256')
+  // Two decisions on the same versions have the same receipt hash, and another hash of their own.
+  const two = [
+    { ...decisions[0], document_sha256: 'x1' },
+    { ...decisions[0], evaluation_id: 'd2', document_sha256: 'x2' },
+  ]
+  const now = describe(5, null, { decisions: two })
+  for (const [id, hash] of Object.entries({ d1: 'x1', d2: 'x2' }))
+    expect(now).toContain(
+      `["Decision","${id}"],["SHA-256 of the decision document","${hash}"],["Receipt","c1"],["SHA-256 of the receipt","h1"]`,
+    )
+  expect(now).toContain('it identifies this one decision')
+  expect(describe(4, null, { decisions: two })).not.toMatch(/x1|identifies/)
+  // Nothing is said of decisions where there are none.
+  expect(describe(5, null, { decisions: [] })).not.toMatch(/decision/i)
+  expect(describe(4, null, { decisions: [] })).toContain('It rests on no decision that is stored on its own.')
 })
 
 test('the hash of a template is its own: another template, version or parameter gives another', () => {
@@ -121,6 +138,44 @@ test('the hash of a template is its own: another template, version or parameter 
     { ...subjectDossier, parameters: decisionExplanation.parameters },
   ].map(hashTemplate)
   expect(new Set(hashes).size).toBe(4)
+})
+
+test.for([
+  [
+    { list_key: 'l', key: 'm|large', field: 'amount_minor', value: 10_000_000 },
+    { title: 'Large from', currency: 'EUR', minor_unit: 2 },
+    ['Large from (m|large)', 'amount: 100,000.00 EUR'],
+  ],
+  [
+    { list_key: 'l', key: 'x', field: 'single_below_minor', value: 5 },
+    { currency: 'KWD', minor_unit: 3 },
+    ['x', 'single below: 0.005 KWD'],
+  ],
+  [
+    { list_key: 'l', key: 'x', field: 'amount_minor', value: 7 },
+    { currency: 'JPY', minor_unit: 0 },
+    ['x', 'amount: 7 JPY'],
+  ],
+  [{ list_key: 'l', key: 'x', field: 'amount_minor', value: 7 }, {}, ['x', 'amount minor: 7']],
+  [
+    { list_key: 'l', key: 'RS', field: 'score_bps', value: 4500 },
+    { title: 'Serbia' },
+    ['Serbia (RS)', 'score: 45.00%'],
+  ],
+  [{ list_key: 'l', key: 'RS', field: null, value: false }, {}, ['RS', 'not on the list']],
+] as const)('an entry that was read is written for readers: %j', ([entry, text, [key, value]]) => {
+  expect([showEntryKey(entry, text), showEntryValue(entry, text, format)]).toEqual([key, value])
+})
+
+test('a batch is ordered by a person, a schedule or the service', () => {
+  const row = { batch_id: 'b', created_by: 'user:1', schedule_name: 'Nightly', schedule_set_by: 'user:2' }
+  const describe = (more: Partial<Omit<typeof row, 'schedule_name'>> & { schedule_name?: string | null }) =>
+    describeBatchOrder({ jobs: { 'job:7': 'user:1' }, batches: { b: { ...row, ...more } } }, people, 'b')
+  const people = { 'user:1': 'Anna', 'user:2': 'Ben' }
+  expect(describe({})).toBe('in a batch ordered by Anna')
+  expect(describe({ created_by: 'job:9' })).toBe('in a batch of the schedule “Nightly”, set by Ben')
+  expect(describe({ created_by: 'job:7', schedule_name: null })).toBe('in a batch ordered by Anna')
+  expect(describe({ created_by: 'job:9', schedule_name: null })).toBe('in a batch ordered by the service')
 })
 
 test('a paragraph says that it is an assessment, also where it begins with a label of its own', () => {

@@ -2,7 +2,14 @@
 import { toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { CollectCapabilities, ReportBlock, ReportFact, ReportFormat } from '#kernel/report-template.ts'
-import { type CaseFindings, collectCaseFindings, writeParagraph } from '#modules/investigations/index.ts'
+import {
+  type CaseFindings,
+  collectCaseFindings,
+  describeClosing,
+  describeEvidenceContent,
+  listClosingActors,
+  writeParagraph,
+} from '#modules/investigations/index.ts'
 import type { CaseReportRow, DossierCaseRow } from './queries.ts'
 
 /** Newest cases whose narrative and evidence are in the dossier; of the others it has one line. */
@@ -34,6 +41,7 @@ export const listCaseActors = (cases: readonly CollectedCase[]): (string | null)
   cases.flatMap(({ proposed_by, closed_by, findings }) => [
     ...[proposed_by, closed_by, findings?.assignee ?? null, findings?.narrative?.written_by ?? null],
     ...(findings?.evidence ?? []).map(({ added_by }) => added_by),
+    ...listClosingActors(findings?.closings ?? []),
   ])
 
 export const listCaseRestrictions = (cases: readonly CollectedCase[]): string[] =>
@@ -49,6 +57,8 @@ export function describeCaseOutcome({ state, outcome, proposed_outcome, findings
   const said = named?.title ?? code ?? ''
   if (state === 'closed') return said
   if (state === 'proposed') return `${said}, proposed`
+  const [last] = findings?.closings ?? []
+  if (state === 'open' && last) return `Open again; was closed with “${last.outcome.title}”`
   return { open: 'Open', merged: 'Merged', ended: 'Ended without an outcome' }[state]
 }
 
@@ -61,6 +71,8 @@ function describeDecision(one: CollectedCase, names: Names, format: ReportFormat
   if (state === 'closed')
     return [proposed, `closed by ${toName(names, closed_by)}, ${format.instant(closed_at)}`].filter(Boolean).join('; ')
   if (state === 'proposed') return `${proposed}; not closed yet`
+  const [last] = findings?.closings ?? []
+  if (state === 'open' && last) return describeClosing(last, names, format)
   return { open: 'Nothing is decided', merged: 'Another case goes on with it', ended: 'Its subject was erased' }[state]
 }
 
@@ -98,6 +110,17 @@ const describeProgress = ({ gathering, waiting_for, assignee }: CaseFindings, na
     .filter(Boolean)
     .join('; ')
 
+/** Without the one that holds now, and the one that “Decided” tells. */
+function listEarlierClosings(
+  { state }: CollectedCase,
+  { closings }: CaseFindings,
+  names: Names,
+  format: ReportFormat,
+): ReportFact[] {
+  const earlier = state === 'closed' || state === 'open' ? closings.slice(1) : closings
+  return earlier.map((closing) => ({ label: 'Before', value: describeClosing(closing, names, format) }))
+}
+
 function listFacts(one: CollectedCase, findings: CaseFindings, names: Names, format: ReportFormat): ReportFact[] {
   const { outcome, seal, proposal_note, closing_note } = findings
   const isClosed = one.state === 'closed'
@@ -109,6 +132,7 @@ function listFacts(one: CollectedCase, findings: CaseFindings, names: Names, for
     ...(findings.is_test
       ? [{ label: 'Test', value: 'No live provider gave some of its answers: the outcome rests on a test.' }]
       : []),
+    ...listEarlierClosings(one, findings, names, format),
     ...(proposal_note === null ? [] : [{ label: 'Note of the proposal', value: proposal_note }]),
     ...(closing_note === null ? [] : [{ label: 'Note of the closing', value: closing_note }]),
     ...(isClosed ? [] : [{ label: 'State', value: describeProgress(findings, names) }]),
@@ -152,14 +176,16 @@ const listEvidence = ({ evidence }: CaseFindings, names: Names, format: ReportFo
   columns: [
     { title: 'No.', width: 0, style: 'strong' },
     { title: 'What', width: 4 },
-    { title: 'Source', width: 5 },
+    { title: 'What it is and says', width: 6 },
+    { title: 'Source', width: 4 },
     { title: 'Obtained', width: 0 },
     { title: 'Attached by', width: 3 },
-    { title: 'Hash', width: 0, style: 'code' },
+    { title: 'Hash, cut', width: 0, style: 'code' },
   ],
   rows: evidence.map((item) => [
     item.no,
     `${item.title ?? 'Erased'}${item.is_test ? ' (test)' : ''}${item.is_detached ? ' (detached)' : ''}`,
+    describeEvidenceContent(item.kind, item.content ?? undefined, format),
     [item.source ?? toWords(item.kind), item.reference].filter((part) => part !== null).join(', '),
     format.day(item.obtained_at),
     toName(names, item.added_by),

@@ -3,6 +3,7 @@ import { toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { ListVersion, ReportBlock, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { datasetStore, versionStore } from '#modules/definitions/index.ts'
+import { EVIDENCE_HASHES } from '#modules/investigations/index.ts'
 import type { CodeTitle } from '../value-texts.ts'
 import { arrangeCases, type CollectedCase, describeCaseOutcome, listCases } from './cases.ts'
 import type { DossierAlertRow, DossierDocumentRow, DossierEvidenceRow } from './queries.ts'
@@ -126,7 +127,7 @@ function arrangeSources({ documents, evidence, cases, names }: Findings, format:
         { title: 'What', width: 4 },
         { title: 'Source', width: 3 },
         { title: 'Added by', width: 3 },
-        { title: 'Hash', width: 0, style: 'code' },
+        { title: 'Hash, cut', width: 0, style: 'code' },
       ],
       rows: evidence.map((item) => [
         format.instant(item.obtained_at),
@@ -142,21 +143,22 @@ function arrangeSources({ documents, evidence, cases, names }: Findings, format:
       kind: 'table',
       title: 'Documents',
       columns: [
-        { title: 'Stored', width: 3 },
+        { title: 'Stored', width: 0 },
         { title: 'Title', width: 4 },
         { title: 'Type', width: 3 },
         { title: 'Stored by', width: 3 },
-        { title: 'SHA-256', width: 0, style: 'code' },
+        { title: 'SHA-256 of the file', width: 0, style: 'code' },
       ],
       rows: documents.map((document) => [
-        format.instant(document.created_at),
+        format.day(document.created_at),
         document.title ?? `(${document.state})`,
         document.media_type,
         toName(names, document.created_by),
-        document.sha256 === null ? '–' : `${document.sha256.slice(0, 12)}…`,
+        document.sha256 ?? '–',
       ]),
       empty: 'No document about the subject is stored.',
     },
     ...limitNote(documents),
+    ...(inCases + evidence.length === 0 ? [] : [{ kind: 'note' as const, text: EVIDENCE_HASHES }]),
   ]
 }

@@ -5,6 +5,7 @@ import type { CollectCapabilities, ReportBlock, ReportFormat, ReportSection } fr
 import { explainSubject } from '#modules/batch-evaluations/index.ts'
 import type { ratingStore } from '#modules/subjects/index.ts'
 import { type CollectedDecision, describeBand, describeOutcome, type NamedBand } from '../decision-parts.ts'
+import { describeBatchOrder, nameRequester, type Requesters } from '../requesters.ts'
 import { showInput } from '../value-texts.ts'
 import { limitNote } from './findings.ts'
 import type { OverrideApprovalRow } from './queries.ts'
@@ -73,6 +74,7 @@ interface RatingData {
   readonly approvals: readonly OverrideApprovalRow[]
   readonly bands: readonly NamedBand[]
   readonly names: Readonly<Record<string, string>>
+  readonly requesters: Requesters
 }
 
 const isSame = (one: string | null, two: string | null): boolean =>
@@ -90,10 +92,14 @@ export function describeOverride(
 }
 
 function describeSource(rating: Rating, data: RatingData): string {
+  const { requesters, names } = data
   if (rating.cause === 'override') return `Override ${describeOverride(rating, data)}`
-  if (rating.cause === 'override-ended') return `End of an override, by ${toName(data.names, rating.actor)}`
-  const how = rating.batch_id === null ? '' : ', in a batch'
-  return `${rating.matrix_key} version ${rating.matrix_version}${how}, requested by ${toName(data.names, rating.actor)}`
+  if (rating.cause === 'override-ended') return `End of an override, by ${toName(names, rating.actor)}`
+  const how =
+    rating.batch_id === null
+      ? `requested by ${nameRequester(requesters, names, rating.actor)}`
+      : describeBatchOrder(requesters, names, rating.batch_id)
+  return `${rating.matrix_key} version ${rating.matrix_version}, ${how}`
 }
 
 const describeMove = (rating: Rating, before: Rating, { bands }: RatingData, format: ReportFormat): string => {

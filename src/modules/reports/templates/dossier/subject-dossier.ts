@@ -20,10 +20,13 @@ import {
   describeOutcome,
   getTone,
   loadBands,
+  loadMatrixTexts,
+  type MatrixTexts,
   mergeListVersions,
   toCited,
   toListVersions,
 } from '../decision-parts.ts'
+import { describeBatchOrder, findRequesters, listRequesters, nameRequester } from '../requesters.ts'
 import { loadTitles, showInput } from '../value-texts.ts'
 import { collectCases, describeCaseOutcome, listCaseActors, listCaseRestrictions } from './cases.ts'
 import { arrangeFindings, findMatchedLists, MOST_ROWS } from './findings.ts'
@@ -60,6 +63,16 @@ async function collectDecisions(
   return decisions
 }
 
+/** As the matrix of the rating declares its inputs, which have the names of attributes. */
+async function loadAttributeTexts(
+  kernel: CollectCapabilities,
+  tx: Tx,
+  { key, version }: { readonly key: string | null; readonly version: number },
+  attributes: Readonly<Record<string, unknown>>,
+): Promise<MatrixTexts> {
+  return key === null ? { labels: {}, input_texts: {} } : loadMatrixTexts(kernel, tx, { key, version }, attributes)
+}
+
 async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: string) {
   const subject = await findSubject(tx, subject_id)
   if (!subject) return refuse('parameters/subject_id', 'There is no subject with this id.')
@@ -79,9 +92,16 @@ async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: s
   const documents = await listDocumentsBySubject(tx, subject_id, MOST_ROWS)
   const evidence = await listEvidenceBySubject(tx, subject_id, MOST_ROWS)
   const { bands } = await loadBands(kernel, tx)
+  const matrix = { key: rated?.matrix_key ?? null, version: rated?.matrix_version ?? 0 }
+  const attribute_texts = await loadAttributeTexts(kernel, tx, matrix, subject.attributes)
   const dismissals = alerts.map(({ reason_code }) => reason_code)
   const reason_titles = await loadTitles(kernel, tx, 'reason-codes', dismissals)
+  const requesters = await findRequesters(tx, {
+    actors: [...ratings.map(({ actor }) => actor), ...decisions.map(({ created_by }) => created_by)],
+    batch_ids: ratings.map(({ batch_id }) => batch_id),
+  })
   const names = await nameActors(tx, [
+    ...listRequesters(requesters),
     subject.created_by,
     subject.updated_by,
     ...ratings.map(({ actor }) => actor),
@@ -94,14 +114,14 @@ async function collectDossier(kernel: CollectCapabilities, tx: Tx, subject_id: s
   ])
   return {
     ...{ subject, in_force, rated, ratings, approvals, decisions, cases, alerts, documents, evidence, bands },
-    ...{ reason_titles, names },
+    ...{ reason_titles, names, requesters, attribute_texts },
   }
 }
 type Data = Awaited<ReturnType<typeof collectDossier>>
 
 function arrangeIdentity(data: Data, format: ReportFormat): ReportSection {
   const { subject, names } = data
-  const { labels = {}, input_texts = {} } = findDecision(data) ?? {}
+  const { labels, input_texts } = data.attribute_texts
   const attributes = Object.entries(subject.attributes)
   return {
     title: 'Who',
@@ -194,7 +214,7 @@ function arrangeActions(decision: CollectedDecision, { cases }: Data): ReportBlo
 }
 
 function arrangeRating(data: Data, format: ReportFormat): ReportSection {
-  const { in_force, rated, bands, names } = data
+  const { in_force, rated, bands, names, requesters } = data
   const decision = findDecision(data)
   const blocks: ReportBlock[] = []
   if (in_force?.cause === 'override')
@@ -211,8 +231,12 @@ function arrangeRating(data: Data, format: ReportFormat): ReportSection {
       ],
     })
   if (!decision) {
+    const made =
+      rated?.batch_id == null
+        ? 'The rating was made'
+        : `The rating was made ${describeBatchOrder(requesters, names, rated.batch_id)}`
     const text = rated
-      ? 'The rating was made in a batch. What changed against the rating before is below; the batch has the reasons of each item.'
+      ? `${made}. What changed against the rating before is below; the batch has the reasons of each item.`
       : 'No rating is in force.'
     return { title: 'Rating in force, and why', blocks: [...blocks, { kind: 'text', text }] }
   }
@@ -224,7 +248,7 @@ function arrangeRating(data: Data, format: ReportFormat): ReportSection {
         { label: 'Holds from', value: format.instant(decision.valid_at) },
         {
           label: 'Recorded',
-          value: `${format.instant(decision.decided_at)}, requested by ${toName(names, decision.created_by)}`,
+          value: `${format.instant(decision.decided_at)}, requested by ${nameRequester(requesters, names, decision.created_by)}`,
         },
         { label: 'Matrix', value: `${decision.definition_key}, version ${decision.definition_version}` },
         {
@@ -266,7 +290,7 @@ function arrange(data: Data, format: ReportFormat) {
 
 export const subjectDossier = declareTemplate<Parameters, Data>({
   key: 'subject-dossier',
-  version: 5,
+  version: 6,
   title: 'Subject dossier',
   description:
     'Who the subject is, how it is rated and why, on which list versions, what was found, and who decided. Restricted cases, alerts and documents are in it only where the report belongs to their restriction.',
