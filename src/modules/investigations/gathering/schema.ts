@@ -18,7 +18,6 @@ export const StepSettlement = closed({
         content: text(1_000_000, { description: 'What the provider answered, as text.' }),
         is_unusable: Type.Optional(
           Type.Boolean({
-            default: false,
             description: 'true: the provider really answered so, although the source contract refuses it.',
           }),
         ),
