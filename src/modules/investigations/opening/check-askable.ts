@@ -39,6 +39,7 @@ export async function expectAskable(
   await mapWithPrecompute(
     asked,
     ({ step, kind }) =>
+      // Settings of any kind, which the kind has checked.
       kind.expectExecutable?.(kernel, tx, { with: step.with as never, is_restricted }) ?? Promise.resolve(),
   )
 }
