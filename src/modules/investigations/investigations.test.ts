@@ -23,9 +23,11 @@ import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 import { countGathering } from './gathering/queries.ts'
 import { chooseTrigger, escalates } from './opening/triggers.ts'
+import type { StepRow } from './queries.ts'
 import { arrangeReport } from './report/arrange-case.ts'
 import { collectCase } from './report/collect-case.ts'
 import { describeEvidenceContent } from './report/evidence-content.ts'
+import { toStepView } from './view.ts'
 
 let w: JobTestApp
 
@@ -812,6 +814,21 @@ describe('an own playbook', () => {
     await setSegment('retail')
     expect((await close()).json).toMatchObject({ state: 'closed', outcome: code })
   })
+})
+
+test.each([
+  ['open', { state: 'pending' }, null],
+  ['merged', { state: 'pending' }, 'case_merged'],
+  ['closed', { state: 'waiting' }, 'case_closed'],
+  ['closed', { state: 'succeeded' }, null],
+  ['open', { state: 'skipped' }, 'condition_not_met'],
+  ['open', { state: 'skipped', problem: { code: 'plugin_invalid' } }, 'not_asked'],
+  ['open', { state: 'waived', waive_reason: 'Seen on paper' }, 'waived'],
+] as const)('of a case that is %s, a step %o has the reason %s and no run time', (state, step, code) => {
+  const times = { started_at: '2026-01-01T00:00:00Z', ended_at: null }
+  const row = { kind: 'provider', definition: {}, problem: null, ...times, ...step } as unknown as StepRow
+  const { reason, run_ms } = toStepView({ state }, row)
+  expect([reason?.code ?? null, run_ms]).toEqual([code, null])
 })
 
 test('an erasure of the subject waits for its open cases, and leaves what was decided and nothing about the person', async () => {
