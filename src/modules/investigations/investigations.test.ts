@@ -562,6 +562,13 @@ describe('the way to an outcome', () => {
     const both = await Promise.all([officer, second].map((who) => close(who, last.proposal_hash)))
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409])
     expect(both.find(({ status }) => status === 200)?.json.seals).toBe(2)
+    // The package of each seal stays, by its number.
+    const numberOf = async (query: string) => {
+      const { bytes } = await w.call(`GET ${at}/pack${query}`, { token: officer.token })
+      return JSON.parse(`${(await readFiles(bytes)).get('manifest.json')}`).seal_no
+    }
+    expect([await numberOf(''), await numberOf('?seal_no=1')]).toEqual([2, 1])
+    expect((await w.call(`GET ${at}/pack?seal_no=3`, { token: officer.token })).status).toBe(404)
     expect(codesOf(both.find(({ status }) => status === 409) ?? { json: {} })).toContain('state')
     expect((await read(investigation_id, second)).seals).toBe(2)
     const { items } = (await send(officer, `GET ${at}/timeline?limit=200`)).json

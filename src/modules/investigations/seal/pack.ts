@@ -5,7 +5,7 @@ import { nameActors } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { DOCUMENTS_FILE, PACK_FORMAT } from '#kernel/pack-formats.ts'
-import { fail, Problem } from '#kernel/problem.ts'
+import { assertFound, fail, Problem } from '#kernel/problem.ts'
 import { type PackFile, toJsonFile, toTextFile, zipFiles } from '#kernel/zip-files.ts'
 import { listDocumentFiles } from '#modules/documents/index.ts'
 import { readParagraphs } from '../narrative/narrative.ts'
@@ -15,10 +15,12 @@ import { toSummary } from '../view.ts'
 import { listChangedFiles, listLaterEvents, openCaseFiles, readCaseFiles, readTimeline } from './case-files.ts'
 import { findHiddenContent, listSeals, type SealRow } from './queries.ts'
 
-/** The newest seal, for people who may see all that it names; 409 where the case was never closed. */
-export async function expectSeal(tx: Tx, { investigation_id }: InvestigationRow): Promise<SealRow> {
-  const [seal] = await listSeals(tx, investigation_id)
-  if (!seal) return fail('transition_not_allowed', 'The investigation was never closed, so it has no seal.')
+/** The newest seal or the one with this number, for people who may see all that it names; 409 where the case was never closed. */
+export async function expectSeal(tx: Tx, { investigation_id }: InvestigationRow, seal_no?: number): Promise<SealRow> {
+  const seals = await listSeals(tx, investigation_id)
+  const [newest] = seals
+  if (!newest) return fail('transition_not_allowed', 'The investigation was never closed, so it has no seal.')
+  const seal = seal_no === undefined ? newest : assertFound(seals.find((each) => each.seal_no === seal_no))
   return (await findHiddenContent(tx, investigation_id)) ? refuseHidden() : seal
 }
 
@@ -26,9 +28,14 @@ const refuseHidden = () => fail('transition_not_allowed', 'Part of what was seal
 
 type PackKernel = Capabilities<'auditKeys' | 'caches' | 'encryption'>
 
-export async function createPack(kernel: PackKernel, tx: Tx, row: InvestigationRow): Promise<Buffer> {
+export async function createPack(
+  kernel: PackKernel,
+  tx: Tx,
+  row: InvestigationRow,
+  seal_no: number | undefined,
+): Promise<Buffer> {
   const { investigation_id } = row
-  const seal = await expectSeal(tx, row)
+  const seal = await expectSeal(tx, row, seal_no)
   const { files: content, ...stated } = await readContent(kernel, tx, row, seal)
   const files: PackFile[] = [
     toTextFile('README.txt', README),
@@ -43,8 +50,8 @@ export async function createPack(kernel: PackKernel, tx: Tx, row: InvestigationR
     size_bytes: bytes.length,
     sha256: hash('sha256', bytes, 'hex'),
   }))
-  const { seal_no, manifest_hash } = seal
-  const facts = { tenant_id: tx.tenant_id, investigation_id, seal_no, seal_hash: manifest_hash, state: row.state }
+  const sealed = { seal_no: seal.seal_no, seal_hash: seal.manifest_hash }
+  const facts = { tenant_id: tx.tenant_id, investigation_id, ...sealed, state: row.state }
   const manifest = signManifest(kernel.auditKeys, PACK_FORMAT, { ...facts, ...stated, files: contents })
   return zipFiles([...files, toJsonFile('manifest.json', manifest)])
 }

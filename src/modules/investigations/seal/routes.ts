@@ -1,7 +1,7 @@
 /** The seal of a closed investigation, and its archive. */
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { streamReply } from '#kernel/route.ts'
-import { Count, closed, nullable, Timestamp, Type, text } from '#kernel/schema.ts'
+import { Count, closed, integer, nullable, Timestamp, Type, text } from '#kernel/schema.ts'
 import { assertCase } from '../lifecycle/case-content.ts'
 import { findInvestigation } from '../queries.ts'
 import { InvestigationParams, Principal } from '../schema.ts'
@@ -26,6 +26,12 @@ const Seal = closed(
   },
   { title: 'InvestigationSeal' },
 )
+
+const PackQuery = closed({
+  seal_no: Type.Optional(
+    integer(1, 1_000_000, { description: 'Of a case that was closed more than once; the newest when absent.' }),
+  ),
+})
 
 export const sealRoutes = [
   tenantRoute('GET /investigations/:investigation_id/seal', {
@@ -54,17 +60,18 @@ export const sealRoutes = [
     id: 'getInvestigationPack',
     summary: 'What was sealed of an investigation, in one archive for an examiner',
     description:
-      'A zip archive, named after the reference of the case, that `probity verify pack` checks offline: seal, narrative, playbook, steps, tasks, requests for information, timeline, who closed it and why, and the list of the evidence with its sources and hashes. It does not hold the documents, answers of providers and decisions that the evidence names: an archive that has left the service cannot be erased. `documents.json` has the SHA-256 of each file, so that `--document` of the command says which evidence a file is.',
+      'A zip archive of the newest seal, or of an earlier one by its number, named after the reference of the case, that `probity verify pack` checks offline: seal, narrative, playbook, steps, tasks, requests for information, timeline, who closed it and why, and the list of the evidence with its sources and hashes. It does not hold the documents, answers of providers and decisions that the evidence names: an archive that has left the service cannot be erased. `documents.json` has the SHA-256 of each file, so that `--document` of the command says which evidence a file is.',
     roles: ['compliance_officer', 'auditor'],
     tx: 'read',
     uses: ['auditKeys', 'caches', 'encryption'],
     params: InvestigationParams,
+    query: PackQuery,
     reply: [200, streamReply('application/zip', 'A zip archive.')],
     audited: true,
     problems: ['not_found', 'transition_not_allowed', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel, audit }) => {
+  }).handle(async ({ tx, params, query, kernel, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
-    const bytes = await createPack(kernel, tx, row)
+    const bytes = await createPack(kernel, tx, row, query.seal_no)
     const stream = (async function* () {
       yield bytes
     })()
