@@ -68,6 +68,8 @@ async function propose(page: Page, note: string): Promise<void> {
   await takeScreenshot(page, 'console-case-propose')
   await dialog.getByRole('button', { name: 'Propose', exact: true }).click()
   await page.getByRole('button', { name: 'Withdraw the proposal' }).waitFor()
+  // The proposer is told who goes on.
+  await page.getByRole('note', { name: 'Proposed' }).getByText('Waits for another compliance officer').waitFor()
 }
 
 /** From the page of a restricted case; the report belongs to its restriction. */
@@ -145,6 +147,7 @@ describe('an investigation', () => {
     await ending.getByLabel('What was found').fill('The employer confirms the salary')
     await ending.getByRole('button', { name: 'Done', exact: true }).click()
     await ending.waitFor({ state: 'hidden' })
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toMatch(/^task-/)
     await page.getByText('The employer confirms the salary').waitFor()
     await page.getByRole('list').getByText('done', { exact: true }).first().waitFor()
     await page.getByText('Opened after Source of funds. The case can be closed without it.').waitFor()
@@ -195,6 +198,7 @@ describe('an investigation', () => {
     // Earlier versions stay readable, with what changed.
     await paragraph.fill('The salary explains the deposits.')
     await page.getByRole('button', { name: 'Save the narrative' }).click()
+    await page.getByRole('button', { name: 'Add a fact' }).and(page.locator(':focus')).waitFor()
     await page.getByRole('button', { name: 'Earlier versions' }).click()
     const versions = page.getByRole('dialog', { name: 'Versions of the narrative' })
     await versions.getByText('Written by Anton Analyst').waitFor()
@@ -234,7 +238,7 @@ describe('an investigation', () => {
       mimeType: 'text/plain',
       buffer: Buffer.from('Employed since 2019'),
     })
-    await answering.getByText('SHA-256').or(answering.getByText('19 B')).first().waitFor()
+    await answering.getByText('contract.txt, 19 bytes').waitFor()
     await takeScreenshot(page, 'console-case-answer')
     await answering.getByRole('button', { name: 'Store the answer' }).click()
     await page
@@ -339,6 +343,11 @@ describe('an investigation', () => {
     await reopening.getByLabel('Reason').fill('A new deposit')
     await reopening.getByRole('button', { name: 'Open again' }).click()
     await officer.page.getByText('open', { exact: true }).first().waitFor()
+    const again = officer.page.getByRole('note', { name: 'Opened again' })
+    await again.getByText('A new deposit').waitFor()
+    await again.getByText('Anton Analyst').waitFor()
+    await officer.page.getByRole('button', { name: '1 earlier seal' }).waitFor()
+    await officer.page.getByRole('button', { name: 'Take the case' }).waitFor()
     // The menu is gone, so the focus is where a screen reader begins to read.
     await officer.page.getByRole('heading', { level: 1 }).and(officer.page.locator(':focus')).waitFor()
     expect(officer.seen).toEqual(noProblems)
@@ -363,6 +372,19 @@ describe('an investigation', () => {
     await adding.getByRole('button', { name: 'Add the step' }).click()
     await page.getByRole('checkbox', { name: 'The adviser was reached' }).waitFor()
 
+    // A call of a provider has the fields that it needs.
+    await page.getByRole('button', { name: 'Add a step' }).click()
+    await adding.getByRole('combobox', { name: 'What happens in it' }).click()
+    await page.getByRole('option', { name: 'A call of a provider' }).click()
+    await adding.getByLabel('Title').fill('Look it up')
+    await adding.getByRole('combobox', { name: 'What is asked' }).click()
+    await page.getByRole('option', { name: /registry lookup$/ }).click()
+    await adding.getByRole('button', { name: 'Add the step' }).click()
+    await adding.getByText('The provider needs a value.').waitFor()
+    await adding.getByLabel('Key').fill('DE')
+    await adding.getByRole('button', { name: 'Add the step' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'Look it up' }).getByText('Answer: not found.').waitFor()
+
     await page.getByRole('button', { name: 'Waive Call the branch' }).click()
     const waiving = page.getByRole('dialog', { name: 'Waive Call the branch' })
     await waiving.getByLabel('Why the case can do without it').fill('The branch is closed')
@@ -382,8 +404,9 @@ describe('an investigation', () => {
     await settling.getByRole('button', { name: 'Call again' }).click()
     await settling.waitFor({ state: 'hidden' })
     await step.waitFor({ state: 'detached' })
+    // The button is gone; the focus stays at its step.
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toMatch(/^step-/)
     await expectFits(page, 'console-case-settled')
-    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
 
     // Another case of the subject goes over to this one.
     const { subject } = await tenant.make(`GET /investigations/${fixture?.params?.['investigation_id']}`)
@@ -398,9 +421,10 @@ describe('an investigation', () => {
     await merging.getByRole('combobox', { name: 'Case to keep' }).click()
     await page.getByRole('option').first().click()
     await merging.getByLabel('Reason').fill('The same facts')
+    await merging.getByRole('list', { name: 'What ends as not needed' }).getByRole('listitem').first().waitFor()
     await takeScreenshot(page, 'console-case-merge')
     await merging.getByRole('button', { name: 'Merge' }).click()
-    await page.getByRole('link', { name: 'Merged into another case' }).waitFor()
+    await page.getByRole('link', { name: /^Merged into INV-/ }).waitFor()
     // The caller of the fixture has no account, so its name is not found.
     expect({ ...seen, failed: [] }).toEqual(noProblems)
     await close()

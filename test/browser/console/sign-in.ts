@@ -10,6 +10,7 @@ describe('sign-in', () => {
     await takeScreenshot(page, 'console-sign-in')
     await signIn(page, tara.token)
     await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
+    await page.getByRole('heading', { level: 1 }).and(page.locator(':focus')).waitFor()
     expect(page.url()).toBe(`${base}/users?state=invited`)
     await page.getByRole('button', { name: 'Account' }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
