@@ -115,8 +115,7 @@ export const apiGroups: readonly TagGroup[] = [
       {
         module: 'investigations',
         title: 'Investigations',
-        description:
-          `Cases that people work through by a playbook: gathered by the service, written up with citations, proposed by one person and closed by another.${recipes('investigations')}`,
+        description: `Cases that people work through by a playbook: gathered by the service, written up with citations, proposed by one person and closed by another.${recipes('investigations')}`,
       },
       {
         module: 'work',

@@ -15,7 +15,7 @@ const modalProps: Partial<ModalProps> = {
 
 /**
  * Mantine returns the focus when a dialog closes, but not when it is removed while open. Then it goes to what opened the
- * dialog or, if that is gone, to the item that it stood in, otherwise to the heading of the page.
+ * dialog or, if that is gone, to the item that contained it, otherwise to the heading of the page.
  */
 function useReturnFocus(isOpen: boolean): void {
   const [opener] = useState(() => document.activeElement)

@@ -14,8 +14,7 @@ import { listPlaybookProviders, listStepKinds, listStepRefusals, validatePlayboo
 export const playbookRoutes: readonly Route[] = [
   tenantRoute('POST /playbooks/:playbook_key/versions/:version/validate', {
     id: 'validatePlaybookVersion',
-    summary:
-      'Check a version or the draft against what is in force, with missing credentials and plugins that cannot run',
+    summary: 'Check a version or the draft, with missing credentials and plugins that cannot run',
     description:
       'Every finding of publishing, every provider that its steps may call and that has no usable credential, and every step whose plugin ' +
       'cannot run. Only findings keep it from being published. Nothing is stored.',

@@ -68,7 +68,7 @@ async function propose(page: Page, note: string): Promise<void> {
   await takeScreenshot(page, 'console-case-propose')
   await dialog.getByRole('button', { name: 'Propose', exact: true }).click()
   await page.getByRole('button', { name: 'Withdraw the proposal' }).waitFor()
-  // The proposer is told who goes on.
+  // The page names who goes on.
   await page.getByRole('note', { name: 'Proposed' }).getByText('Waits for another compliance officer').waitFor()
 }
 

@@ -68,9 +68,7 @@ interface ScheduleRowProps {
   readonly template: ReportTemplate | undefined
 }
 
-function ScheduleRow({ schedule, title, template }: ScheduleRowProps) {
-  const { schedule_id, name, paused, next_run_at, last_report_id, last_skipped, revision } = schedule
-  const may = usePermission()
+function useScheduleChanges({ schedule_id, paused, revision }: ReportSchedule) {
   const path = { schedule_id }
   const pause = useApiMutation(
     () =>
@@ -84,6 +82,13 @@ function ScheduleRow({ schedule, title, template }: ScheduleRowProps) {
     invalidates: ['reports'],
     successMessage: 'Schedule removed',
   })
+  return { pause, remove }
+}
+
+function ScheduleRow({ schedule, title, template }: ScheduleRowProps) {
+  const { name, paused, next_run_at, last_report_id, last_skipped } = schedule
+  const may = usePermission()
+  const { pause, remove } = useScheduleChanges(schedule)
   const [isRemoving, setRemoving] = useState(false)
   const [isChanging, setChanging] = useState(false)
   return (

@@ -1,4 +1,4 @@
-/** The first lines of the report of a case: how it stands, how it was closed before, and whether it rests on a test. */
+/** The first lines of the report of a case: its state, how it was closed before, and whether it rests on a test. */
 import { toName } from '#kernel/auth/actor-names.ts'
 import type { ReportBlock, ReportFormat } from '#kernel/report-template.ts'
 import { describeClosing } from './case-closings.ts'

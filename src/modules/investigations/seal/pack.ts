@@ -83,7 +83,7 @@ interface SealedItem {
 }
 
 /**
- * Which files the sealed documents are, so that somebody who has one can tell which evidence it is. It is made anew for each archive:
+ * Which files the sealed documents are, so that somebody who has one can tell which evidence it is. It is made for each archive:
  * the seal keeps no hash of plain bytes, which has to end with the document.
  */
 async function readDocumentsFile(tx: Tx, { manifest }: SealRow): Promise<PackFile> {

@@ -53,7 +53,7 @@ export const statisticsRoutes = [
     params: closed({ playbook_key: Slug() }),
     query: closed({ since: Type.Optional(Timestamp({ description: 'Only cases that were opened from then on.' })) }),
     reply: [200, PlaybookStatistics],
-    problems: ['nothing_in_force', 'content_corrupt'],
+    problems: ['not_found', 'nothing_in_force', 'content_corrupt'],
   }).handle(async ({ tx, params, query, kernel }) => {
     const { playbook_key } = params
     const { since = null } = query

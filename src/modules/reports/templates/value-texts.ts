@@ -64,7 +64,7 @@ export async function loadTitles(
   }
 }
 
-/** Readers know countries by their codes too, so a name stands beside the code. */
+/** Readers know countries by their codes too, so a name is printed beside the code. */
 const nameEntry = ({ title, name }: TitledEntry, code: string): string | null =>
   typeof title === 'string' ? title : typeof name === 'string' ? `${name} (${code})` : null
 
