@@ -221,7 +221,11 @@ export const fixtures: Fixtures = {
     body: {
       result: 'found',
       media_type: 'application/json',
-      content: JSON.stringify(registryAnswer),
+      // The contract refuses an answer that is older than a month.
+      content: JSON.stringify({
+        ...registryAnswer,
+        meta: { ...registryAnswer.meta, updated_at: new Date().toISOString() },
+      }),
       reason: 'Read from the portal of the provider',
     },
   }),
