@@ -367,6 +367,10 @@ test('validation lists every missing credential at once', async () => {
   expect(missing_credentials).toEqual(
     [registry, other].sort().map((provider_key) => expect.objectContaining({ provider_key, reason: 'absent' })),
   )
+  // Whose playbook of the key is checked can be said.
+  const at = `POST /playbooks/${key}/versions/draft/validate?origin=shared`
+  const { status } = await w.call(at, { token: await t.token() })
+  expect(status).toBe(404)
   const asking = await putInForce(withSteps({ ...lookup({ provider: other }), required: true }, prohibited))
   const { items } = await t.make('GET /provider-credentials/gaps')
   const blocked = items.filter(({ blocks }: { blocks: { key: string }[] }) =>

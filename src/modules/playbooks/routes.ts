@@ -2,7 +2,7 @@
 import { everyone } from '#kernel/auth/roles.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Route } from '#kernel/route.ts'
-import { documentStore } from '#modules/definitions/index.ts'
+import { documentStore, registrySchemas } from '#modules/definitions/index.ts'
 import { findReadiness } from '#modules/provider-credentials/index.ts'
 import { checkShape } from './check-playbook.ts'
 import { listDependentPlaybooks } from './dependents.ts'
@@ -22,11 +22,13 @@ export const playbookRoutes: readonly Route[] = [
     tx: 'read',
     uses: ['caches', 'forced_provider_mode', 'modules', 'plugin_policy', 'threads'],
     params: VersionParams,
+    query: registrySchemas.OriginQuery,
     reply: [200, PlaybookValidation],
     stores_nothing: true,
     problems: ['not_found', 'content_corrupt'],
-  }).handle(async ({ tx, params, kernel }) => {
-    const { dataset, text, version } = await documentStore.getVersionOrDraft(kernel, tx, playbookKind, params)
+  }).handle(async ({ tx, params, query, kernel }) => {
+    const wanted = { ...params, ...query }
+    const { dataset, text, version } = await documentStore.getVersionOrDraft(kernel, tx, playbookKind, wanted)
     const { findings } = await validatePlaybook(kernel, tx, text)
     const playbook = checkShape(text).length > 0 ? null : toPlaybook(text)
     const providers = playbook ? await listPlaybookProviders(kernel, tx, playbook) : []

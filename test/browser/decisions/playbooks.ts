@@ -1,10 +1,24 @@
 /** Playbooks: a shared one is read, copied, changed with located findings, published and put in force. */
 import { describe, expect } from 'vitest'
+import { registryManifest } from '#modules/providers/fixtures.ts'
 import { expectFitsScreens } from '../page-session.ts'
-import { at, browserTest, clara, noProblems, pageHeading, petra } from './setup.ts'
+import { at, browserTest, clara, noProblems, pageHeading, petra, w } from './setup.ts'
+
+const REGISTRY = 'register-without-credential'
+const CAPABILITY = 'company.lookup'
+
+/** In force, and without a credential. */
+async function createRegistry(): Promise<void> {
+  const definition = registryManifest()
+  await w.call('POST /providers', { token: petra, body: { provider_key: REGISTRY, title: 'Register', definition } })
+  await w.call(`POST /providers/${REGISTRY}/versions/draft/publish`, { token: petra, body: {} })
+  const body = { version: 1, reason: 'Reviewed' }
+  await w.call(`POST /providers/${REGISTRY}/activations`, { token: clara, body })
+}
 
 describe('a playbook', () => {
   browserTest('shows its steps in order, and is changed in an own draft and put in force', async () => {
+    await createRegistry()
     const { page, seen, close } = await at(petra, '/playbooks')
     await page.getByRole('link', { name: 'Enhanced due diligence, person' }).click()
     const steps = page.getByRole('table', { name: 'Steps' })
@@ -21,16 +35,29 @@ describe('a playbook', () => {
     await page.getByText('No version of the matrix unheard-of is in force.').waitFor()
     await page.getByRole('button', { name: /^at \/steps\/6\/with\/matrix/ }).click()
     expect(await page.evaluate('document.getSelection().toString()')).toBe('"unheard-of"')
-    await editor.fill(text.replace('"days": 20', '"days": 15'))
+    const step = {
+      key: 'lookup',
+      kind: 'provider',
+      title: 'Look-up',
+      with: { capability: CAPABILITY, provider: REGISTRY },
+    }
+    const input = { number: { value: '00000006' } }
+    const added = JSON.stringify({ ...step, with: { ...step.with, input }, required: false })
+    await editor.fill(text.replace('"days": 20', '"days": 15').replace('"steps": [', `"steps": [${added},`))
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('The playbook can be published.').waitFor()
+    // A missing credential hinders nothing, and is named until a case is opened.
+    const gap = page.getByRole('status').filter({ hasText: 'Credentials are missing' })
+    await gap.getByRole('link', { name: REGISTRY }).waitFor()
     await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.getByRole('dialog').getByText('Credentials are missing').waitFor()
     await page.getByRole('button', { name: 'Validate and publish' }).click()
     await page.getByRole('listitem', { name: 'Version 1' }).waitFor()
     expect(seen).toEqual(noProblems)
     await close()
     const officer = await at(clara, '/playbooks/edd-person?origin=own&tab=versions')
     await officer.page.getByRole('button', { name: /^Put in force.*version 1$/ }).click()
+    await officer.page.getByRole('dialog').getByText('Credentials are missing').waitFor()
     await officer.page.getByLabel('Reason').fill('Cases are to be closed sooner')
     await officer.page.getByRole('dialog').getByRole('button', { name: 'Put in force' }).click()
     await officer.page.getByRole('tab', { name: 'Steps' }).click()

@@ -4,7 +4,7 @@ import { Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { Fragment } from 'react'
 import { type ChangeRow, toRequestRows } from '#console/ui/change-request/change-rows.ts'
-import { getChangeTarget, getReason } from '#console/ui/change-request/describe-change.ts'
+import { getChangeTarget, getReason, getTargetOrigin } from '#console/ui/change-request/describe-change.ts'
 import { getTargetPage } from '#console/ui/change-request/use-target-name.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { toSentence } from '#console/ui/format.ts'
@@ -67,12 +67,13 @@ export function RequestedChange({ request, text, isVoid }: RequestedChangeProps)
 }
 
 /** Whoever approves should know that no case could be opened by it. */
-function RequestedPlaybook({ request: { params, state, body } }: { readonly request: ChangeRequest }) {
+function RequestedPlaybook({ request }: { readonly request: ChangeRequest }) {
+  const { params, state, body } = request
   const { playbook_key } = params
   const { version, to_version = version } = (body ?? {}) as { version?: number; to_version?: number }
   const named = to_version ?? Number(params['version'])
   if (state !== 'open' || playbook_key === undefined || !Number.isInteger(named)) return null
-  return <PlaybookGaps playbook_key={playbook_key} version={named} />
+  return <PlaybookGaps playbook_key={playbook_key} version={named} origin={getTargetOrigin(request)} />
 }
 
 const SIDES = ['Now', 'After approval'] as const

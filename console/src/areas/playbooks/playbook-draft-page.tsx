@@ -36,7 +36,7 @@ function Editor({ playbook_key, stored }: EditorProps) {
   })
   const { draft: text, setDraft: setText, isChanged, findings, save } = edited
   const definition = parsePlaybookText(text)
-  const gaps = <PlaybookGaps playbook_key={playbook_key} version="draft" revision={edited.revision} />
+  const gaps = <PlaybookGaps playbook_key={playbook_key} version="draft" origin="own" revision={edited.revision} />
   return (
     <Stack gap="md">
       <DraftBar

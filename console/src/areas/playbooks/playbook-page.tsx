@@ -40,7 +40,9 @@ export default function PlaybookPage() {
     <DefinitionFrame kind={playbookKind} definition_key={playbook_key} of={of}>
       <Stack gap="md">
         <Findings findings={of.attention} title="Findings for the version in force" />
-        {of.active !== null && <PlaybookGaps playbook_key={playbook_key} version={of.active.version} />}
+        {of.active !== null && (
+          <PlaybookGaps playbook_key={playbook_key} version={of.active.version} origin={of.origin} />
+        )}
         <InForce kind={playbookKind} definition_key={playbook_key} of={of} />
       </Stack>
       <PartTabs label={`Parts of ${of.title}`} offered={tabs} names={names} open={tab} panels={panels} />
@@ -66,7 +68,9 @@ function VersionView({ playbook_key, of, version }: PlaybookPageParts & { readon
   return (
     <Stack gap="md">
       <NotInForceNote of={of} version={version} />
-      {version !== of.active?.version && <PlaybookGaps playbook_key={playbook_key} version={version} />}
+      {version !== of.active?.version && (
+        <PlaybookGaps playbook_key={playbook_key} version={version} origin={version === 'draft' ? 'own' : of.origin} />
+      )}
       <PlaybookParts of={parsePlaybook(text.definition)} />
       <Sentences title="Playbook in sentences" lines={text.reading} />
       <Section title="Source">

@@ -35,7 +35,9 @@ export function PutInForce({ kind, definition_key, of, version, way, onClose }: 
       }
       invalidates="definitions"
     >
-      {kind.family === 'playbook' && way !== null && <PlaybookGaps playbook_key={definition_key} version={version} />}
+      {kind.family === 'playbook' && way !== null && (
+        <PlaybookGaps playbook_key={definition_key} version={version} origin={of.origin} />
+      )}
       <ActivationDiff kind={kind} definition_key={definition_key} to={{ version, origin: of.origin }} />
     </PutInForceDialog>
   )

@@ -5,22 +5,25 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { Icon } from '../icons.tsx'
 import { PageLink } from '../link.tsx'
+import type { Origin } from '../origin.ts'
 import { gapTexts } from './provider-texts.ts'
 
 interface PlaybookGapsProps {
   readonly playbook_key: string
   readonly version: number | 'draft'
+  /** Whose it is; the tenant and the operator may each have a playbook of this key. */
+  readonly origin: Origin
   /** Of the draft: it is checked again after each change. */
   readonly revision?: number
 }
 
-export function PlaybookGaps({ playbook_key, version, revision = 0 }: PlaybookGapsProps) {
+export function PlaybookGaps({ playbook_key, version, origin, revision = 0 }: PlaybookGapsProps) {
   const may = usePermission()
   const { data } = useQuery({
-    queryKey: ['definitions', 'playbook', 'validation', playbook_key, version, revision],
+    queryKey: ['provider-credentials', 'gaps', 'playbook', playbook_key, version, origin, revision],
     queryFn: ({ signal }) =>
       probity.POST('/api/playbooks/{playbook_key}/versions/{version}/validate', {
-        params: { path: { playbook_key, version: String(version) } },
+        params: { path: { playbook_key, version: String(version) }, query: { origin } },
         signal,
       }),
     enabled: may('validatePlaybookVersion'),
