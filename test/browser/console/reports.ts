@@ -1,6 +1,6 @@
 /** Reports: an officer requests a dossier, previews it, downloads it and has it made again. */
 import { describe, expect } from 'vitest'
-import { DESKTOP, expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { DESKTOP, expectFitsScreens, PHONE, takeScreenshot } from '../page-session.ts'
 import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
 
 describe('a report', () => {
@@ -32,6 +32,15 @@ describe('a report', () => {
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('Identical: the same bytes were made again').waitFor({ timeout: 60_000 })
     await expectFitsScreens(page, 'console-report')
+    await page.setViewportSize(PHONE)
+    const button = await page.getByRole('button', { name: 'Download PDF' }).boundingBox()
+    expect((button?.x ?? PHONE.width) + (button?.width ?? 0)).toBeLessThanOrEqual(PHONE.width)
+    await page.getByRole('button', { name: 'Preview' }).click()
+    // Labels are above their values, not beside them.
+    const [label, value] = [frame.locator('dl > dt').first(), frame.locator('dl > dd').first()]
+    expect((await value.boundingBox())?.y).toBeGreaterThan((await label.boundingBox())?.y ?? Number.POSITIVE_INFINITY)
+    await takeScreenshot(page, 'console-report-preview-390')
+    await page.keyboard.press('Escape')
     await page.setViewportSize(DESKTOP)
     await page.goto(new URL('/reports', page.url()).href)
     await page.getByRole('table', { name: 'Reports', exact: true }).getByText('ready').waitFor()
@@ -47,8 +56,14 @@ describe('a report', () => {
     await schedule.getByLabel('Name of the schedule').fill('Monthly overview')
     await schedule.getByRole('button', { name: 'Schedule', exact: true }).click()
     await page.getByText('On the first of the month at 06:00').waitFor()
-    await page.getByRole('button', { name: 'Remove Monthly overview' }).click()
-    await page.getByRole('dialog', { name: 'Remove Monthly overview' }).getByRole('button', { name: 'Remove' }).click()
+    await page.getByRole('button', { name: 'Change Monthly overview' }).click()
+    const changing = page.getByRole('dialog', { name: 'Change Monthly overview' })
+    await changing.getByLabel('Name of the schedule').fill('Early overview')
+    await changing.locator('input[type=time]').fill('05:30')
+    await changing.getByRole('button', { name: 'Change', exact: true }).click()
+    await page.getByText('On the first of the month at 05:30').waitFor()
+    await page.getByRole('button', { name: 'Remove Early overview' }).click()
+    await page.getByRole('dialog', { name: 'Remove Early overview' }).getByRole('button', { name: 'Remove' }).click()
     await page.getByText('No schedules').waitFor()
     await takeScreenshot(page, 'console-reports')
     expect(officer.seen.errors).toEqual(noProblems.errors)

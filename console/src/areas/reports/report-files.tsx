@@ -49,9 +49,9 @@ export function ReportFiles({ report, name }: ReportFilesProps) {
         {files.map(({ format, sha256, size_bytes }) => (
           <Table.Tr key={format}>
             <Table.Td>
-              {format.toUpperCase()}
+              <Text size="sm">{format.toUpperCase()}</Text>
               {/* The columns that a narrow screen leaves out. */}
-              <Box hiddenFrom="sm">
+              <Box hiddenFrom="sm" className="report-file-facts">
                 <Text size="xs" c="dimmed">
                   {formatSize(size_bytes)}
                 </Text>
@@ -64,7 +64,7 @@ export function ReportFiles({ report, name }: ReportFilesProps) {
             </Table.Td>
             <Table.Td>
               {isReadable && (
-                <Group gap="xs" justify="flex-end" className="report-acts">
+                <Group gap="xs" justify="flex-end">
                   {format === 'html' && <PreviewButton report={report} name={name} />}
                   <Button
                     size="xs"
