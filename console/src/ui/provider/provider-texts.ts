@@ -208,7 +208,7 @@ const blockedTexts: Readonly<Record<string, string>> = {
   createInvestigation: 'opening an investigation whose playbook asks the provider',
   createInvestigationStep: 'adding a step that asks the provider to an investigation',
   retryInvestigationStep: 'trying such a step again',
-  retryInvestigationSteps: 'trying all such steps of a case again',
+  retryInvestigationSteps: 'going on with such steps',
   settleInvestigationStep: 'settling such a step',
 }
 
