@@ -90,7 +90,6 @@ function ScheduleRow({ schedule, title, template }: ScheduleRowProps) {
   const may = usePermission()
   const { pause, remove } = useScheduleChanges(schedule)
   const [isRemoving, setRemoving] = useState(false)
-  const [isChanging, setChanging] = useState(false)
   return (
     <Table.Tr>
       <Table.Td>
@@ -116,11 +115,7 @@ function ScheduleRow({ schedule, title, template }: ScheduleRowProps) {
       <Table.Td>
         {may('updateReportSchedule') && (
           <Group gap="xs" justify="flex-end">
-            {template !== undefined && (
-              <Button size="xs" variant="default" aria-label={`Change ${name}`} onClick={() => setChanging(true)}>
-                Change
-              </Button>
-            )}
+            {template !== undefined && <ChangeButton {...{ schedule, template }} />}
             <Button
               size="xs"
               variant="default"
@@ -134,9 +129,6 @@ function ScheduleRow({ schedule, title, template }: ScheduleRowProps) {
               Remove
             </Button>
           </Group>
-        )}
-        {isChanging && template !== undefined && (
-          <EditSchedule {...{ schedule, template }} onClose={() => setChanging(false)} />
         )}
         {isRemoving && (
           <ConfirmDialog
@@ -152,5 +144,22 @@ function ScheduleRow({ schedule, title, template }: ScheduleRowProps) {
         )}
       </Table.Td>
     </Table.Tr>
+  )
+}
+
+interface ChangeButtonProps {
+  readonly schedule: ReportSchedule
+  readonly template: ReportTemplate
+}
+
+function ChangeButton({ schedule, template }: ChangeButtonProps) {
+  const [isChanging, setChanging] = useState(false)
+  return (
+    <>
+      <Button size="xs" variant="default" aria-label={`Change ${schedule.name}`} onClick={() => setChanging(true)}>
+        Change
+      </Button>
+      {isChanging && <EditSchedule {...{ schedule, template }} onClose={() => setChanging(false)} />}
+    </>
   )
 }

@@ -167,7 +167,6 @@ const operationTexts: Readonly<Record<string, string>> = {
   createInvestigationStep: 'Add a step to an investigation',
   retryInvestigationStep: 'Begin a step again',
   retryInvestigationSteps: 'Begin the remaining steps',
-  approveToolCall: 'Allow a tool call',
   settleInvestigationStep: 'Settle a step',
 }
 
