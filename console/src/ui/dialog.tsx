@@ -19,7 +19,7 @@ const modalProps: Partial<ModalProps> = {
  */
 function useReturnFocus(isOpen: boolean): void {
   const [opener] = useState(() => document.activeElement)
-  const [item] = useState(() => opener?.closest('[tabindex="-1"]'))
+  const [item] = useState(() => opener?.closest('[tabindex="-1"]:not(main)'))
   const wasOpen = useRef(isOpen)
   wasOpen.current = isOpen
   useEffect(
