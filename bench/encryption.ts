@@ -34,6 +34,7 @@ export async function measureEncryption(
         app: databases.isolated('app'),
         worker: databases.isolated('worker'),
         master_key_hex: MASTER_KEY_HEX,
+        superuser: databases.superuser,
         tenant_id,
         items: ITEMS,
         prefix: `${build}-${round}`,
