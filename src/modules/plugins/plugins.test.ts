@@ -216,7 +216,7 @@ describe('settings', () => {
     expect([refused.status, refused.json.code, refused.json.errors[0].pointer]).toEqual([
       ...[409, 'definition_invalid', '#/lists/1'],
     ])
-    expect(refused.json.detail).toBe(`There is no list ${own}.`)
+    expect(refused.json.detail).toBe('One of the lists does not exist.')
     await s.call('POST /reference-data/datasets', { list_key: own, type_key: LIST, title: 'Own scores' })
     expect((await s.grant(plugin_key, [LIST, own])).json.grants.lists).toEqual([LIST, own])
   })
