@@ -2,13 +2,39 @@
 import { hash } from 'node:crypto'
 import type { Violation } from '#contract/model.ts'
 import type { ReadPayload } from '#contract/read-payload.ts'
-import { declareCache } from '#kernel/cache/caches.ts'
+import { type Cache, declareCache } from '#kernel/cache/caches.ts'
 import { NeedsPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { judgePayload } from './admissions.ts'
 import { findContractInForce, findContractLists } from './bind-contract.ts'
 import { contractThread, failContractThread } from './contract-thread.ts'
+
+type ReadKernel = Capabilities<'caches' | 'threads'>
+type ContractInForce = NonNullable<Awaited<ReturnType<typeof findContractInForce>>>
+
+interface Given {
+  readonly bytes: Buffer
+  readonly media_type: string
+}
+
+/** Throws NeedsPrecompute until the thread of the contracts has read them. */
+function readGiven(
+  kernel: ReadKernel,
+  tx: Tx,
+  contract: ContractInForce,
+  { cache, id, given }: { cache: Cache<readonly ReadPayload[]>; id: string; given: readonly Given[] },
+): readonly ReadPayload[] {
+  const read = cache.get(id)
+  if (read) return read
+  const tasks = given.map((one) => ({ payload_id: '', ...one }))
+  throw new NeedsPrecompute(async () => {
+    cache.set(
+      id,
+      await kernel.threads.get(contractThread).read(contract, tasks, tx.tenant_id).catch(failContractThread),
+    )
+  })
+}
 
 const readExamples = declareCache<readonly ReadPayload[]>({
   name: 'read_example_payloads',
@@ -21,7 +47,7 @@ const readExamples = declareCache<readonly ReadPayload[]>({
  * yet. An example is as fresh as it says, so that it does not become invalid with time.
  */
 export async function judgeExamplePayloads(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: ReadKernel,
   tx: Tx,
   contract_key: string,
   payloads: readonly unknown[],
@@ -31,21 +57,8 @@ export async function judgeExamplePayloads(
   const texts = payloads.map((payload) => JSON.stringify(payload) ?? 'null')
   const id = `${tx.tenant_id} ${contract.contract_hash} ${hash('sha256', JSON.stringify(texts), 'hex')}`
   const cache = kernel.caches.get(readExamples)
-  const read = cache.get(id)
-  if (!read) {
-    const tasks = texts.map((text) => ({
-      payload_id: '',
-      bytes: Buffer.from(text),
-      media_type: 'application/json',
-    }))
-    throw new NeedsPrecompute(async () => {
-      const result = await kernel.threads
-        .get(contractThread)
-        .read(contract, tasks, tx.tenant_id)
-        .catch(failContractThread)
-      cache.set(id, result)
-    })
-  }
+  const given = texts.map((text) => ({ bytes: Buffer.from(text), media_type: 'application/json' }))
+  const read = readGiven(kernel, tx, contract, { cache, id, given })
   const lists = await findContractLists(tx, contract.compiled)
   const found: (readonly Violation[])[] = []
   for (const payload of read) {
@@ -70,28 +83,24 @@ const readEntered = declareCache<readonly ReadPayload[]>({
 
 /** What the contract in force refuses of an answer that a person enters; null when no version is in force. Throws NeedsPrecompute. */
 export async function judgeEnteredPayload(
-  kernel: Capabilities<'caches' | 'threads'>,
+  kernel: ReadKernel,
   tx: Tx,
   contract_key: string,
-  { bytes, media_type }: { readonly bytes: Buffer; readonly media_type: string },
+  given: Given,
 ): Promise<readonly Violation[] | null> {
   const contract = await findContractInForce(kernel, tx, contract_key)
   if (!contract) return null
-  const id = `${tx.tenant_id} ${contract.contract_hash} ${media_type} ${hash('sha256', bytes, 'hex')}`
+  const id = `${tx.tenant_id} ${contract.contract_hash} ${given.media_type} ${hash('sha256', given.bytes, 'hex')}`
   const cache = kernel.caches.get(readEntered)
-  const [read] = cache.get(id) ?? []
-  if (!read) {
-    const task = { payload_id: '', bytes, media_type }
-    throw new NeedsPrecompute(async () => {
-      cache.set(
-        id,
-        await kernel.threads.get(contractThread).read(contract, [task], tx.tenant_id).catch(failContractThread),
-      )
-    })
-  }
+  const [read] = readGiven(kernel, tx, contract, { cache, id, given: [given] })
   // It has personal data, and nobody asks for it again.
   cache.delete(id)
   const lists = await findContractLists(tx, contract.compiled)
-  const judged = await judgePayload(kernel, tx, { contract, lists, read, received_at: new Date().toISOString() })
+  const judged = await judgePayload(kernel, tx, {
+    contract,
+    lists,
+    read: read as ReadPayload,
+    received_at: new Date().toISOString(),
+  })
   return judged.result === 'quarantined' ? judged.violations : []
 }

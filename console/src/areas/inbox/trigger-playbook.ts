@@ -1,4 +1,4 @@
-/** The playbook that an alert is investigated by when nobody names one, from the list `investigation-triggers`. Pure. */
+/** The playbook of an investigation that an alert opens, as the list `investigation-triggers` chooses it. Pure. */
 
 interface Trigger {
   readonly entry: Readonly<Record<string, unknown>>

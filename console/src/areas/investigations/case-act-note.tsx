@@ -1,4 +1,4 @@
-/** What the last act on a case means for whoever opens it: returned, opened again, or proposed and waiting for another person. */
+/** Banner of a case that was returned or opened again, or whose proposal waits for another person. */
 import { Alert } from '@mantine/core'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { Principal } from '#console/ui/principal.tsx'

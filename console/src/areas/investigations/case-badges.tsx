@@ -60,7 +60,7 @@ interface PartStateProps {
 export const isNotNeeded = ({ state, of }: PartStateProps): boolean =>
   hasEnded(of) && ['pending', 'waiting', 'open'].includes(state)
 
-/** Why nobody does it any more. */
+/** Why a step or task of a case that has ended is not needed. */
 export const describeNotNeeded = ({ state }: Pick<InvestigationSummary, 'state'>): string =>
   state === 'merged'
     ? 'The case was merged before it was done.'

@@ -4,11 +4,11 @@ import type { Investigation } from './investigation-queries.ts'
 type CaseAct = Investigation['next_actions'][number]['action']
 type ActedCase = Pick<Investigation, 'main_action' | 'assignee' | 'next_actions'>
 
-/** Of somebody with another role. */
+/** A person with another role may do it. */
 const isForOthers = ({ next_actions }: ActedCase, act: CaseAct): boolean =>
   next_actions.some(({ action, missing }) => action === act && missing.some(({ code }) => code === 'role_required'))
 
-/** Null where another person has to act. What waits is resumed first, and what nobody works on is taken first. */
+/** Null where another person has to act. A waiting case is resumed first; a case without assignee is taken first. */
 export function chooseMainAct(of: ActedCase): CaseAct | null {
   const isPermitted = (act: CaseAct) => of.next_actions.some((one) => one.action === act && one.is_permitted)
   if (of.main_action === 'propose_outcome' && !isPermitted('propose_outcome')) {

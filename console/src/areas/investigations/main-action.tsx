@@ -54,7 +54,7 @@ export function MainAction({ investigation, act, onAct }: MainActionProps) {
       <TakeCase investigation={investigation} isMain={main === 'assign'} />
       {main !== null && main !== 'assign' && (
         <Button
-          // Nothing is left to do for whoever proposed: another person goes on.
+          // The next act belongs to another officer: withdrawing is offered, not suggested.
           variant={main === 'withdraw_proposal' ? 'default' : 'filled'}
           disabled={!isPermitted(investigation, main)}
           onClick={() => onAct(main)}
@@ -90,7 +90,7 @@ export function MainAction({ investigation, act, onAct }: MainActionProps) {
   )
 }
 
-/** Taking a case needs one click; giving it to somebody else has its dialog. */
+/** Assigns the case to the caller. Another assignee is chosen in the dialog "Assign". */
 function TakeCase({ investigation, isMain }: { readonly investigation: Investigation; readonly isMain: boolean }) {
   const { principal } = useMe()
   const { investigation_id, revision, assignee, state } = investigation

@@ -21,7 +21,7 @@ interface ProviderStep {
   readonly setInput: (input: CallInput) => void
   /** What is sent about the subject where nothing is given. */
   readonly known: CallInput
-  /** Of members without a value, once somebody has tried to add the step. */
+  /** Errors of members without a value, after the first attempt to add the step. */
   readonly faults: Readonly<Record<string, string>>
   /** The settings of the step; null where something is missing, which is then shown. */
   readonly toSettings: () => Readonly<Record<string, unknown>> | null

@@ -26,10 +26,13 @@ async function expectRowsAskable(
   kernel: StepKernel,
   tx: Tx,
   { is_in_force: is_restricted }: Pick<InvestigationRow, 'is_in_force'>,
-  rows: readonly Pick<StepRow, 'step_key' | 'definition' | 'is_required'>[],
+  rows: readonly Pick<StepRow, 'step_key' | 'kind' | 'definition' | 'is_required'>[],
 ): Promise<void> {
-  const steps = rows.map(({ step_key: key, definition, is_required: required }) => ({ ...definition, key, required }))
-  await expectAskable(kernel, tx, steps as unknown as playbookModel.PlaybookStep[], { is_restricted })
+  const steps = rows.map(({ step_key: key, kind, definition, is_required: required }) => ({
+    ...{ key, kind, required },
+    with: definition['with'] as object,
+  }))
+  await expectAskable(kernel, tx, steps, { is_restricted })
 }
 
 /** The call that a new run goes on with; null: it makes a new one. An answer that was paid for is used, if it can be used now. */

@@ -3,10 +3,17 @@ import { mapWithPrecompute } from '#kernel/database/precompute.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { fail } from '#kernel/problem.ts'
-import type { playbookModel } from '#modules/playbooks/index.ts'
 import { expectReady, findReadiness } from '#modules/provider-credentials/index.ts'
 
 type CheckKernel = Capabilities<'caches' | 'forced_provider_mode' | 'modules' | 'plugin_policy' | 'threads'>
+
+/** A step of a playbook, or of a case, whose kind has checked its settings. */
+export interface AskedStep {
+  readonly key: string
+  readonly kind: string
+  readonly required: boolean
+  readonly with: object
+}
 
 /**
  * 409 where nobody offers what a step needs, then 424 with every credential that is missing, then 503 where a plugin or tool may not be
@@ -15,12 +22,12 @@ type CheckKernel = Capabilities<'caches' | 'forced_provider_mode' | 'modules' | 
 export async function expectAskable(
   kernel: CheckKernel,
   tx: Tx,
-  steps: readonly playbookModel.PlaybookStep[],
+  steps: readonly AskedStep[],
   { is_restricted }: { readonly is_restricted: boolean },
 ): Promise<void> {
   const kinds = kernel.modules.flatMap(({ step_kinds = [] }) => step_kinds)
   const missing: string[] = []
-  const asked: { readonly step: playbookModel.PlaybookStep; readonly kind: (typeof kinds)[number] }[] = []
+  const asked: { readonly step: AskedStep; readonly kind: (typeof kinds)[number] }[] = []
   for (const step of steps.filter(({ required }) => required)) {
     const kind = kinds.find((each) => each.kind === step.kind)
     if (!kind) return fail('conflict', `The service has no steps of the kind ${step.kind}.`)
@@ -29,7 +36,7 @@ export async function expectAskable(
     const keys = await kind.listProviders(kernel, tx, step.with as never)
     const isReady = [...(await findReadiness(kernel, tx, keys)).values()].some(({ ready }) => ready)
     if (!isReady && keys.length > 0) missing.push(...keys)
-    else if (!isReady && step.kind === 'provider')
+    else if (!isReady && 'capability' in step.with)
       fail(
         'conflict',
         `No provider in force has the capability ${step.with.capability}, which the step ${step.key} needs.`,
