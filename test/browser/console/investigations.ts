@@ -1,4 +1,5 @@
 /** An investigation: an analyst opens it, works through it and proposes an outcome; an officer closes it. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { fixtures } from '#modules/investigations/fixtures.ts'
@@ -143,11 +144,17 @@ describe('an investigation', () => {
     await page.getByText('Confirm every item first.').waitFor()
     await page.getByRole('checkbox', { name: 'Payslip seen' }).check()
     await page.getByRole('button', { name: 'Done', exact: true }).click()
+    // The list of tasks answers after the case; the dialog waits for both, or the focus would be lost with the button.
+    await page.route('**/tasks', async (route) => {
+      await delay(300)
+      await route.continue()
+    })
     const ending = page.getByRole('dialog', { name: 'End the task' })
     await ending.getByLabel('What was found').fill('The employer confirms the salary')
     await ending.getByRole('button', { name: 'Done', exact: true }).click()
     await ending.waitFor({ state: 'hidden' })
     await expect.poll(() => page.evaluate('document.activeElement.id')).toMatch(/^task-/)
+    await page.unrouteAll({ behavior: 'wait' })
     await page.getByText('The employer confirms the salary').waitFor()
     await page.getByRole('list').getByText('done', { exact: true }).first().waitFor()
     await page.getByText('Opened after Source of funds. The case can be closed without it.').waitFor()

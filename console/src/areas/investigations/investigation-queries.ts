@@ -1,6 +1,7 @@
 /** Investigations as their pages read them. */
 import type { Schemas } from '@probity/client'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { type QueryKey, queryOptions, type UseQueryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
@@ -116,13 +117,52 @@ export const narrativeQuery = (investigation_id: string, version?: number) =>
       }),
   })
 
-export const tasksQuery = ({ investigation_id, counts, revision }: Investigation) =>
+/** A list of a case. Its key never changes, so that an act which invalidates it waits for its new content. */
+const listQuery = <Data>(
+  name: 'tasks' | 'requests' | 'subjects',
+  investigation_id: string,
+  read: (signal: AbortSignal) => Promise<Data>,
+) =>
   queryOptions({
-    queryKey: ['investigations', 'tasks', investigation_id, counts.tasks, counts.tasks_open, revision],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/investigations/{investigation_id}/tasks', { params: { path: { investigation_id } }, signal }),
+    queryKey: ['investigations', name, investigation_id],
+    queryFn: ({ signal }) => read(signal),
     throwOnError: false,
   })
+
+export const tasksQuery = (investigation_id: string) =>
+  listQuery('tasks', investigation_id, (signal) =>
+    probity.GET('/api/investigations/{investigation_id}/tasks', { params: { path: { investigation_id } }, signal }),
+  )
+
+export const requestsQuery = (investigation_id: string) =>
+  listQuery('requests', investigation_id, (signal) =>
+    probity.GET('/api/investigations/{investigation_id}/information-requests', {
+      params: { path: { investigation_id } },
+      signal,
+    }),
+  )
+
+export const subjectsQuery = (investigation_id: string) =>
+  listQuery('subjects', investigation_id, (signal) =>
+    probity.GET('/api/investigations/{investigation_id}/subjects', { params: { path: { investigation_id } }, signal }),
+  )
+
+/** A list of the case that is shown: read again when the case has changed, whoever changed it. */
+export function useListOfCase<Data, Key extends QueryKey>(
+  query: UseQueryOptions<Data, Error, Data, Key>,
+  { revision, counts }: Investigation,
+): Data | undefined {
+  const queries = useQueryClient()
+  const { data } = useQuery(query)
+  const state = JSON.stringify([revision, counts])
+  const shown = useRef(state)
+  useEffect(() => {
+    if (shown.current === state) return
+    shown.current = state
+    void queries.invalidateQueries({ queryKey: query.queryKey })
+  })
+  return data
+}
 
 export const sealQuery = (investigation_id: string) =>
   queryOptions({

@@ -71,7 +71,7 @@ export function WaitDialog({ investigation: { investigation_id, revision }, onCl
 
 /** Steps and tasks that do not move: they end with the case. */
 function EndingWork({ investigation }: { readonly investigation: Investigation }) {
-  const { data } = useQuery(tasksQuery(investigation))
+  const { data } = useQuery(tasksQuery(investigation.investigation_id))
   const ending = listEndingWork(investigation.steps, data?.items ?? [])
   if (ending.length === 0) return null
   return (

@@ -17,7 +17,7 @@ import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SubjectPicker } from '#console/ui/subject-picker.tsx'
 import { PriorityBadge } from '#console/ui/work/priority.tsx'
-import { type Investigation, isOpen, touched } from './investigation-queries.ts'
+import { type Investigation, isOpen, subjectsQuery, touched, useListOfCase } from './investigation-queries.ts'
 
 type Part = Schemas['InvestigationSubject']['part']
 
@@ -45,17 +45,8 @@ interface SectionProps {
 function Subjects({ investigation }: SectionProps) {
   const may = usePermission()
   const [isAdding, setAdding] = useState(false)
-  const { investigation_id, counts } = investigation
-  const { data } = useQuery({
-    queryKey: ['investigations', 'subjects', investigation_id, counts.subjects],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/investigations/{investigation_id}/subjects', {
-        params: { path: { investigation_id } },
-        signal,
-      }),
-    placeholderData: (before) => before,
-    throwOnError: false,
-  })
+  const { investigation_id } = investigation
+  const subjects = useListOfCase(subjectsQuery(investigation_id), investigation)
   return (
     <section aria-labelledby="case-subjects">
       <Group justify="space-between" gap="xs" mb="xs">
@@ -68,9 +59,9 @@ function Subjects({ investigation }: SectionProps) {
           </Button>
         )}
       </Group>
-      {data === undefined && <ListSkeleton />}
+      {subjects === undefined && <ListSkeleton />}
       <ul className="plain-list case-related">
-        {data?.items.map(({ subject_id, name, part, added_at, added_by }) => (
+        {subjects?.items.map(({ subject_id, name, part, added_at, added_by }) => (
           <li key={subject_id}>
             {may('getSubject') ? <PageLink to={`/subjects/${subject_id}`}>{name}</PageLink> : name}
             <Text size="xs" c="dimmed" component="div">

@@ -1,7 +1,6 @@
 /** What people outside the case were asked for, and what they answered. */
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
@@ -17,7 +16,15 @@ import { ReasonField } from '#console/ui/reason-field.tsx'
 import { TextField, TimeField } from '#console/ui/text-field.tsx'
 import { storeDocument } from './attach-evidence.tsx'
 import { PlainState } from './case-badges.tsx'
-import { hasEnded, type Investigation, isOpen, touchedByEvidence, useEvidence } from './investigation-queries.ts'
+import {
+  hasEnded,
+  type Investigation,
+  isOpen,
+  requestsQuery,
+  touchedByEvidence,
+  useEvidence,
+  useListOfCase,
+} from './investigation-queries.ts'
 
 const MAX_TITLE = 300
 
@@ -26,23 +33,8 @@ type InformationRequest = Schemas['InformationRequest']
 export function RequestsTab({ investigation }: { readonly investigation: Investigation }) {
   const may = usePermission()
   const [isAsking, setAsking] = useState(false)
-  const { investigation_id, counts } = investigation
-  const { data } = useQuery({
-    queryKey: [
-      'investigations',
-      'requests',
-      investigation_id,
-      counts.information_requests,
-      counts.information_requests_open,
-    ],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/investigations/{investigation_id}/information-requests', {
-        params: { path: { investigation_id } },
-        signal,
-      }),
-    placeholderData: (before) => before,
-    throwOnError: false,
-  })
+  const { investigation_id } = investigation
+  const requests = useListOfCase(requestsQuery(investigation_id), investigation)
   const canAnswer = !hasEnded(investigation) && may('fulfilInformationRequest')
   return (
     <Stack gap="sm" id="requests" tabIndex={-1}>
@@ -53,15 +45,15 @@ export function RequestsTab({ investigation }: { readonly investigation: Investi
           </Button>
         </div>
       )}
-      {data === undefined && <ListSkeleton />}
-      {data?.items.length === 0 && (
+      {requests === undefined && <ListSkeleton />}
+      {requests?.items.length === 0 && (
         <EmptyState
           title="Nobody was asked yet"
           about="Questions to the branch, the customer or another party are recorded here, with their answers. No message is sent."
         />
       )}
       <ol className="case-timeline" aria-label="Information requests">
-        {data?.items.map((request) => (
+        {requests?.items.map((request) => (
           <li key={request.request_id}>
             <RequestItem request={request} investigation={investigation} canAnswer={canAnswer} />
           </li>

@@ -1,7 +1,6 @@
 /** Tasks of people in a case, with what each person confirms. */
 import { Button, Checkbox, Group, Stack, Text, Title } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
@@ -16,7 +15,7 @@ import { TextField, TimeField } from '#console/ui/text-field.tsx'
 import { CaseAuthor } from './case-author.tsx'
 import { describeNotNeeded, isNotNeeded, TaskState } from './case-badges.tsx'
 import { toTaskElement } from './case-pointers.ts'
-import { type Investigation, isOpen, tasksQuery, touched } from './investigation-queries.ts'
+import { type Investigation, isOpen, tasksQuery, touched, useListOfCase } from './investigation-queries.ts'
 import { ChecklistField, RequiredField } from './task-fields.tsx'
 
 type Task = Schemas['InvestigationTask']
@@ -25,7 +24,7 @@ export function Tasks({ investigation }: { readonly investigation: Investigation
   const may = usePermission()
   const [isAdding, setAdding] = useState(false)
   const { investigation_id } = investigation
-  const { data } = useQuery({ ...tasksQuery(investigation), placeholderData: (before) => before })
+  const tasks = useListOfCase(tasksQuery(investigation_id), investigation)
   const canWork = isOpen(investigation) && may('updateInvestigationTask')
   return (
     <section aria-labelledby="tasks">
@@ -39,13 +38,13 @@ export function Tasks({ investigation }: { readonly investigation: Investigation
           </Button>
         )}
       </Group>
-      {data?.items.length === 0 && (
+      {tasks?.items.length === 0 && (
         <Text size="sm" c="dimmed">
           No tasks yet. Steps of the playbook add theirs when it is their turn.
         </Text>
       )}
       <ul className="plain-list case-tasks">
-        {data?.items.map((task) => (
+        {tasks?.items.map((task) => (
           <TaskItem key={task.task_id} task={task} investigation={investigation} canWork={canWork} />
         ))}
       </ul>
