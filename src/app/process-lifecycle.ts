@@ -2,6 +2,8 @@
  * The lifecycle of a process. What it opens it registers here; it is closed once, in reverse order, each step within its limit,
  * whether the process was asked to stop, failed to start or crashed.
  */
+import { setMaxListeners } from 'node:events'
+
 class StartInterrupted extends Error {
   override readonly name = 'StartInterrupted'
 }
@@ -36,6 +38,8 @@ export class ProcessLifecycle {
   #crashed = false
 
   constructor(options: { say: (text: string) => void; onCrash: (error: unknown) => void }) {
+    // Every request in progress listens to it, so the number of listeners says nothing about a leak.
+    setMaxListeners(0, this.#stop.signal)
     this.#say = options.say
     this.#onCrash = options.onCrash
   }
