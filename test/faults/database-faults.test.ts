@@ -259,7 +259,7 @@ test('the digest of a tenant changes with every insert, update and delete', asyn
     `insert into app.user_account (tenant_id, user_id, issuer, subject, name, origin, state, created_by)
      values ('${tenant.tenant_id}', '${user_id}', 'test', '${user_id}', 'Ada', 'built_in', 'invited', 'user:test')`,
     `update app.user_account set name = 'Eve' where user_id = '${user_id}'`,
-    `update app.user_account set name = 'Ada' where user_id = '${user_id}'`,
+    `update app.user_account set name = 'Ida' where user_id = '${user_id}'`,
     `delete from app.user_account where user_id = '${user_id}'`,
   ]) {
     await superuser.query(

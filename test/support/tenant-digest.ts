@@ -6,21 +6,24 @@ import type pg from 'pg'
 
 export type TenantDigest = Readonly<Record<string, string>>
 
-/** When a key was last tried is a figure for people: it moves also when the exchange fails afterwards. */
-const VOLATILE_COLUMN = 'last_used_at'
+/**
+ * When a key was last tried and when somebody was last seen are figures for people: they move also when the exchange fails, and
+ * are written once a minute.
+ */
+const VOLATILE_COLUMNS = ['last_used_at', 'last_seen_at']
 
 /** As superuser, who bypasses tenant isolation. */
 export async function createTenantDigest(superuser: pg.Client): Promise<(tenant_id: string) => Promise<TenantDigest>> {
   const { rows } = await superuser.query<{ name: string; has_figures: boolean }>(
-    `select c.relname::text as name, exists (select 1 from pg_attribute f where f.attrelid = c.oid and f.attname = $1) as has_figures
+    `select c.relname::text as name, exists (select 1 from pg_attribute f where f.attrelid = c.oid and f.attname = any ($1)) as has_figures
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'
       where c.relnamespace = 'app'::regnamespace and c.relkind in ('r', 'p') order by 1`,
-    [VOLATILE_COLUMN],
+    [VOLATILE_COLUMNS],
   )
   const each = rows.map(({ name, has_figures }) =>
     has_figures
       ? `select '${name}' as name, md5(coalesce(string_agg(row, '|' order by row), '')) as digest
-           from (select (to_jsonb(t) - '${VOLATILE_COLUMN}')::text as row from app.${name} t where tenant_id = $1) r`
+           from (select (to_jsonb(t) - '{${VOLATILE_COLUMNS}}'::text[])::text as row from app.${name} t where tenant_id = $1) r`
       : `select '${name}' as name, count(*) || ':' || coalesce(max(xmin::text::bigint), 0) as digest
            from app.${name} where tenant_id = $1`,
   )
