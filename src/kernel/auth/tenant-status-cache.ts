@@ -4,6 +4,7 @@
  * five seconds, without a query per request.
  */
 import { type Cache, declareCache } from '../cache/caches.ts'
+import type { Tx } from '../database/tx.ts'
 import type { Limit } from '../token-bucket.ts'
 import type { Bucket, TenantState, TenantStatusRow } from './queries.ts'
 import type { ToolRule } from './tool-policy.ts'
@@ -62,9 +63,16 @@ export class TenantStatusCache {
     return refresh.then(() => entry.status)
   }
 
-  /** This process made the change itself: the next request reads it. */
   invalidate(tenantId: string): void {
     this.#entries.delete(tenantId)
+  }
+
+  /**
+   * This process makes the change itself: the first request after the commit reads it. Invalidated before the commit, another
+   * request would cache the old status again.
+   */
+  invalidateOnCommit(tx: Pick<Tx, 'tenant_id' | 'onCommit'>): void {
+    tx.onCommit(() => this.invalidate(tx.tenant_id))
   }
 
   #entry(tenantId: string): Entry {

@@ -193,7 +193,7 @@ export const accessRoutes = [
     await assertOtherAdministrator(input.tx, user)
     if (mlros.length === 1 && mlros[0]?.user_id === user.user_id)
       fail('transition_not_allowed', 'Designate another MLRO first: somebody must be able to see every restriction.')
-    input.kernel.tenantStatusCache.invalidate(input.actor.tenant_id)
+    input.kernel.tenantStatusCache.invalidateOnCommit(input.tx)
     return toUserView(assertFound(await updateUserState(input.tx, user.user_id, 'inactive')))
   }),
 
@@ -213,7 +213,7 @@ export const accessRoutes = [
     const user = assertFound(await lockUser(input.tx, input.params.user_id))
     assertRevision(user.revision, input)
     if (user.state !== 'inactive') return toUserView(user)
-    input.kernel.tenantStatusCache.invalidate(input.actor.tenant_id)
+    input.kernel.tenantStatusCache.invalidateOnCommit(input.tx)
     input.audit.recordPreview({ access: 'deactivated', roles: [] }, { access: 'active', roles: user.roles })
     return toUserView(assertFound(await updateUserState(input.tx, user.user_id, 'active')))
   }),
@@ -242,7 +242,7 @@ export const accessRoutes = [
     }
     if (!body.roles.includes('tenant_admin')) await assertOtherAdministrator(tx, user)
     const changed = assertFound(await updateUserRoles(tx, user.user_id, body.roles))
-    input.kernel.tenantStatusCache.invalidate(tx.tenant_id)
+    input.kernel.tenantStatusCache.invalidateOnCommit(tx)
     input.audit.recordDiff({ roles: user.roles }, { roles: changed.roles })
     return toUserView(changed)
   }),
@@ -389,10 +389,10 @@ export const accessRoutes = [
     params: ApiKeyParams,
     reply: [204, null],
     problems: ['not_found'],
-  }).handle(async ({ tx, params, kernel, actor }) => {
+  }).handle(async ({ tx, params, kernel }) => {
     assertFound(await lockApiKey(tx, params.key_id))
     await updateApiKeyRevoked(tx, params.key_id)
-    kernel.tenantStatusCache.invalidate(actor.tenant_id)
+    kernel.tenantStatusCache.invalidateOnCommit(tx)
     return undefined
   }),
 

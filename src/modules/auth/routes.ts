@@ -74,14 +74,14 @@ export const authRoutes = [
     uses: ['tenantStatusCache'],
     body: RevokeRequest,
     reply: [200, RevokedToken],
-  }).handle(async ({ tx, body, kernel, actor }) => {
+  }).handle(async ({ tx, body, kernel }) => {
     await removeEndedRevocation(tx, body.token_id)
     const revoked = await upsertRevokedToken(tx, {
       token_id: body.token_id,
       expires_at: body.expires_at ?? null,
       reason: body.reason ?? null,
     })
-    kernel.tenantStatusCache.invalidate(actor.tenant_id)
+    kernel.tenantStatusCache.invalidateOnCommit(tx)
     return revoked as NonNullable<typeof revoked>
   }),
 

@@ -202,7 +202,7 @@ export const mcpRoutes = [
     audit.recordDiff({ rules: before.rules }, diff)
     const decisions = compareDecisions(tools, before.rules, changed.rules)
     audit.recordPreview({ rules: before.rules, decisions: decisions.before }, { ...diff, decisions: decisions.after })
-    kernel.tenantStatusCache.invalidate(tx.tenant_id)
+    kernel.tenantStatusCache.invalidateOnCommit(tx)
     return changed
   }),
 
