@@ -75,7 +75,7 @@ function buildCustomer(
   const attributes = buildAttributes(file, group, random)
   const { before } = group
   const prefix = group.subject_type === 'person' ? 'P' : 'C'
-  const onboarded_days_ago = group.unrated ? null : planOnboarding(random)
+  const drawn_days_ago = group.unrated ? null : planOnboarding(random)
   return {
     external_id: `${prefix}-${String(number).padStart(5, '0')}`,
     subject_type: group.subject_type,
@@ -84,8 +84,9 @@ function buildCustomer(
     group: group.key,
     attributes,
     earlier: before && index % before.every === 0 ? before.inputs : {},
-    onboarded_days_ago,
-    reviews_days_ago: onboarded_days_ago === null ? [] : planReviews(random, onboarded_days_ago),
+    // Single decisions take longest to make: half of those who could have come later were there from the beginning.
+    onboarded_days_ago: drawn_days_ago !== null && drawn_days_ago % 2 === 1 ? FIRST_PORTFOLIO_DAYS_AGO : drawn_days_ago,
+    reviews_days_ago: drawn_days_ago === null ? [] : planReviews(random, drawn_days_ago),
   }
 }
 
@@ -114,7 +115,7 @@ function buildCompanyName(file: PortfolioFile, number: number, attributes: Subje
   return `${word} ${trade} ${number} ${form}`
 }
 
-/** Five of six customers are in the first portfolio; the others came during the year. */
+/** Five of six customers are drawn for the first portfolio, the others for a day during the year. */
 function planOnboarding(random: Random): number {
   if (random(6) < 5) return FIRST_PORTFOLIO_DAYS_AGO
   return LATEST_ONBOARDING_DAYS_AGO + random(FIRST_PORTFOLIO_DAYS_AGO - LATEST_ONBOARDING_DAYS_AGO - 5)
