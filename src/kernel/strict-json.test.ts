@@ -166,7 +166,7 @@ describe('what is refused', () => {
 
   test('a name in two spellings', () => {
     expect(refusal('{"x":{"ab/~":1,"\\u0061b\\/~":2}}')).toEqual({
-      detail: 'The same name appears twice in this object. Keep one of them.',
+      detail: 'The name "ab/~" appears twice in one object. Only one of them may be there.',
       pointer: '#/x/ab~1~0',
     })
     expect(refusal('{"__proto__":1,"__proto__":2}').pointer).toBe('#/__proto__')

@@ -3,23 +3,48 @@
  * surrogates, rounded integers, deep nesting), then `JSON.parse` builds the value. It knows no schema.
  */
 import { isUtf8 } from 'node:buffer'
-import { fail } from './problem.ts'
+import { fail, Problem } from './problem.ts'
 
 export const MAX_JSON_DEPTH = 64
 /** Tokens as a streaming parser counts them: brackets, names and scalars, not commas and colons. */
 export const MAX_JSON_TOKENS = 200_000
+
+interface Limits {
+  readonly depth: number
+  readonly tokens: number
+}
+const BODY_LIMITS: Limits = { depth: MAX_JSON_DEPTH, tokens: MAX_JSON_TOKENS }
+/** Files that this product wrote nest accepted documents and list many of them; the depth only bounds the recursion. */
+const FILE_LIMITS: Limits = { depth: 500, tokens: Number.POSITIVE_INFINITY }
 
 /** Below this number of members comparing names one by one is cheaper than a set; above it only a set is linear. */
 const FEW_NAMES = 12
 /** A literal of at most this many characters, without an exponent, is always a safe integer or an ordinary fraction. */
 const SAFE_LITERAL_CHARS = 15
 const MAX_POINTER_CHARS = 200
+const MAX_NAME_CHARS = 60
 
 export function parseStrictJson(bytes: Buffer): unknown {
   if (bytes.length === 0) refuse('The body is empty. Send a JSON document.')
   if (!isUtf8(bytes)) refuse('The body is not valid UTF-8. Encode it as UTF-8.')
   const text = bytes.toString('utf8')
-  new JsonScanner(text).document()
+  new JsonScanner(text, BODY_LIMITS).document()
+  return JSON.parse(text)
+}
+
+/** Says in one sentence why the text of a file is not JSON that every reader reads alike. */
+export class InvalidJson extends Error {
+  override readonly name = 'InvalidJson'
+}
+
+/** For files that are verified: of two members with one name a person may read the first, `JSON.parse` takes the last. */
+export function parseJsonFile(text: string): unknown {
+  try {
+    new JsonScanner(text, FILE_LIMITS).document()
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw new InvalidJson(error.extra.detail, { cause: error })
+  }
   return JSON.parse(text)
 }
 
@@ -41,6 +66,7 @@ function refuse(detail: string, path: readonly (string | number)[] = []): never 
 /** Recursive descent over RFC 8259; the depth limit makes the recursion safe. */
 class JsonScanner {
   private readonly text: string
+  private readonly limits: Limits
   private at = 0
   private depth = 0
   private tokens = 0
@@ -50,13 +76,14 @@ class JsonScanner {
   /** Whether the last string contains an escape, so that a name must be unescaped before it is compared. */
   private escaped = false
 
-  constructor(text: string) {
+  constructor(text: string, limits: Limits) {
     this.text = text
+    this.limits = limits
   }
 
   document(): void {
-    if (this.text.charCodeAt(0) === 0xfeff) this.refuse('The body starts with a byte order mark. Remove it.')
-    if (Number.isNaN(this.next())) this.refuse('The body holds only white space. Send a JSON document.')
+    if (this.text.charCodeAt(0) === 0xfeff) this.refuse('The JSON starts with a byte order mark. Remove it.')
+    if (Number.isNaN(this.next())) this.refuse('There is only white space. Put a JSON document.')
     this.value()
     if (!Number.isNaN(this.next())) this.unexpected('Send exactly one JSON value')
   }
@@ -90,7 +117,7 @@ class JsonScanner {
       const name = this.name()
       this.step(name)
       if (set ? set.has(name) : names.includes(name)) {
-        this.refuse('The same name appears twice in this object. Keep one of them.')
+        this.refuse(`The name ${quote(name)} appears twice in one object. Only one of them may be there.`)
       }
       if (set) set.add(name)
       else if (names.push(name) > FEW_NAMES) set = new Set(names)
@@ -121,8 +148,8 @@ class JsonScanner {
 
   private open(): void {
     this.token()
-    if (this.depth === MAX_JSON_DEPTH) {
-      this.refuse(`The document is nested deeper than ${MAX_JSON_DEPTH} levels. Flatten it.`)
+    if (this.depth === this.limits.depth) {
+      this.refuse(`The document is nested deeper than ${this.limits.depth} levels. Flatten it.`)
     }
     this.at++
     this.depth++
@@ -241,8 +268,8 @@ class JsonScanner {
   }
 
   private token(): void {
-    if (++this.tokens > MAX_JSON_TOKENS) {
-      this.refuse(`The document has more than ${MAX_JSON_TOKENS} tokens. Split it, or store it as an upload.`)
+    if (++this.tokens > this.limits.tokens) {
+      this.refuse(`The document has more than ${this.limits.tokens} tokens. Split it, or store it as an upload.`)
     }
   }
 
@@ -270,6 +297,10 @@ class JsonScanner {
     refuse(detail, this.path.slice(0, this.steps))
   }
 }
+
+/** Names may be as long as the document. */
+const quote = (name: string): string =>
+  JSON.stringify(name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name)
 
 function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39

@@ -4,6 +4,7 @@ import fs from 'node:fs'
 import { findSignatureFaults, type SignedManifest } from '#kernel/audit/signed-manifest.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { DOCUMENTS_FILE, hashSealedFile, PACK_FORMATS, SEAL_FORMATS } from '#kernel/pack-formats.ts'
+import { InvalidJson, parseJsonFile } from '#kernel/strict-json.ts'
 import { readArchive } from '#plugin/read-archive.ts'
 import type { Command } from './command.ts'
 import { assertFileExists, readPublicKey } from './verify.ts'
@@ -158,10 +159,25 @@ const sha256 = (bytes: Buffer | string): string => hash('sha256', bytes, 'hex')
 
 function parseJson(files: ReadonlyMap<string, Buffer>, name: string): unknown {
   try {
-    return JSON.parse(files.get(name)?.toString('utf8') ?? 'null')
-  } catch {
+    return parseJsonFile(files.get(name)?.toString('utf8') ?? 'null')
+  } catch (error) {
+    if (!(error instanceof InvalidJson)) throw error
     return null
   }
+}
+
+/** In every file: a person may read a doubled member differently, whoever signed it. */
+function findJsonFaults(files: ReadonlyMap<string, Buffer>): string[] {
+  return [...files].flatMap(([name, bytes]) => {
+    if (!name.endsWith('.json')) return []
+    try {
+      parseJsonFile(bytes.toString('utf8'))
+      return []
+    } catch (error) {
+      if (!(error instanceof InvalidJson)) throw error
+      return [`${name}: ${error.message}`]
+    }
+  })
 }
 
 function readObject<T>(files: ReadonlyMap<string, Buffer>, name: string): T | null {
@@ -205,6 +221,11 @@ const forms: Readonly<Record<string, Form>> = {
   },
 }
 
+function findUnreadable(files: ReadonlyMap<string, Buffer>): string[] {
+  const faults = findJsonFaults(files)
+  return faults.length > 0 ? faults : findFormFaults(files)
+}
+
 /** What keeps seal and manifest from being read at all, whoever signed them. */
 const findFormFaults = (files: ReadonlyMap<string, Buffer>): string[] =>
   Object.entries(forms).flatMap(([name, form]) => {
@@ -218,7 +239,7 @@ const findFormFaults = (files: ReadonlyMap<string, Buffer>): string[] =>
 export async function examinePack(bytes: Buffer, key?: string): Promise<PackReport> {
   const read = await readArchive(bytes, MAX_BYTES)
   const files: ReadonlyMap<string, Buffer> = 'files' in read ? read.files : new Map()
-  const unreadable = 'message' in read ? [read.message] : findFormFaults(files)
+  const unreadable = 'message' in read ? [read.message] : findUnreadable(files)
   const isReadable = unreadable.length === 0
   const seal = isReadable ? readObject<Seal>(files, 'seal.json') : null
   const manifest = isReadable ? readObject<PackManifest>(files, 'manifest.json') : null

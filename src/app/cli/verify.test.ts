@@ -132,6 +132,13 @@ test('an entry one holds that is another', async () => {
 
 test.each([
   ['not JSON', 'proof', [], 1, /is not JSON/],
+  [
+    'a member that is there twice',
+    JSON.stringify(proofOf('C7')).replace('{', '{"key":"C8",'),
+    [],
+    1,
+    /The name "key" appears twice/,
+  ],
   ['null', null, [], 1, /is not a proof/],
   ['another document', { items: [] }, [], 1, /is not a proof/],
   [

@@ -6,6 +6,7 @@ import fs from 'node:fs'
 import readline from 'node:readline'
 import { InvalidExport, type KeptCheckpoint, verifyExport } from '#kernel/audit/export-verifier.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
+import { InvalidJson, parseJsonFile } from '#kernel/strict-json.ts'
 import { entryHash, keyHash } from '#registry/content/hashes.ts'
 import { type Proof, verifyProof } from '#registry/content/merkle.ts'
 import { hashOverlayEntry, type OverlayEntry } from '#registry/overlay.ts'
@@ -189,9 +190,10 @@ export function assertFileExists(file: string): void {
 export function readJsonFile(file: string): unknown {
   assertFileExists(file)
   try {
-    return JSON.parse(fs.readFileSync(file, 'utf8'))
+    return parseJsonFile(fs.readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new Error(`${file} is not JSON: ${(error as Error).message}`, { cause: error })
+    if (!(error instanceof InvalidJson)) throw error
+    throw new Error(`${file} is not JSON that can be relied on: ${error.message}`, { cause: error })
   }
 }
 

@@ -323,6 +323,8 @@ describe('an exported file', () => {
     await expect(check(lines().slice(0, -1))).rejects.toThrow('cut short')
     await expect(check([...lines().slice(0, 5), '{"line":', ...lines().slice(5)])).rejects.toThrow('Line 6 is not JSON')
     await expect(check(lines().slice(1))).rejects.toThrow('The first line must be the manifest')
+    const doubled = lines().map((line, i) => (i === 5 ? line.replace('{', '{"seq":1,') : line))
+    await expect(check(doubled)).rejects.toThrow(/Line 6 .* The name "seq" appears twice/)
   })
 
   test('names the position of missing, altered or exchanged lines', async () => {

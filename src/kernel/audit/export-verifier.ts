@@ -1,4 +1,6 @@
 /** Verifies an exported audit file with nothing but its public key: no database, no service, no secret. */
+
+import { InvalidJson, parseJsonFile } from '../strict-json.ts'
 import {
   type AuditEvent,
   type Checkpoint,
@@ -64,9 +66,10 @@ export class InvalidExport extends Error {
 
 function parseLine(text: string, number: number): ExportLine {
   try {
-    return JSON.parse(text) as ExportLine
-  } catch {
-    throw new InvalidExport(`Line ${number} is not JSON: the file is damaged or not an audit export.`)
+    return parseJsonFile(text) as ExportLine
+  } catch (error) {
+    if (!(error instanceof InvalidJson)) throw error
+    throw new InvalidExport(`Line ${number} is not JSON that can be relied on: ${error.message}`)
   }
 }
 

@@ -2,6 +2,7 @@
 import fs from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { InvalidJson, parseJsonFile } from '../strict-json.ts'
 import { assertChained, createEntry, type ErasureLedger, LedgerDamaged, type LedgerEntry } from './ledger.ts'
 
 const LOCK_RETRY_MS = 20
@@ -47,9 +48,10 @@ function parseEntries(bytes: Buffer): LedgerEntry[] {
   const lines = bytes.toString('utf8', 0, endOfLines(bytes)).split('\n').slice(0, -1)
   const entries = lines.map((line, at) => {
     try {
-      return JSON.parse(line) as LedgerEntry
-    } catch {
-      throw new LedgerDamaged(`Line ${at + 1} of the erasure ledger cannot be read.`)
+      return parseJsonFile(line) as LedgerEntry
+    } catch (error) {
+      if (!(error instanceof InvalidJson)) throw error
+      throw new LedgerDamaged(`Line ${at + 1} of the erasure ledger cannot be read: ${error.message}`)
     }
   })
   assertChained(entries)

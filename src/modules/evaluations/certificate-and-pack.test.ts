@@ -107,6 +107,18 @@ describe('a certificate', () => {
     expect((await verify(certificate, '--key', forged.public_key)).out).toContain('signed by another key than yours')
   })
 
+  test('does not verify when it names a member twice, of which a person may read the first', async () => {
+    const { evaluation_id } = await decided()
+    const text = JSON.stringify(await t.make(`GET /evaluations/${evaluation_id}/certificate`))
+    expect((await verify(save(text), '--key', key)).code).toBe(0)
+    const doubled = { decided_by: text.replace('{', '{"decided_by":"user:evil",') }
+    const within = { band: text.replace('"outcome":{', '"outcome":{"\\u0062and":"low",') }
+    for (const [name, content] of Object.entries({ ...doubled, ...within })) {
+      const { code, out } = await verify(save(content), '--key', key)
+      expect([code, out]).toEqual([1, expect.stringContaining(`The name "${name}" appears twice`)])
+    }
+  })
+
   test('signed after a key rotation verifies with the old key, which signed its successor', async () => {
     const [old, young] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
     const keys = createAuditKeys(deriveIntegrityKeys(createKeyring([young, old])))

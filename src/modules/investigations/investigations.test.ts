@@ -494,8 +494,14 @@ describe('the way to an outcome', () => {
         )
       ).faults
     for (const name of ['manifest.json', 'seal.json']) {
-      for (const content of ['[]', '[{}]', 'null', '7', '{'])
+      for (const content of ['[]', '[{}]', 'null', '7'])
         expect([content, await examineWith(name, content)]).toEqual([content, [`${name} is not a JSON object.`]])
+      expect(await examineWith(name, '{')).toEqual([expect.stringContaining(`${name}: The JSON ends too early.`)])
+      // Without the repetition it is the file that was signed.
+      const signed = `${entries.find((one) => one.name === name)?.bytes}`
+      expect(await examineWith(name, signed.replace('{', '{"state":"open","\\u0073tate":"open",'))).toEqual([
+        expect.stringContaining(`${name}: The name "state" appears twice`),
+      ])
       expect(await examineWith(name, '{}')).toContainEqual(
         `${name}: public_key is missing or not of the form that an archive has.`,
       )
