@@ -6,7 +6,10 @@ export interface WorkKind {
   /** `object_kind` of its work items and clocks. */
   readonly kind: string
   readonly title: string
-  /** operationId by which an item is opened, with the id as its only parameter; null: it has none of its own. */
+  /**
+   * operationId by which an item is opened, with the id as its only parameter: items and clocks are for its roles. Null: it has none of its
+   * own, and they are for `roles`.
+   */
   readonly operation: string | null
   /** Who may be assigned one. */
   readonly roles: readonly Role[]

@@ -5,9 +5,9 @@ import { type Fixtures, noInput } from '#test/support/operation-fixture.ts'
 import { startClock } from './clocks/clocks.ts'
 import { openWork } from './items/work-items.ts'
 
-/** An open item of a kind that no module declares, with the clock of its queue and one by law. */
+/** An open item with the clock of its queue and one by law; nothing of work needs its object. */
 export const newWorkItem = async (t: ExampleTenant): Promise<{ object_kind: string; object_id: string }> => {
-  const object = { object_kind: 'example', object_id: uuidv7(), restriction_id: null }
+  const object = { object_kind: 'investigation', object_id: uuidv7(), restriction_id: null }
   const started_at = '2026-01-05T09:00:00Z'
   await t.write(async (tx) => {
     await openWork(t.w.kernel, tx, { ...object, priority: 'high', source: null })

@@ -22,6 +22,7 @@ import {
 } from './items/queries.ts'
 import { assertAssignable } from './items/work-items.ts'
 import { isInTeam, loadQueues, UNROUTED, type WorkQueue } from './queue-list.ts'
+import { listReadableKinds } from './readable-kinds.ts'
 import {
   Reassigned,
   ReassignRequest,
@@ -81,14 +82,16 @@ export const workRoutes = [
   tenantRoute('GET /work/queues', {
     id: 'listWorkQueues',
     summary: 'Work queues with open items, the oldest of them and their clocks',
-    description: 'In the order in which new work is offered to them. Counts hold what the caller may see.',
+    description: 'In the order in which new work is offered to them. Counts hold what the caller may open.',
     roles: readers,
     tx: 'read',
-    uses: ['caches'],
+    uses: ['caches', 'modules'],
     reply: [200, WorkQueueList],
   }).handle(async ({ tx, actor, kernel }) => {
     const listed = await loadQueues(kernel, tx)
-    const counts = new Map((await countQueues(tx, actor.principal)).map((row) => [row.queue_key, row]))
+    const counts = new Map(
+      (await countQueues(tx, actor.principal, listReadableKinds(kernel, actor))).map((row) => [row.queue_key, row]),
+    )
     const known = new Set(listed.map(({ queue }) => queue))
     const unlisted = [...counts.keys()].filter((key) => !known.has(key)).sort()
     return {
@@ -125,9 +128,8 @@ export const workRoutes = [
   }).handle(async (input) => {
     const { tx, actor, kernel } = input
     const order = ['priority_rank', 'opened_at', 'object_kind', 'object_id'] as const
-    const page = await paginate(input, 'listOwnWork', order, (after, count) =>
-      listWorkByAssignee(tx, actor.principal, after, count),
-    )
+    const of = { assignee: actor.principal, object_kinds: listReadableKinds(kernel, actor) }
+    const page = await paginate(input, 'listOwnWork', order, (after, count) => listWorkByAssignee(tx, of, after, count))
     const titles = await describeItems(kernel, tx, page.items)
     return {
       ...page,
@@ -149,16 +151,19 @@ export const workRoutes = [
   tenantRoute('GET /work/clocks', {
     id: 'listWorkClocks',
     summary: 'Service and statutory clocks, earliest due first',
+    description: 'Those of objects that the caller may open.',
     roles: readers,
     tx: 'one',
-    uses: ['cursors'],
+    uses: ['cursors', 'modules'],
     query: WorkClockQuery,
     reply: [200, WorkClockPage],
   }).handle(async (input) => {
-    const { state = null, kind = null, object_kind = null } = input.query
+    const { state = null, kind = null, object_kind } = input.query
+    const readable = listReadableKinds(input.kernel, input.actor)
+    const object_kinds = readable.filter((each) => (object_kind ?? each) === each)
     const order = ['due_at', 'object_kind', 'object_id', 'clock_key'] as const
     const page = await paginate(input, 'listWorkClocks', order, (after, count) =>
-      listClocks(input.tx, { state, kind, object_kind }, after, count),
+      listClocks(input.tx, { state, kind, object_kinds }, after, count),
     )
     return { ...page, items: page.items.map(({ restriction_id: _, ...clock }) => clock) }
   }),
@@ -177,7 +182,11 @@ export const workRoutes = [
     problems: ['not_found', 'conflict', 'transition_not_allowed', 'person_required'],
   }).handle(async ({ tx, body, audit, kernel, request, actor }) => {
     expectPerson(actor.principal, 'Only a person reassigns work, not an API key.')
-    const items = await lockWork(tx, body.items)
+    const readable = listReadableKinds(kernel, actor)
+    const items = await lockWork(
+      tx,
+      body.items.filter(({ object_kind }) => readable.includes(object_kind)),
+    )
     if (items.length < body.items.length) fail('not_found', 'Not all of these are open work items.')
     assertSameSight(items)
     const [first] = items

@@ -1,5 +1,6 @@
 /** Queues: routing, turns, claims, absence, deactivation, and work that is restricted. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope, requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Module } from '#kernel/module.ts'
@@ -96,7 +97,12 @@ describe('new work', () => {
       queue({ queue: 'press', position: 20, sources: ['media'] }),
     ])
     const keys = []
-    for (const facts of [{ priority: 'critical', source: 'media' }, { source: 'media' }, {}, { object_kind: 'other' }])
+    for (const facts of [
+      { priority: 'critical', source: 'media' },
+      { source: 'media' },
+      {},
+      { object_kind: 'investigation' },
+    ])
       keys.push((await open(t, facts)).queue_key)
     expect(keys).toEqual(['urgent', 'press', 'last', 'unrouted'])
     const { items } = await t.make('GET /work/queues')
@@ -319,6 +325,32 @@ describe('restricted work', () => {
     )
     expect(events).toEqual([{ restriction_id }])
     expect((await reassign(outsider, [other], null)).json.items).toMatchObject([{ assignee: null, queue_key: 'all' }])
+  })
+})
+
+describe('what people learn of work', () => {
+  const readAs = async (t: ExampleTenant, roles: readonly Role[]) => {
+    const { token } = await w.person(t.tenant_id, roles)
+    const call = async (path: string) => (await w.call(path, { token })).json.items
+    const open = (await call('GET /work/queues')).flatMap(({ queue_key, open }: Queue) => (open ? [queue_key] : []))
+    const clocks = await call('GET /work/clocks?object_kind=second_look')
+    return { open, clocks: clocks.length, all: (await call('GET /work/clocks')).length }
+  }
+
+  test('is of the kinds whose objects they may open, and second looks of urgent alerts have a queue of their own', async () => {
+    const t = await ExampleTenant.create(w)
+    const alert = { object_kind: 'alert', priority: 'critical' }
+    for (const facts of [alert, { ...alert, object_kind: 'second_look' }, { object_kind: 'undeclared' }])
+      await open(t, facts)
+    const officer = { open: ['second-looks', 'urgent'], clocks: 1, all: 2 }
+    expect(await readAs(t, ['compliance_officer'])).toEqual(officer)
+    expect(await readAs(t, ['auditor'])).toEqual(officer)
+    expect(await readAs(t, ['analyst'])).toEqual({ open: ['urgent'], clocks: 0, all: 1 })
+  })
+
+  test('is opened by an operation that there is', () => {
+    const operations = modules.flatMap(({ routes }) => routes).map(({ id }) => id)
+    for (const { operation } of modules.flatMap(({ work = [] }) => work)) expect(operations).toContain(operation)
   })
 })
 

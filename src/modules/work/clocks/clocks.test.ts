@@ -16,7 +16,7 @@ afterAll(() => w.close())
 
 const service = { clock_key: 'target', kind: 'service', duration: { days: 5, day_kind: 'business' } } as const
 const statutory = { clock_key: 'filing', kind: 'statutory', duration: { days: 30, day_kind: 'calendar' } } as const
-const newRef = () => ({ object_kind: 'example', object_id: uuidv7() })
+const newRef = () => ({ object_kind: 'investigation', object_id: uuidv7() })
 type Ref = ReturnType<typeof newRef>
 type Clock = Omit<workClocks.NewClock, keyof Ref | 'restriction_id'>
 
@@ -144,8 +144,8 @@ describe('clocks that ran out', () => {
       ),
     )
     expect(written).toEqual([
-      { object_id: late.object_id, data: { object_kind: 'example', clock_key: 'target', kind: 'service' } },
-      { object_id: law.object_id, data: { object_kind: 'example', clock_key: 'filing', kind: 'statutory' } },
+      { object_id: late.object_id, data: { object_kind: 'investigation', clock_key: 'target', kind: 'service' } },
+      { object_id: law.object_id, data: { object_kind: 'investigation', clock_key: 'filing', kind: 'statutory' } },
     ])
     const text = await w.runtime.metrics.registry.metrics()
     expect(text).toContain('probity_work_clocks_missed_total{kind="statutory"} 1')

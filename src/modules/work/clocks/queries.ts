@@ -135,21 +135,21 @@ export const updateMissed = (tx: Tx, count: number) =>
 /** Earliest due first. */
 export const listClocks = (
   tx: Tx,
-  filter: { readonly state: string | null; readonly kind: string | null; readonly object_kind: string | null },
+  filter: { readonly state: string | null; readonly kind: string | null; readonly object_kinds: readonly string[] },
   after: PagePosition,
   count: number,
 ) =>
   tx.query<ClockRow>(
     `select ${columns} from app.work_clock
       where tenant_id = $1 and ($2::text is null or state = $2) and ($3::text is null or kind = $3)
-        and ($4::text is null or object_kind = $4)
+        and object_kind = any ($4)
         and ($5::timestamptz is null or (due_at, object_kind, object_id, clock_key) > ($5, $6, $7::uuid, $8))
       order by due_at, object_kind, object_id, clock_key limit $9`,
     [
       tx.tenant_id,
       filter.state,
       filter.kind,
-      filter.object_kind,
+      filter.object_kinds,
       after?.[0] ?? null,
       after?.[1] ?? null,
       after?.[2] ?? null,

@@ -261,7 +261,8 @@ export interface QueueCountRow {
   readonly missed: number
 }
 
-export const countQueues = (tx: Tx, principal: string) =>
+/** Items of these kinds. */
+export const countQueues = (tx: Tx, principal: string, object_kinds: readonly string[]) =>
   tx.query<QueueCountRow>(
     `select w.queue_key, count(*) as open, count(*) filter (where w.assignee is null) as unassigned,
             count(*) filter (where w.assignee = $2) as mine, min(w.opened_at) as oldest_opened_at, min(c.next_due_at) as next_due_at,
@@ -271,8 +272,8 @@ export const countQueues = (tx: Tx, principal: string) =>
          select min(c.due_at) filter (where c.state = 'running') as next_due_at, count(*) filter (where c.state = 'missed') as missed
            from app.work_clock c
           where c.tenant_id = $1 and c.object_kind = w.object_kind and c.object_id = w.object_id and c.ended_at is null) c on true
-      where w.tenant_id = $1 and w.state = 'open' group by w.queue_key`,
-    [tx.tenant_id, principal],
+      where w.tenant_id = $1 and w.state = 'open' and w.object_kind = any ($3) group by w.queue_key`,
+    [tx.tenant_id, principal, object_kinds],
   )
 
 export interface OwnWorkRow extends WorkItemRow {
@@ -281,7 +282,12 @@ export interface OwnWorkRow extends WorkItemRow {
 }
 
 /** Most urgent first, then oldest. */
-export const listWorkByAssignee = (tx: Tx, assignee: string, after: PagePosition, count: number) =>
+export const listWorkByAssignee = (
+  tx: Tx,
+  { assignee, object_kinds }: { readonly assignee: string; readonly object_kinds: readonly string[] },
+  after: PagePosition,
+  count: number,
+) =>
   tx.query<OwnWorkRow>(
     `select ${itemColumns}, c.due_at as next_due_at, c.state as clock_state
        from app.work_item w
@@ -289,10 +295,19 @@ export const listWorkByAssignee = (tx: Tx, assignee: string, after: PagePosition
          select c.due_at, c.state from app.work_clock c
           where c.tenant_id = $1 and c.object_kind = w.object_kind and c.object_id = w.object_id and c.ended_at is null
           order by c.due_at limit 1) c on true
-      where w.tenant_id = $1 and w.assignee = $2 and w.state = 'open'
+      where w.tenant_id = $1 and w.assignee = $2 and w.state = 'open' and w.object_kind = any ($8)
         and ($3::int is null or (w.priority_rank, w.opened_at, w.object_kind, w.object_id) > ($3, $4::timestamptz, $5, $6::uuid))
       order by w.priority_rank, w.opened_at, w.object_kind, w.object_id limit $7`,
-    [tx.tenant_id, assignee, after?.[0] ?? null, after?.[1] ?? null, after?.[2] ?? null, after?.[3] ?? null, count],
+    [
+      tx.tenant_id,
+      assignee,
+      after?.[0] ?? null,
+      after?.[1] ?? null,
+      after?.[2] ?? null,
+      after?.[3] ?? null,
+      count,
+      object_kinds,
+    ],
   )
 
 export interface WorkLoad {
