@@ -8,7 +8,7 @@ export interface RestrictionRow {
   readonly restriction_id: string
   readonly purpose: string
   readonly is_in_force: boolean
-  readonly people: { readonly granted: number; readonly excluded: number }
+  readonly people: { readonly granted: number; readonly excluded: number; readonly mlros: number }
   readonly imposed_at: string | null
   readonly imposed_by: string | null
   readonly lifted_at: string | null
@@ -23,7 +23,10 @@ export interface RestrictionRow {
 const columns = `r.restriction_id, r.purpose, r.is_in_force, r.imposed_at, r.imposed_by, r.lifted_at, r.lifted_by, r.lift_reason, r.created_at,
   r.created_by, r.updated_at, r.revision,
   (select jsonb_build_object('granted', count(*) filter (where a.effect = 'grant' and (a.until is null or a.until > now())),
-            'excluded', count(*) filter (where a.effect = 'exclude'))
+            'excluded', count(*) filter (where a.effect = 'exclude'),
+            'mlros', (select count(*) from app.user_account u where u.tenant_id = r.tenant_id and u.is_mlro and u.state <> 'inactive'
+                         and not exists (select 1 from app.restriction_access x where x.tenant_id = r.tenant_id
+                           and x.restriction_id = r.restriction_id and x.principal = 'user:' || u.user_id and x.effect = 'exclude')))
      from app.restriction_access a where a.tenant_id = r.tenant_id and a.restriction_id = r.restriction_id) as people`
 
 /** Newest first, without those that were made with an object and never imposed. */

@@ -208,6 +208,16 @@ describe('access', () => {
     expect((await read()).headers.etag).not.toBe(before)
   })
 
+  test('is counted with the MLROs who have it, and without the one who is excluded', async () => {
+    const restriction_id = await create()
+    const count = async () => (await call(owner, `GET /restrictions/${restriction_id}`)).json.people
+    expect(await count()).toEqual({ granted: 1, excluded: 0, mlros: 0 })
+    await designate(officer)
+    expect(await count()).toEqual({ granted: 1, excluded: 0, mlros: 1 })
+    await call(owner, `PUT /restrictions/${restriction_id}/access/${officer.user_id}`, { effect: 'exclude' })
+    expect(await count()).toEqual({ granted: 1, excluded: 1, mlros: 0 })
+  })
+
   test('is not given in an emergency to people who are no auditors, are excluded or have it', async () => {
     await designate(officer)
     const restriction_id = await create()

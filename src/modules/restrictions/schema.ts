@@ -23,8 +23,11 @@ export const Restriction = closed(
     purpose: text(500, { description: 'Why access is restricted. Only people with access see it.' }),
     is_in_force: Type.Boolean({ description: 'false: everybody whose role allows it sees what belongs to it.' }),
     people: closed(
-      { granted: Count, excluded: Count },
-      { description: 'How many people have access by name, and how many are excluded.' },
+      { granted: Count, excluded: Count, mlros: Count },
+      {
+        description:
+          'How many people have access by name, how many are excluded, and how many designated MLROs see it: those who are not excluded.',
+      },
     ),
     imposed_at: nullable(Timestamp()),
     imposed_by: nullable(text(200)),

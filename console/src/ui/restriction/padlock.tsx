@@ -2,10 +2,10 @@
 import './restriction.css'
 import { Group, Text } from '@mantine/core'
 import { usePermission } from '#console/session/queries.ts'
-import { formatCount } from '../format.ts'
 import { Icon } from '../icons.tsx'
 import { PageLink } from '../link.tsx'
-import { type Restriction, useRestriction } from './restriction-queries.ts'
+import { describeReaders } from './describe-readers.ts'
+import { useRestriction } from './restriction-queries.ts'
 
 interface PadlockProps {
   /** Null or undefined: it belongs to no restriction, and nothing is shown. */
@@ -16,12 +16,6 @@ interface MarkProps extends Partial<PadlockProps> {
   readonly is_restricted?: boolean
 }
 
-/** The designated MLRO has access without being named. */
-const describeReaders = (restriction: Restriction | undefined): string =>
-  restriction === undefined
-    ? 'Only people with access can see this.'
-    : `${formatCount(restriction.people.granted, 'person', 'people')} by name and the MLRO can see this.`
-
 export function RestrictionNote({ restriction_id }: PadlockProps) {
   const may = usePermission()
   const { isInForce, restriction } = useRestriction(restriction_id)
@@ -30,7 +24,7 @@ export function RestrictionNote({ restriction_id }: PadlockProps) {
     <Group role="note" aria-label="Restricted" className="restriction-note" gap="xs" wrap="nowrap" mb="md">
       <Icon name="lock" size={20} />
       <Text size="sm" component="div">
-        <b>Restricted.</b> {describeReaders(restriction)} <b>Do not discuss with the customer.</b>{' '}
+        <b>Restricted.</b> {describeReaders(restriction?.people)} <b>Do not discuss with the customer.</b>{' '}
         {restriction !== undefined && may('getRestriction') && (
           <PageLink to={`/restrictions/${restriction.restriction_id}`} inherit>
             Who has access
@@ -45,7 +39,7 @@ export function RestrictionNote({ restriction_id }: PadlockProps) {
 export function RestrictionMark({ restriction_id, is_restricted = false }: MarkProps) {
   const { isInForce, restriction } = useRestriction(restriction_id)
   if (!isInForce && !is_restricted) return null
-  const text = `Restricted. ${describeReaders(restriction)} Do not discuss with the customer.`
+  const text = `Restricted. ${describeReaders(restriction?.people)} Do not discuss with the customer.`
   return (
     <span className="restriction-mark" role="img" aria-label={text} title={text}>
       <Icon name="lock" size={14} /> restricted
