@@ -312,6 +312,10 @@ describe('an exported file', () => {
     expect((await check(file, keys.public_key)).intact).toBe(true)
     // Who has the old key only cannot write for those who hold the new one.
     expect((await check(lines(keys, passed), rotated.public_key)).intact).toBe(false)
+    // A value that was recorded under the old key is compared with it.
+    const recorded = keys.fingerprint('a title')
+    expect(rotated.fingerprint('a title')).not.toBe(recorded)
+    expect(['a title', 'another'].map((text) => rotated.verifyFingerprint(text, recorded))).toEqual([true, false])
     const unnamed = file.map((line) => line.replace(/"succession":"[^"]{8}/, '"succession":"AAAAAAAA'))
     expect((await check(unnamed, keys.public_key)).intact).toBe(false)
     const altered = file.map((line) => (line.includes('"checkpoint"') ? line.replace('"seq":4', '"seq":5') : line))

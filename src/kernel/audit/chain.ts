@@ -92,6 +92,8 @@ export interface AuditKeys extends PublicKey {
   signStatement(kind: string, text: string): string
   /** For values that may be personal: they can be compared with each other, but not guessed from outside. */
   fingerprint(text: string): string
+  /** Whether it is the fingerprint of the text, by any of the keys. */
+  verifyFingerprint(text: string, fingerprint: string): boolean
 }
 
 export function createAuditKeys(keys: Pick<IntegrityKeys, 'all'>): AuditKeys {
@@ -123,9 +125,13 @@ export function createAuditKeys(keys: Pick<IntegrityKeys, 'all'>): AuditKeys {
       return named !== undefined && verifyCheckpoint(checkpoint, named.public_key)
     },
     signStatement: (kind, text) => signer.sign(serializeStatement(kind, text)),
-    fingerprint: (text) => mac(`value:${text}`).slice(0, 32),
+    fingerprint: (text) => computeFingerprint(mac, text),
+    verifyFingerprint: (text, given) =>
+      codes.some((code) => isConstantTimeEqual(computeFingerprint(code, text), given)),
   }
 }
+
+const computeFingerprint = (code: MacFunction, text: string): string => code(`value:${text}`).slice(0, 32)
 
 interface SigningKey extends PublicKey {
   sign(text: string): string

@@ -1,11 +1,14 @@
 /** Evidence items: hashes that the service computes, items that never change, and nothing that betrays a restricted object. */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { canonicalJson } from '#kernel/canonical-json.ts'
+import { assertFound } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { newSubject } from '#modules/subjects/fixtures.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { documentErasure } from './erase-documents.ts'
+import { findEvidence, listAttachEvents } from './evidence/queries.ts'
 import { newDocument } from './fixtures.ts'
 
 let w: TestApp
@@ -160,6 +163,54 @@ describe('an evidence item', () => {
     const other = await attach(reference)
     await alter(`update app.evidence_item set reference = 'File 9999' where evidence_id = $1`, [other.evidence_id])
     expect(await verify(other.evidence_id)).toBe('changed')
+  })
+
+  test('says which of its members was altered behind the service', async () => {
+    const check = (evidence_id: string) => t.make(`POST /evidence/${evidence_id}/verify`)
+    const made = { ...reference, kind: 'document', reference: undefined }
+    const { evidence_id } = await attach({ ...made, object_id: await newDocument(t) })
+    expect(await check(evidence_id)).toMatchObject({ result: 'unchanged', record: 'complete', altered: [] })
+    await alter(
+      `update app.evidence_item set title = 'forged', obtained_at = '2020-01-01', source = 'Police', added_by = 'user:x'
+        where evidence_id = $1`,
+      [evidence_id],
+    )
+    const altered = ['title', 'source', 'obtained_at', 'added_by']
+    expect(await check(evidence_id)).toMatchObject({ result: 'changed', record: 'complete', altered })
+    // The record itself cannot be fitted to it.
+    await alter(`update app.audit_event set actor = 'user:x' where operation = 'createEvidence' and object_id = $1`, [
+      evidence_id,
+    ])
+    expect(await check(evidence_id)).toMatchObject({ result: 'changed', record: 'damaged' })
+  })
+
+  test('attached by an earlier release is compared with what was recorded of it', async () => {
+    const { evidence_id } = await attach(reference)
+    const item = await t.write((tx) => findEvidence(tx, evidence_id))
+    const { kind, object_id, title, content_hash } = assertFound(item)
+    const recorded = { kind, object_id, title, reference: 'File 1042/2026', content_hash }
+    const hashed = w.kernel.auditKeys.fingerprint(
+      canonicalJson({ ...recorded, detached_at: null, detach_reason: null }),
+    )
+    const record = async (after_hash: string | null) => {
+      const [event] = await t.write((tx) => listAttachEvents(tx, evidence_id))
+      const { mac: _, ...stored } = assertFound(event)
+      const detail = canonicalJson({ before_hash: null, after_hash })
+      const mac = w.kernel.auditKeys.computeEventMac({ ...stored, detail })
+      await alter('update app.audit_event set detail = $2, mac = $3 where event_id = $1', [
+        stored.event_id,
+        detail,
+        mac,
+      ])
+      return t.make(`POST /evidence/${evidence_id}/verify`)
+    }
+    expect(await record(hashed)).toMatchObject({ result: 'unchanged', record: 'partial', altered: [] })
+    expect(await record(hashed.replace(/^./, (first) => (first === '0' ? '1' : '0')))).toMatchObject({
+      result: 'changed',
+      altered: ['kind', 'object_id', 'title', 'reference', 'content_hash'],
+    })
+    await alter('delete from app.audit_event where object_id = $1', [evidence_id])
+    expect(await t.make(`POST /evidence/${evidence_id}/verify`)).toMatchObject({ result: 'unchanged', record: 'none' })
   })
 
   test('is detached once, and stays with who, when and why', async () => {

@@ -173,7 +173,7 @@ export const investigationRoutes = [
     description: 'While its restriction is in force, reading it is recorded.',
     roles: readers,
     tx: 'read',
-    uses: ['caches', 'encryption', 'integrity', 'modules'],
+    uses: ['auditKeys', 'caches', 'encryption', 'integrity', 'modules'],
     params: InvestigationParams,
     reply: [200, Investigation],
     revisioned: true,

@@ -6,12 +6,13 @@ import type { EvidenceKind, EvidenceObject, EvidenceOwner, Module } from '#kerne
 import { assertFound, assertReferenced, fail, Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { findRestriction, prepareRestriction } from '#modules/restrictions/index.ts'
+import { compareAttachment, recordAttachment } from './attached-record.ts'
 import { hashContent } from './evidence-kinds.ts'
-import { type EvidenceRow, insertEvidence } from './queries.ts'
+import { type EvidenceRow, insertEvidence, type NewEvidence } from './queries.ts'
 import type { EvidenceRequest } from './schema.ts'
 
 type Request = Static<typeof EvidenceRequest>
-type EvidenceKernel = Capabilities<'encryption' | 'integrity' | 'modules'>
+type EvidenceKernel = Capabilities<'auditKeys' | 'encryption' | 'integrity' | 'modules'>
 
 const EXTERNAL = 'external_reference'
 
@@ -86,7 +87,8 @@ async function chooseRestriction(
   return chosen ?? prepareRestriction(tx, `Evidence ${evidence_id}`, 'evidence')
 }
 
-export async function attachEvidence(kernel: EvidenceKernel, tx: Tx, request: Request): Promise<EvidenceRow> {
+/** The caller records it. */
+export async function createEvidence(kernel: EvidenceKernel, tx: Tx, request: Request): Promise<EvidenceRow> {
   const { owner_kind, owner_id, kind, object_id = null, object_version = null, title, reference = null } = request
   const owner = await findOwner(kernel, tx, request)
   const object = await (kind === EXTERNAL ? describeReference : describeObject)(kernel, tx, request)
@@ -104,6 +106,30 @@ export async function attachEvidence(kernel: EvidenceKernel, tx: Tx, request: Re
   return attached
 }
 
+/** For objects of other modules: `request_id` of the request about something else, null in a job. */
+export async function attachEvidence(
+  kernel: EvidenceKernel,
+  tx: Tx,
+  request: Request,
+  request_id: string | null,
+): Promise<EvidenceRow> {
+  const attached = await createEvidence(kernel, tx, request)
+  await recordAttachment(kernel, tx, attached, request_id)
+  return attached
+}
+
+/** As attachEvidence, of an object whose hash the caller knows. The change of its owner is noted by the caller. */
+export async function attachKnown(
+  kernel: Capabilities<'auditKeys'>,
+  tx: Tx,
+  item: NewEvidence,
+  request_id: string | null,
+): Promise<EvidenceRow> {
+  const attached = assertFound(await insertEvidence(tx, item))
+  await recordAttachment(kernel, tx, attached, request_id)
+  return attached
+}
+
 /** After evidence was attached or detached. */
 export const noteOwnerChange = async (
   { modules }: Pick<EvidenceKernel, 'modules'>,
@@ -118,12 +144,18 @@ const isGone = (error: unknown): boolean => error instanceof Problem && error.co
 
 const isCorrupt = (error: unknown): boolean => error instanceof Problem && error.code === 'content_corrupt'
 
+type Comparison = 'unchanged' | 'changed' | 'gone'
+
+/** Compares the object with its hash, and the item with what was recorded when it was attached. */
+export async function compareEvidence(kernel: EvidenceKernel, tx: Tx, item: EvidenceRow) {
+  const { record, altered } = await compareAttachment(kernel, tx, item)
+  const isAltered = record === 'damaged' || altered.length > 0
+  const result: Comparison = isAltered ? 'changed' : await compareObject(kernel, tx, item)
+  return { result, record, altered: [...altered] }
+}
+
 /** Computes the hash of the object again. */
-export async function compareEvidence(
-  kernel: EvidenceKernel,
-  tx: Tx,
-  item: EvidenceRow,
-): Promise<'unchanged' | 'changed' | 'gone'> {
+async function compareObject(kernel: EvidenceKernel, tx: Tx, item: EvidenceRow): Promise<Comparison> {
   const { kind, object_id, object_version, title, reference, source, obtained_at, content_hash } = item
   if (item.erased_at !== null) return 'gone'
   try {

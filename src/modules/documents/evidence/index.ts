@@ -1,3 +1,3 @@
 /** Evidence items, for the modules whose objects own them. */
-export { attachEvidence, compareEvidence } from './attach-evidence.ts'
-export { type EvidenceRow, findEvidence, insertEvidence, isShown, listEvidenceByOwner } from './queries.ts'
+export { attachEvidence, attachKnown, compareEvidence } from './attach-evidence.ts'
+export { type EvidenceRow, findEvidence, isShown, listEvidenceByOwner } from './queries.ts'

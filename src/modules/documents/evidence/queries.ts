@@ -1,4 +1,5 @@
 /** SQL of evidence items. */
+import type { AuditEvent } from '#kernel/audit/chain.ts'
 import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -127,6 +128,15 @@ export const insertEvidence = (tx: Tx, item: NewEvidence) =>
       item.obtained_at,
       tx.actor,
     ],
+  )
+
+/** Events by which it was attached, the first of them first. */
+export const listAttachEvents = (tx: Tx, evidence_id: string) =>
+  tx.query<AuditEvent & { readonly mac: string }>(
+    `select tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac from app.audit_event
+      where tenant_id = $1 and object_type = 'evidence' and object_id = $2::uuid::text
+        and operation in ('createEvidence', 'attachEvidence') order by recorded_at, event_id`,
+    [tx.tenant_id, evidence_id],
   )
 
 export const updateDetached = (tx: Tx, evidence_id: string, reason: string) =>

@@ -3,7 +3,8 @@ import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
-import { attachEvidence, compareEvidence, noteOwnerChange } from './attach-evidence.ts'
+import { compareEvidence, createEvidence, noteOwnerChange } from './attach-evidence.ts'
+import { noteAttachment } from './attached-record.ts'
 import { type EvidenceRow, findEvidence, listEvidence, lockEvidence, updateDetached } from './queries.ts'
 import {
   DetachRequest,
@@ -52,7 +53,7 @@ export const evidenceRoutes = [
       'The service computes the hash of the object as it is stored now. Attached to an alert or an investigation, it takes the restriction of that. The kinds match, transaction and ownership_graph are refused with 409 until screening is there.',
     roles: workers,
     tx: 'write',
-    uses: ['encryption', 'integrity', 'modules'],
+    uses: ['auditKeys', 'encryption', 'integrity', 'modules'],
     body: EvidenceRequest,
     reply: [201, Evidence],
     location: ({ evidence_id }) => `/evidence/${evidence_id}`,
@@ -61,9 +62,10 @@ export const evidenceRoutes = [
     problems: ['not_found', 'conflict', 'duplicate', 'not_finished', 'erased', 'content_corrupt'],
   }).handle(async (input) => {
     const { tx, body, kernel, audit } = input
-    const item = await attachEvidence(kernel, tx, body)
+    const item = await createEvidence(kernel, tx, body)
     await noteRestriction(input, 'evidence_item', item.evidence_id)
     audit.recordHashes(null, toRecorded(item))
+    noteAttachment(audit, item)
     return item
   }),
 
@@ -105,10 +107,14 @@ export const evidenceRoutes = [
 
   tenantRoute('POST /evidence/:evidence_id/verify', {
     id: 'verifyEvidence',
-    summary: 'Compare the object of an evidence item with the hash it was attached with',
+    summary: 'Compare an evidence item and its object with what was recorded when it was attached',
+    description:
+      'The object with its hash; title, reference, source, times, author and what it names with the audit event of the attachment, which has ' +
+      'an authentication code. Items attached by requests of earlier releases have one hash over some members, those attached by jobs of ' +
+      'earlier releases none: `record` says so. A detachment is not compared. That an audit event was removed is found by `verifyAudit`.',
     roles: readers,
     tx: 'write',
-    uses: ['encryption', 'integrity', 'modules'],
+    uses: ['auditKeys', 'encryption', 'integrity', 'modules'],
     params: EvidenceParams,
     reply: [200, EvidenceCheck],
     problems: ['not_found', 'not_finished', 'conflict', 'content_corrupt'],
@@ -116,8 +122,8 @@ export const evidenceRoutes = [
     const { tx, params, kernel, audit } = input
     const item = assertFound(await findEvidence(tx, params.evidence_id))
     await noteRestriction(input, 'evidence_item', item.evidence_id)
-    const result = await compareEvidence(kernel, tx, item)
-    audit.recordDiff(null, { result })
-    return { evidence_id: item.evidence_id, result, content_hash: item.content_hash }
+    const { result, record, altered } = await compareEvidence(kernel, tx, item)
+    audit.recordDiff(null, { result, altered })
+    return { evidence_id: item.evidence_id, result, content_hash: item.content_hash, record, altered }
   }),
 ]

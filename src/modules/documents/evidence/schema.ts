@@ -3,6 +3,7 @@ import {
   closed,
   Id,
   integer,
+  listOf,
   nullable,
   oneOf,
   pageOf,
@@ -14,6 +15,7 @@ import {
   text,
   titleText,
 } from '#kernel/schema.ts'
+import { attachedMembers, attachmentRecords } from './attached-record.ts'
 import { itemKinds, ownerKinds } from './queries.ts'
 
 const Version = integer(1, Number.MAX_SAFE_INTEGER, {
@@ -85,9 +87,18 @@ export const EvidenceCheck = closed(
   {
     evidence_id: Id(),
     result: oneOf(['unchanged', 'changed', 'gone'], {
-      description: 'gone: the object was deleted or erased, so it cannot be compared.',
+      description:
+        'changed: the object or a member of the item was altered. gone: the object was deleted or erased, so it cannot be compared.',
     }),
     content_hash: text(64),
+    record: oneOf(attachmentRecords, {
+      description:
+        'What was recorded when it was attached. complete: each member. partial: the author and one hash over kind, object, title, reference ' +
+        'and hash, not source and times. none: nothing. damaged: the audit event was altered.',
+    }),
+    altered: listOf(oneOf(attachedMembers), attachedMembers.length, {
+      description: 'Members that are not as they were recorded; with a partial record all that the one hash is over.',
+    }),
   },
   { title: 'EvidenceCheck' },
 )

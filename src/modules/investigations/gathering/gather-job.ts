@@ -20,6 +20,7 @@ export const gatherJob = defineJob({
   max_attempts: MAX_ATTEMPTS,
   visible_to: ['analyst', 'compliance_officer', 'auditor', 'service'],
   uses: [
+    'auditKeys',
     'caches',
     'egress',
     'encryption',

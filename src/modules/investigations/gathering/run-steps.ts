@@ -2,7 +2,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertFound, Problem, problems } from '#kernel/problem.ts'
+import { Problem, problems } from '#kernel/problem.ts'
 import type { AnyStepKind, StepCall, StepEnd, StepEvidence, StepRun, StepRunCapabilities } from '#kernel/step-kind.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { evidenceStore } from '#modules/documents/index.ts'
@@ -15,7 +15,7 @@ import { stepsEnded } from './metrics.ts'
 import { lockTakenStep, skipSteps, type TakenStep, takeSteps, updateStepCall, updateStepEnd } from './queries.ts'
 import { endedStates, listEarlierCalls, listOwn, listReady, MAX_AT_ONCE } from './step-states.ts'
 
-type GatherJob = JobContext<unknown, unknown, StepRunCapabilities & Capabilities<'modules'>>
+type GatherJob = JobContext<unknown, unknown, StepRunCapabilities & Capabilities<'auditKeys' | 'modules'>>
 
 interface GatheredCase {
   readonly investigation: InvestigationRow
@@ -206,11 +206,11 @@ async function attach(
 ): Promise<string> {
   const title = (step.definition['title'] as string | null | undefined) ?? step.step_key
   const item = { owner_kind: INVESTIGATION, owner_id: investigation.investigation_id, title, ...object } as const
-  if (!stored) return (await evidenceStore.attachEvidence(kernel, tx, item)).evidence_id
+  if (!stored) return (await evidenceStore.attachEvidence(kernel, tx, item, null)).evidence_id
   const { restriction_id } = investigation
   const nothing = { object_version: null, reference: null }
   const made = { ...item, ...nothing, ...stored, evidence_id: uuidv7(), restriction_id }
-  return assertFound(await evidenceStore.insertEvidence(tx, made)).evidence_id
+  return (await evidenceStore.attachKnown(kernel, tx, made, null)).evidence_id
 }
 
 async function storeEnd(

@@ -20,6 +20,7 @@ export interface ActContext {
   readonly kernel: Capabilities<'auditKeys' | 'caches' | 'encryption' | 'integrity' | 'modules'>
   readonly tx: Tx
   readonly caller: Caller
+  readonly request_id: string
 }
 
 export type Act<Input> = (context: ActContext, row: InvestigationRow, input: Input) => Promise<void>

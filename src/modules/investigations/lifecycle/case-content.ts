@@ -19,7 +19,13 @@ export function assertCase(row: InvestigationRow | undefined, audit: Pick<AuditN
 
 /** `verified`: the objects of cited evidence are compared with their hashes, which may read many bytes. */
 export async function readContent(
-  { kernel, tx }: { readonly kernel: Capabilities<'caches' | 'encryption' | 'integrity' | 'modules'>; readonly tx: Tx },
+  {
+    kernel,
+    tx,
+  }: {
+    readonly kernel: Capabilities<'auditKeys' | 'caches' | 'encryption' | 'integrity' | 'modules'>
+    readonly tx: Tx
+  },
   row: InvestigationRow,
   depth: 'stored' | 'verified',
 ): Promise<{ readonly content: CaseContent; readonly counts: CaseCounts }> {

@@ -15,7 +15,7 @@ import {
   listCaseSubjects,
   lockInvestigation,
 } from '../queries.ts'
-import { type Act, changeCase, expectPermitted } from './acts.ts'
+import { type Act, type ActContext, changeCase, expectPermitted } from './acts.ts'
 
 export const merge: Act<{ into: string; note: string }> = async (context, row, { into, note }) => {
   const { tx, caller } = context
@@ -25,7 +25,7 @@ export const merge: Act<{ into: string; note: string }> = async (context, row, {
   if (target.state !== 'open') fail('transition_not_allowed', `The other investigation is ${target.state}.`)
   await assertNotNarrower(tx, row, target)
   await narrowAccess(tx, row, target, caller.principal)
-  await copyReferences(tx, row, target)
+  await copyReferences(context, row, target)
   await workItems.completeWork(tx, toWorkItem(row.investigation_id))
   await changeCase(
     context,
@@ -89,7 +89,11 @@ async function narrowAccess(
 }
 
 /** Content stays where it was written; the other case names the same objects, with the hashes of the day they were attached. */
-async function copyReferences(tx: Tx, source: InvestigationRow, target: InvestigationRow): Promise<void> {
+async function copyReferences(
+  { kernel, tx, request_id }: ActContext,
+  source: InvestigationRow,
+  target: InvestigationRow,
+): Promise<void> {
   const { investigation_id, restriction_id } = target
   const [from, present] = [
     await evidenceStore.listEvidenceByOwner(tx, INVESTIGATION, source.investigation_id),
@@ -105,12 +109,12 @@ async function copyReferences(tx: Tx, source: InvestigationRow, target: Investig
         object_version === item.object_version,
     )
     if (!isPresent)
-      await evidenceStore.insertEvidence(tx, {
-        ...item,
-        evidence_id: uuidv7(),
-        owner_id: investigation_id,
-        restriction_id,
-      })
+      await evidenceStore.attachKnown(
+        kernel,
+        tx,
+        { ...item, evidence_id: uuidv7(), owner_id: investigation_id, restriction_id },
+        request_id,
+      )
   }
   for (const { alert_id } of await listCaseAlerts(tx, source.investigation_id))
     await insertCaseAlert(tx, investigation_id, alert_id)

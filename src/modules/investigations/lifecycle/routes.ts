@@ -52,7 +52,7 @@ async function perform<Input>(input: ActInput, act: Act<Input>, given: Input) {
   const { tx, kernel, params, actor, audit } = input
   const before = assertCase(await lockInvestigation(tx, params.investigation_id), audit)
   assertRevision(before.revision, input)
-  await act({ kernel, tx, caller: actor }, before, given)
+  await act({ kernel, tx, caller: actor, request_id: input.request.id }, before, given)
   const after = assertFound(await findInvestigation(tx, before.investigation_id))
   audit.recordDiff(toRecorded(before), toRecorded(after))
   return toSummary(after)

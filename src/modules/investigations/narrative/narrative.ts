@@ -23,7 +23,7 @@ export interface Paragraph {
 }
 
 type NarratedCase = Pick<InvestigationRow, 'investigation_id' | 'subject_id'>
-type EvidenceKernel = Capabilities<'encryption' | 'integrity' | 'modules'>
+type EvidenceKernel = Capabilities<'auditKeys' | 'encryption' | 'integrity' | 'modules'>
 
 const toLocation = ({ investigation_id }: NarratedCase, version: number) => ({
   table: 'investigation_narrative',
@@ -147,7 +147,7 @@ async function judgeCitation(
   if (item.detached_at !== null) return 'citation_detached'
   if (item.erased_at !== null) return 'citation_erased'
   if (!verified) return null
-  const result = await evidenceStore.compareEvidence(kernel, tx, item)
+  const { result } = await evidenceStore.compareEvidence(kernel, tx, item)
   return result === 'unchanged' ? null : result === 'gone' ? 'citation_erased' : 'citation_changed'
 }
 

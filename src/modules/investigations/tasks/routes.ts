@@ -174,7 +174,7 @@ export const taskRoutes = [
       'With an answer or a document it is fulfilled; with neither it is withdrawn, which only people may do.',
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
-    uses: ['encryption', 'integrity', 'modules'],
+    uses: ['auditKeys', 'encryption', 'integrity', 'modules'],
     params: InformationRequestParams,
     body: Fulfilment,
     reply: [200, Fulfilled],
@@ -204,14 +204,19 @@ export const taskRoutes = [
     const evidence =
       document_id === undefined
         ? null
-        : await evidenceStore.attachEvidence(kernel, tx, {
-            owner_kind: INVESTIGATION,
-            owner_id: row.investigation_id,
-            kind: 'document',
-            object_id: document_id,
-            title: `Answer to a request for information`,
-            source: request.addressee,
-          })
+        : await evidenceStore.attachEvidence(
+            kernel,
+            tx,
+            {
+              owner_kind: INVESTIGATION,
+              owner_id: row.investigation_id,
+              kind: 'document',
+              object_id: document_id,
+              title: `Answer to a request for information`,
+              source: request.addressee,
+            },
+            input.request.id,
+          )
     const evidence_id = evidence?.evidence_id ?? null
     const state = isAnswered ? 'fulfilled' : 'withdrawn'
     const after = assertFound(await updateRequestEnded(tx, request.request_id, { state, answer, evidence_id }))
