@@ -43,7 +43,6 @@ export const longFunctions: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
       'areas/evaluations/new-evaluation-page.tsx EvaluationForm',
-      'areas/imports/file-first.tsx NewListStep',
       'areas/investigations/attach-evidence.tsx AttachEvidence',
       'areas/investigations/narrative-tab.tsx NarrativeEditor',
       'areas/investigations/tasks.tsx TaskItem',

@@ -9,6 +9,7 @@ import {
   buildRating,
   chooseFile,
   clara,
+  dropFile,
   noProblems,
   openPreview,
   pageHeading,
@@ -20,6 +21,26 @@ const register = async (list_key: string, more: object = {}): Promise<void> => {
   const body = { list_key, type_key: 'country-score', title: `List ${list_key}`, ...more }
   const { status } = await w.call('POST /reference-data/datasets', { token: petra, body })
   expect(status).toBe(201)
+}
+
+const buildXmlFile = (text: string) => ({
+  name: 'un-list.xml',
+  mimeType: 'application/xml',
+  buffer: Buffer.from(text),
+})
+
+/** A list in the layout of the UN Security Council with one party on each line. */
+function buildUnList(parties: number): string {
+  const entries = Array.from(
+    { length: parties },
+    (_, at) =>
+      `<INDIVIDUAL><DATAID>${6_900_000 + at}</DATAID><FIRST_NAME>GIVEN</FIRST_NAME><SECOND_NAME>FAMILY ${at}</SECOND_NAME>` +
+      '<UN_LIST_TYPE>DPRK</UN_LIST_TYPE><REFERENCE_NUMBER>KPi.033</REFERENCE_NUMBER><LISTED_ON>2016-11-30</LISTED_ON>' +
+      '<COMMENTS1>Director of an office for trade, named in the report of the panel.</COMMENTS1></INDIVIDUAL>\n',
+  )
+  const head =
+    '<?xml version="1.0" encoding="UTF-8"?>\n<CONSOLIDATED_LIST dateGenerated="2018-06-07T19:03:43.97-04:00">\n'
+  return `${head}<INDIVIDUALS>\n${entries.join('')}</INDIVIDUALS>\n</CONSOLIDATED_LIST>\n`
 }
 
 describe('list settings', () => {
@@ -182,6 +203,27 @@ describe('an import', () => {
     await officer.page.getByText('It is in force.').waitFor()
     expect(officer.seen).toEqual(noProblems)
     await officer.close()
+  })
+
+  browserTest('keeps the page when the whole file turns out to be cut off', async () => {
+    const { page, seen, close } = await at(petra, '/imports/new')
+    const whole = buildUnList(400)
+    // Behind the part that is read for the detection.
+    await chooseFile(page, buildXmlFile(whole.slice(0, 90_000)))
+    await page.getByRole('radio', { name: /^UN Security Council/ }).waitFor()
+    const reading = page.getByRole('region', { name: '2. What the file holds' })
+    const fault = reading.getByRole('alert')
+    await fault.getByText('The file was cut off').waitFor()
+    await fault.getByText(/^It ends at line \d+, before the list is complete\./).waitFor()
+    await takeScreenshot(page, 'registry-file-cut-off')
+    expect(await page.getByRole('button', { name: 'Create list and import' }).count()).toBe(0)
+    expect(seen.failed.map((answer) => answer.slice(0, 3))).toEqual(['409'])
+
+    await dropFile(page, buildXmlFile(whole))
+    await page.getByText('400 rows read: 400 accepted, 0 rejected').waitFor()
+    expect(await fault.count()).toBe(0)
+    await page.getByRole('button', { name: 'Create list and import' }).waitFor()
+    await close()
   })
 
   browserTest('reads the next file of a list as detected, unless a person chooses', async () => {

@@ -24,8 +24,8 @@ export function useDetection(upload_id: string | null, list_key?: string, after:
         signal,
       }),
     enabled: upload_id !== null,
-    retry: false,
     staleTime: Number.POSITIVE_INFINITY,
+    throwOnError: false,
   })
   return {
     detection: data ?? null,

@@ -1,8 +1,7 @@
 /** Imports a file into a new list in one flow: file, how it is read, name of the list, import. */
 
-import { Alert, Anchor, Button, Group, Loader, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
-import { isChangeRequest, isProblem, type RequestBody, type Schemas } from '@probity/client'
-import { useQuery } from '@tanstack/react-query'
+import { Alert, Anchor, Button, Group, SimpleGrid, Stack, Switch, Table, Text, TextInput } from '@mantine/core'
+import { isChangeRequest, type RequestBody, type Schemas } from '@probity/client'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -12,9 +11,9 @@ import { ApprovalNote } from '#console/ui/approval-note.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
-import { typeQuery } from '#console/ui/registry-queries.ts'
 import { Section } from '#console/ui/section.tsx'
 import { saveTypeDraft } from '#console/ui/type-draft.ts'
+import { CandidatePreview, type CandidateProps, useIsUnreadable } from './candidate-preview.tsx'
 import {
   type Candidate,
   CandidateChoice,
@@ -24,7 +23,6 @@ import {
   useDetection,
 } from './detection.tsx'
 import { getImportId } from './import-request.ts'
-import { Preview } from './preview.tsx'
 
 type Upload = Schemas['Upload']
 
@@ -80,38 +78,6 @@ function ReadingStep({ upload, detection, onTypeCreated }: ReadingStepProps) {
       )}
     </>
   )
-}
-
-interface CandidateProps {
-  readonly upload: Upload
-  readonly candidate: Candidate
-  readonly type_key: string
-}
-
-/** The first entries and rejects, read from the whole file within the limits of a preview. */
-function CandidatePreview({ upload, candidate, type_key }: CandidateProps) {
-  const { data: type } = useQuery(typeQuery(type_key))
-  const { data: preview, error } = useQuery({
-    queryKey: ['previews', upload.upload_id, getCandidateId(candidate)],
-    queryFn: ({ signal }) =>
-      probity.POST('/api/reference-data/adapters/{adapter_key}/preview', {
-        params: { path: { adapter_key: candidate.adapter_key } },
-        body: { upload_id: upload.upload_id, type_key, limit: 10, options: candidate.options },
-        signal,
-      }),
-    retry: false,
-    staleTime: Number.POSITIVE_INFINITY,
-  })
-  if (error) return <ProblemNote problem={isProblem(error) ? error : null} />
-  if (!preview || !type) {
-    return (
-      <Group gap="xs" role="status">
-        <Loader size="xs" aria-hidden="true" />
-        <Text size="sm">Reading the file for the preview…</Text>
-      </Group>
-    )
-  }
-  return <Preview preview={preview} type={type} />
 }
 
 type NewType = RequestBody<'post', '/api/reference-data/types'>
@@ -209,8 +175,15 @@ const toListKey = (title: string): string =>
     .replace(/^[^a-z]+|-+$/g, '')
     .slice(0, 60)
 
+type NewListProps = CandidateProps & { readonly detection: Detection }
+
+function NewListStep(props: NewListProps) {
+  const { upload, candidate, type_key } = props
+  return useIsUnreadable({ upload, candidate, type_key }) ? null : <NewListForm {...props} />
+}
+
 /** Names the list, creates it and starts the import. */
-function NewListStep({ upload, detection, candidate, type_key }: CandidateProps & { readonly detection: Detection }) {
+function NewListForm({ upload, detection, candidate, type_key }: NewListProps) {
   const may = usePermission()
   const navigate = useNavigate()
   const [title, setTitle] = useState(detection.list_title)
@@ -259,12 +232,7 @@ function NewListStep({ upload, detection, candidate, type_key }: CandidateProps 
             onChange={(event) => setKey(event.currentTarget.value)}
           />
         </SimpleGrid>
-        <Text size="sm">
-          Type:{' '}
-          <Anchor href={`/types/${type_key}`} target="_blank" rel="noreferrer">
-            {type_key}
-          </Anchor>
-        </Text>
+        <TypeLine type_key={type_key} />
         <Switch
           label="Skip invalid rows"
           description="If off, one invalid row stops the import."
@@ -293,6 +261,15 @@ function NewListStep({ upload, detection, candidate, type_key }: CandidateProps 
     </Section>
   )
 }
+
+const TypeLine = ({ type_key }: { readonly type_key: string }) => (
+  <Text size="sm">
+    Type:{' '}
+    <Anchor href={`/types/${type_key}`} target="_blank" rel="noreferrer">
+      {type_key}
+    </Anchor>
+  </Text>
+)
 
 /** A list that was created when an earlier attempt could not start its import is used again. */
 async function createOrFindList(body: RequestBody<'post', '/api/reference-data/datasets'>) {
