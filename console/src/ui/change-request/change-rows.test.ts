@@ -127,6 +127,17 @@ test('the start says what is in force until then', () => {
   expect(findBefore(null)).toBe('nothing in force')
 })
 
+test('the start names the shared version that the first version of the tenant replaces, of the same number too', () => {
+  const start = { member: 'effective_from', before: null, after: null }
+  const findBefore = (...changes: { member: string; before: unknown; after: unknown }[]) =>
+    toRequestRows({ ...activation, body: { version: 1 }, changes: [start, ...changes] }).find(
+      ({ label }) => label === 'In force from',
+    )?.before
+  const owner = { member: 'origin', before: 'shared', after: 'own' }
+  expect(findBefore(owner)).toBe('shared version 1 in force')
+  expect(findBefore(owner, { member: 'version', before: 3, after: 1 })).toBe('shared version 3 in force')
+})
+
 test('a start that the request names is kept', () => {
   const effective_from = '2090-01-01T00:00:00.000000Z'
   const changes = [{ member: 'effective_from', before: null, after: effective_from }]

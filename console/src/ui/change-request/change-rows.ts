@@ -15,6 +15,7 @@ import {
   type ToolRule,
 } from '../tool/tool-texts.ts'
 import { formatEntryValue } from '../type-texts.ts'
+import { getVersionChange } from './describe-change.ts'
 
 type MemberChange = NonNullable<Schemas['ChangeRequest']['changes']>[number]
 
@@ -186,6 +187,13 @@ const isActivation = (operation: string): boolean => /^activate/.test(operation)
 
 const START = 'effective_from'
 
+/** A first version of the tenant may replace the shared one of the same number. */
+function describeInForce(change: ReturnType<typeof getVersionChange>): string {
+  if (!change?.from) return 'nothing in force'
+  const { from, to } = change
+  return from.origin === to.origin ? 'in force already' : `${from.origin} version ${from.version} in force`
+}
+
 /**
  * The start of a request that names no instant is that of its approval. Requests that were stored with the instant of their dry
  * run are corrected.
@@ -193,8 +201,7 @@ const START = 'effective_from'
 function correctStart(request: StoredRequest, changes: readonly MemberChange[]): MemberChange[] {
   const { effective_from } = (request.body ?? {}) as { readonly effective_from?: string }
   const others = changes.filter(({ member }) => member !== START)
-  const isReplacing = typeof changes.find(({ member }) => member === 'version')?.before === 'number'
-  const before = isReplacing ? 'in force already' : 'nothing in force'
+  const before = describeInForce(getVersionChange({ ...request, changes: [...changes] }))
   if (!isActivation(request.operation)) return [...changes]
   if (effective_from !== undefined)
     return changes.map((one) => (one.member === START ? { ...one, before: one.before ?? before } : one))
