@@ -264,6 +264,74 @@ test.each<[string, string | Uint8Array | Promise<Buffer>, RegExp, RegExp]>([
   expect(detection.advice).toMatch(advice)
 })
 
+const readingOf = (key: string): string => (adapters.get(key) as Adapter).sample.text
+const dropEnd = (content: string, chars: number): string => content.slice(0, content.length - chars)
+/** The sample of the adapter with a name in which one letter is stored as in Latin-1. */
+const withStrayByte = (key: string, name: string): Buffer =>
+  Buffer.from(readingOf(key).replace(name, `${name}\xe9`), 'latin1')
+const ofacRow = (number: number) =>
+  `${number},"AEROCARIBBEAN AIRLINES",-0- ,"CUBA",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \r\n`
+const ofacRows = [36, 173, 306].map(ofacRow).join('')
+const un = 'the UN Security Council consolidated list (XML)'
+const hmtRow = readingOf('uk-hmt-csv').split('\n')[2] as string
+
+test.each<[string, string | Uint8Array, string, RegExp]>([
+  ['an XML list', dropEnd(readingOf('un-consolidated-xml'), 100), `${un}, but it is cut off at line 5`, /^Download/],
+  [
+    'an XML list of another publisher',
+    dropEnd(readingOf('eu-consolidated-xml'), 20),
+    'the EU consolidated financial sanctions list (XML), but it is cut off at line ',
+    /^Download/,
+  ],
+  [
+    'the parties of OFAC',
+    ofacRows.slice(0, -30),
+    'the OFAC SDN list (CSV), but it is cut off at line 3',
+    /^Download it again\. A complete file of OFAC ends in the byte 0x1A/,
+  ],
+  [
+    'the list of HM Treasury',
+    `${readingOf('uk-hmt-csv')}${hmtRow.slice(0, 60)}`,
+    'the UK HM Treasury consolidated list (CSV), but it is cut off at line 4',
+    /^Download it again\.$/,
+  ],
+  [
+    'a table of nobody',
+    'code,name,score\nA,Alpha,1\nB,Be',
+    'a table with 3 columns separated by commas, but it is cut off at line 3',
+    /./,
+  ],
+  [
+    'an XML list with a byte of another encoding',
+    withStrayByte('un-consolidated-xml', 'WON HO'),
+    `${un}, but it is not valid UTF-8 at line 2`,
+    /declare the encoding/,
+  ],
+  [
+    'an XML list with a bare ampersand',
+    // The entities that follow are out of reach.
+    readingOf('un-consolidated-xml').replace('7TH OF TIR', '7TH & TIR'),
+    `${un}, but it is not well-formed at line 5`,
+    /bare "&" at line 5/,
+  ],
+])('names a damaged file, and where the damage is: %s', async (_, content, looks_like, advice) => {
+  const detection = await detect(content, { file_name: 'list' })
+  expect(detection.candidates).toEqual([])
+  expect(detection.looks_like).toContain(looks_like)
+  expect(detection.advice).toMatch(advice)
+})
+
+test('names a damaged file whatever it is called', async () => {
+  const detection = await detect(ofacRows.slice(0, -30), { file_name: 'sdn.csv' })
+  expect(detection).toMatchObject({ candidates: [], advice: expect.stringMatching(/^Download it again/) })
+})
+
+test('says on an inferred type that a list of a publisher is cut off after a whole row', async () => {
+  const { candidates } = await detect(ofacRows, { types: [] })
+  expect(candidates[0]).toMatchObject({ adapter_key: 'csv', type_key: null })
+  expect(candidates[0]?.notes[0]).toMatch(/^The file looks like the OFAC SDN list \(CSV\), but it is cut off at line /)
+})
+
 test('reads no more of an endless file than the sample, and lets it go', async () => {
   const endless = new EndlessSource('code,score\n', `${'x'.repeat(200)},1\n`)
   const { candidates, is_whole } = await detectAdapter(endless, { file_name: null, types: [rating], type_key: null })

@@ -3,21 +3,19 @@
  * entries. Publishers' adapters use their own type; general ones are tried with the types whose members the columns match, and with
  * a type inferred from the columns.
  */
-import { type Adapter, type Reject, type Source, SourceFault } from '../adapter.ts'
-import { findOptionFaults } from '../adapter-options.ts'
+import { type Adapter, type Source, SourceFault } from '../adapter.ts'
 import { adapters, entryTypes } from '../adapters/index.ts'
 import { buildColumnMapping } from '../export.ts'
 import { baseName } from '../formats/archive-files.ts'
-import type { ImportTotals } from '../import/import-messages.ts'
-import { runImport } from '../import/pipeline.ts'
+import { describeDamage, type RefusedGuess } from './damaged-file.ts'
 import type { Candidate, Detection, DetectionRequest } from './detection.ts'
 import { type Guess, guessAdapterOptions, guessGeneral } from './guess-options.ts'
 import { MAX_COLUMNS } from './infer-type.ts'
 import { readSample, type Sample } from './sample.ts'
 import type { TableGuess } from './table-guess.ts'
+import { toSource, tryGuess } from './try-guess.ts'
 
 const MAX_CANDIDATES = 8
-const LIMITS = { max_rows: 2000, time_limit_ms: 2000 }
 /** All attempts together; those that remain are not made. */
 const TOTAL_MS = 12_000
 
@@ -25,11 +23,11 @@ export async function detectAdapter(source: Source, request: DetectionRequest): 
   const sample = await readSample(source)
   const until_ms = performance.now() + TOTAL_MS
   const attempts: (Candidate & { readonly fit: number })[] = []
-  let fault: SourceFault | null = null
+  const refused: RefusedGuess[] = []
   for (const guess of listGuesses(sample, request)) {
     if (performance.now() > until_ms) break
     const result = await tryGuess(guess, sample, request.file_name)
-    if (result instanceof SourceFault) fault ??= result
+    if (result instanceof SourceFault) refused.push({ guess, fault: result })
     else if (result && result.accepted > 0) attempts.push({ ...result, fit: guess.fit })
   }
   const fewestRejects = Math.min(...attempts.flatMap(({ inferred_type, rejected }) => (inferred_type ? rejected : [])))
@@ -37,12 +35,16 @@ export async function detectAdapter(source: Source, request: DetectionRequest): 
     .sort((a, b) => compareCandidates(a, b, fewestRejects))
     .slice(0, MAX_CANDIDATES)
     .map(({ fit: _, ...candidate }) => candidate)
-  return {
-    looks_like: sample.looks_like,
-    advice: sample.advice ?? (candidates.length > 0 ? null : describeRefusal(sample, fault, request)),
-    is_whole: sample.is_whole,
-    candidates,
+  const { looks_like, advice, is_whole } = sample
+  const isKnown = candidates.some(({ inferred_type }) => inferred_type === null)
+  const damage = isKnown || advice !== null ? null : await describeDamage(sample, refused, request.file_name, until_ms)
+  if (candidates.length === 0) {
+    const refusal = { looks_like, advice: advice ?? describeRefusal(sample, refused[0]?.fault, request) }
+    return { ...(damage ?? refusal), is_whole, candidates }
   }
+  const notes = damage ? [`The file looks like ${damage.looks_like}. ${damage.advice}`] : []
+  const noted = candidates.map((one) => ({ ...one, notes: [...notes, ...one.notes] }))
+  return { looks_like, advice, is_whole, candidates: noted }
 }
 
 type RankedCandidate = Candidate & { readonly fit: number }
@@ -123,64 +125,12 @@ function repeatPrevious({ content, looks_like }: Sample, { previous, types, type
 const isMappedTable = (adapter_key: string, options: Record<string, unknown>): boolean =>
   ['csv', 'tsv', 'xlsx'].includes(adapter_key) && options['header'] !== false && options['columns'] === undefined
 
-type Attempt = Candidate | SourceFault | null
-
-async function tryGuess(guess: Guess, sample: Sample, file_name: string | null): Promise<Attempt> {
-  const { adapter, type, options, bytes } = guess
-  if (findOptionFaults(adapter, options).length > 0) return null
-  const read_options = guess.read_options ?? options
-  let first_reject: Reject | null = null
-  let totals: ImportTotals | null = null
-  try {
-    // Most adapters refuse another layout at once; that is cheaper than compiling the type.
-    for await (const _ of adapter.read(toSource(bytes), read_options, file_name)) break
-    const request = {
-      ...{ adapter_key: adapter.key, file_name, options: read_options, type },
-      ...{ strict: false, drop: [], hash: [], hash_key: null, filled: [], preview: 1, preview_limits: LIMITS },
-    }
-    for await (const output of runImport(adapter, toSource(bytes), request)) {
-      if (output.kind === 'rejects') first_reject ??= output.items.find(({ at }) => at.row > 0) ?? null
-      else if (output.kind === 'end') totals = output.totals
-    }
-  } catch (error) {
-    if (error instanceof SourceFault) return error
-    throw error
-  }
-  if (totals === null) return null
-  const { rows, accepted, rejected } = totals
-  return {
-    adapter_key: adapter.key,
-    title: adapter.title,
-    type_key: guess.inferred ? null : type.type_key,
-    options,
-    ...{ rows, accepted, rejected, first_reject },
-    reason: formatReason(guess, sample, { rows, accepted }),
-    notes: guess.notes,
-    columns: guess.columns,
-    inferred_type: guess.inferred,
-  }
-}
-
-function formatReason(
-  { fact }: Guess,
-  { is_whole }: Sample,
-  { rows, accepted }: { rows: number; accepted: number },
-): string {
-  const where = is_whole ? '' : ' in the first part of the file'
-  return `${fact}, ${accepted.toLocaleString('en')} of ${rows.toLocaleString('en')} entries read${where}.`
-}
-
-async function* toSource(bytes: Buffer): AsyncGenerator<Uint8Array> {
-  // A copy: readers may keep or transfer what they are given.
-  yield new Uint8Array(bytes)
-}
-
 const OFAC_FILE = /^(?:sdn|alt|add|sdn_comments|cons_prim|cons_alt|cons_add|cons_comments)\.(?:csv|pip|del)$/i
 
 /** Why no adapter reads the file. OFAC publishes a list as four files, of which only the parties can be read alone. */
 function describeRefusal(
   { content }: Sample,
-  fault: SourceFault | null,
+  fault: SourceFault | undefined,
   { file_name, type_key }: DetectionRequest,
 ): string | null {
   if (content.family === 'archive') {

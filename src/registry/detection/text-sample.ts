@@ -56,7 +56,13 @@ export interface XmlOutline {
   readonly text: string
 }
 
-export function outlineXml(text: string, is_whole: boolean): XmlOutline {
+interface ScannedXml {
+  readonly root: string | null
+  readonly places: ReadonlyMap<number, CutPlace>
+  readonly is_well_formed: boolean
+}
+
+function scanXml(text: string): ScannedXml {
   const open: string[] = []
   const places = new Map<number, CutPlace>()
   let root: string | null = null
@@ -76,11 +82,22 @@ export function outlineXml(text: string, is_whole: boolean): XmlOutline {
   try {
     parser.write(text)
   } catch {
-    // The adapters name the fault and its place.
-    return { root, text }
+    return { root, places, is_well_formed: false }
   }
-  const cut = is_whole ? undefined : chooseCut(places, text.length)
+  return { root, places, is_well_formed: true }
+}
+
+export function outlineXml(text: string, is_whole: boolean): XmlOutline {
+  const { root, places, is_well_formed } = scanXml(text)
+  // The adapters name a fault and its place.
+  const cut = is_whole || !is_well_formed ? undefined : chooseCut(places, text.length)
   return { root, text: cut ? text.slice(0, cut.at) + cut.closing : text }
+}
+
+/** The document up to the last complete record before it ends or is not well-formed. */
+export function shortenXml(text: string): string {
+  const cut = chooseCut(scanXml(text).places, 0)
+  return cut ? text.slice(0, cut.at) + cut.closing : text
 }
 
 const closeTags = (open: readonly string[]): string =>
