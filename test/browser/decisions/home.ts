@@ -1,7 +1,26 @@
 /** The home page of each role. */
 import { expect } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
-import { anton, at, base, browserTest, clara, noProblems, pageHeading, petra, udo } from './setup.ts'
+import { tenant_id } from '../setup.ts'
+import { anton, at, base, browserTest, clara, noProblems, pageHeading, petra, udo, w } from './setup.ts'
+
+/** The counts of yesterday, as the hourly job stores them: all ratings of the stories are of today. */
+const insertYesterday = (band: string, subjects: number) =>
+  w.runtime.database.write(fullScope(tenant_id, 'job:test'), async (tx) => {
+    const values = [tx.tenant_id, new Date(Date.now() - 86_400_000).toISOString().slice(0, 10)]
+    await tx.run(
+      `insert into app.portfolio_progress (tenant_id, first_day, last_day, next_rating) values ($1, $2, $2, $3)
+       on conflict on constraint portfolio_progress_pkey do nothing`,
+      [...values, uuidv7()],
+    )
+    await tx.run(
+      `insert into app.portfolio_day (tenant_id, day, matrix_key, band, subjects) values ($1, $2, '', $3, $4)
+       on conflict on constraint portfolio_day_pkey do nothing`,
+      [...values, band, subjects],
+    )
+  })
 
 browserTest('the home page shows each role what needs them, and a count opens exactly its rows', async () => {
   const sections = [
@@ -15,9 +34,14 @@ browserTest('the home page shows each role what needs them, and a count opens ex
     expect(seen).toEqual(noProblems)
     await close()
   }
+  await insertYesterday('prohibited', 25)
   const { page, seen, close } = await at(clara, '/')
   await page.getByRole('region', { name: 'Waiting for your approval' }).waitFor()
   const bands = page.getByRole('list', { name: 'Active subjects by band' }).getByRole('listitem')
+  await bands.filter({ hasText: /−\d/ }).first().waitFor()
+  // A change is the difference of two counts, which no list shows.
+  expect(await bands.getByRole('link', { name: /[+−]/ }).count()).toBe(0)
+  await page.getByText('A count opens the customers who are in the band now', { exact: false }).waitFor()
   const low = bands.filter({ hasText: 'Low' }).getByRole('link')
   const count = Number(await low.innerText())
   expect(count).toBeGreaterThan(0)

@@ -1,4 +1,4 @@
-/** The portfolio: active subjects by risk band now, and how the bands moved. Every count opens its subjects. */
+/** The portfolio: active subjects by risk band now, and how the bands moved. The count of a band opens its subjects. */
 import { Group, SegmentedControl, Select, Skeleton, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -60,7 +60,12 @@ export function Portfolio() {
           clearButtonProps={{ 'aria-label': 'Any matrix' }}
         />
       )}
-      {data !== undefined && (data.latest === null ? <NoRatings /> : <Counts of={data} latest={data.latest} />)}
+      {data !== undefined &&
+        (data.latest === null ? (
+          <NoRatings />
+        ) : (
+          <Counts of={data} latest={data.latest} isEveryMatrix={matrix_key === null} />
+        ))}
     </Section>
   )
 }
@@ -84,9 +89,12 @@ function NoRatings() {
 interface CountsProps {
   readonly of: Distribution
   readonly latest: NonNullable<Distribution['latest']>
+  /** Subjects can be listed by the band in force, not by that of one matrix. */
+  readonly isEveryMatrix: boolean
 }
 
-function Counts({ of, latest }: CountsProps) {
+/** A change is a net figure: who moved in and who moved out follows only from the ratings of each subject. */
+function Counts({ of, latest, isEveryMatrix }: CountsProps) {
   const first = of.days[0]?.on ?? latest.on
   return (
     <>
@@ -95,18 +103,18 @@ function Counts({ of, latest }: CountsProps) {
           <li key={band}>
             <span className={`swatch severity-${getSeverity(place, of.bands.length)}`} aria-hidden="true" />
             <span>{title}</span>
-            <SearchLink to="/subjects" search={{ band, state: 'active' }} fw={700} size="lg" className="number">
-              {subjects.toLocaleString('en')}
-            </SearchLink>
+            {isEveryMatrix ? (
+              <SearchLink to="/subjects" search={{ band, state: 'active' }} fw={700} size="lg" className="number">
+                {subjects.toLocaleString('en')}
+              </SearchLink>
+            ) : (
+              <Text span fw={700} size="lg" className="number">
+                {subjects.toLocaleString('en')}
+              </Text>
+            )}
             <Text size="xs" c="dimmed">
-              {change === 0 ? (
-                'unchanged'
-              ) : (
-                <SearchLink to="/evaluations" search={{ band, from: `${first}T00:00` }} size="xs">
-                  {formatChange(change)}
-                  <span className="sr-only">{` since ${formatUtcDay(first)}, decisions with the result ${title}`}</span>
-                </SearchLink>
-              )}
+              {change === 0 ? 'unchanged' : formatChange(change)}
+              {change !== 0 && <span className="sr-only">{` since ${formatUtcDay(first)}`}</span>}
             </Text>
           </li>
         ))}
@@ -121,7 +129,10 @@ function Counts({ of, latest }: CountsProps) {
               Counted <DateTime at={latest.counted_at} />
             </>
           )}
-          {`; changes since ${formatUtcDay(first)}. By valid time, overrides included.`}
+          {`; changes since ${formatUtcDay(first)}. By valid time, overrides included. `}
+          {isEveryMatrix
+            ? 'A count opens the customers who are in the band now; a change is the difference of two counts and has no list.'
+            : 'Customers are listed by the band in force, whichever matrix gave it, so these counts have no list.'}
         </Text>
       </Group>
     </>
