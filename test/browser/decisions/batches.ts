@@ -2,13 +2,16 @@
 import { describe, expect } from 'vitest'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import {
+  ada,
   anton,
   at,
+  base,
   browserTest,
   clara,
   createRule,
   jobWorker,
   lowRiskInputs,
+  MATRIX,
   noProblems,
   pageHeading,
   putInForce,
@@ -70,6 +73,45 @@ describe('batches', () => {
     await page.getByRole('link', { name: 'Show in evaluations' }).click()
     await pageHeading(page, 'Evaluations').waitFor()
     await page.getByRole('table', { name: 'Batch decisions' }).getByRole('row', { name: /C-3/ }).waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('are shown for one customer, and with the filters of single decisions', async () => {
+    const items = [
+      { external_id: 'C-1', inputs: lowRiskInputs },
+      { external_id: 'C-2', inputs: { ...lowRiskInputs, screening: 'true-match' } },
+    ]
+    const { json } = await w.call('POST /batch-evaluations', { token: anton, body: { matrix_key: MATRIX, items } })
+    const batch_id = json.resource.split('/').at(-1)
+    await ended(batch_id)
+    const { page, seen, close } = await at(anton, `/subjects/${ada}`)
+    await page.getByRole('link', { name: 'View in batch' }).first().click()
+    const all = page.getByRole('table', { name: 'Items' })
+    await page.getByText('Only Ada Lovelace').waitFor()
+    await all.getByRole('row', { name: /C-1/ }).waitFor()
+    expect(await all.getByRole('row', { name: /C-2/ }).count()).toBe(0)
+    await takeScreenshot(page, 'decisions-batch-one-customer')
+    await page.getByRole('button', { name: 'Show the items of all subjects' }).click()
+    await all.getByRole('row', { name: /C-2/ }).waitFor()
+    expect(await page.getByText('Only Ada Lovelace').count()).toBe(0)
+
+    await page.goto(`${base}/evaluations?band=prohibited&from=2020-01-01T00:00`)
+    await pageHeading(page, 'Evaluations').waitFor()
+    await page.getByText('Batch decisions', { exact: true }).click()
+    const shown = page.getByRole('table', { name: 'Batch decisions' })
+    await shown.getByRole('row', { name: /C-2/ }).waitFor()
+    expect(await shown.getByRole('row', { name: /C-1/ }).count()).toBe(0)
+    await page.getByText(/^Only batches: from /).waitFor()
+    await page.getByText('Single decisions', { exact: true }).click()
+    await page.getByLabel('Decided from').waitFor()
+    expect(new URL(page.url()).search).toContain('band=prohibited')
+    expect(await page.getByLabel('Decided from').inputValue()).toBe('2020-01-01T00:00')
+
+    await page.goto(`${base}/evaluations?source=batch&until=2020-01-01T00:00`)
+    await page.getByText(/batches? fits? this filter/).waitFor()
+    await page.getByRole('button', { name: 'Show all batches' }).click()
+    await shown.getByRole('row', { name: /C-2/ }).waitFor()
     expect(seen).toEqual(noProblems)
     await close()
   })

@@ -1,5 +1,5 @@
 /** The decisions of one batch on the page of all decisions, with the same filters as on the page of the batch. */
-import { Group, Select, Stack, Text } from '@mantine/core'
+import { Group, Pill, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { BatchItems } from '#console/ui/batch/batch-items.tsx'
@@ -9,13 +9,43 @@ import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useSetFilters } from '#console/ui/filters.tsx'
 import { ButtonLink } from '#console/ui/link.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
+import { toInstant } from '#console/ui/local-time.ts'
 
 const MAX_BATCHES = 200
 
 const describeBatch = (batch: Batch): string =>
   `${batch.definition_key} version ${batch.definition_version}: ${describeSource(batch)}, ${formatDateTime(batch.created_at)}`
 
-export function BatchDecisions({ batch_id }: { readonly batch_id: string | null }) {
+/** The filters of the page that choose among batches; the others filter the decisions of one. */
+interface BatchSearch {
+  readonly family?: string
+  readonly definition?: string
+  readonly batch?: string
+  readonly from?: string
+  readonly until?: string
+}
+
+const batchFilters = { family: undefined, definition: undefined, from: undefined, until: undefined } as const
+
+function isMatch(batch: Batch, { family, definition, from, until }: BatchSearch): boolean {
+  const [from_at, until_at] = [toInstant(from ?? ''), toInstant(until ?? '')]
+  return (
+    (!family || batch.family === family) &&
+    (!definition || batch.definition_key === definition) &&
+    (from_at === undefined || Date.parse(batch.created_at) >= Date.parse(from_at)) &&
+    (until_at === undefined || Date.parse(batch.created_at) < Date.parse(until_at))
+  )
+}
+
+/** Empty: every batch is offered. */
+function describeBatchFilters({ family, definition, from, until }: BatchSearch): string {
+  const [from_at, until_at] = [toInstant(from ?? ''), toInstant(until ?? '')]
+  const times = [from_at && `from ${formatDateTime(from_at)}`, until_at && `until ${formatDateTime(until_at)}`]
+  const words = [definition || (family && `any ${family}`), ...times].filter(Boolean)
+  return words.length === 0 ? '' : `Only batches: ${words.join(', ')}`
+}
+
+export function BatchDecisions({ search }: { readonly search: BatchSearch }) {
   const set = useSetFilters()
   const { data: batches } = useQuery({
     queryKey: ['batches', 'newest'],
@@ -23,7 +53,27 @@ export function BatchDecisions({ batch_id }: { readonly batch_id: string | null 
       probity.GET('/api/batch-evaluations', { params: { query: { limit: MAX_BATCHES } }, signal }),
   })
   if (!batches) return <ListSkeleton />
-  const chosen = batch_id ?? batches.items[0]?.batch_id ?? null
+  const described = describeBatchFilters(search)
+  const offered = batches.items.filter((one) => one.batch_id === search.batch || isMatch(one, search))
+  const chosen = search.batch ?? offered[0]?.batch_id ?? null
+  const filters = described !== '' && (
+    <Pill
+      size="md"
+      w="fit-content"
+      withRemoveButton
+      onRemove={() => set(batchFilters)}
+      removeButtonProps={{ 'aria-label': 'Show all batches', 'aria-hidden': false, tabIndex: 0 }}
+    >
+      {described}
+    </Pill>
+  )
+  if (chosen === null && batches.items.length > 0)
+    return (
+      <Stack gap="sm">
+        {filters}
+        <Text size="sm">None of the newest {batches.items.length.toLocaleString('en')} batches fits this filter.</Text>
+      </Stack>
+    )
   if (chosen === null)
     return (
       <EmptyState
@@ -33,6 +83,7 @@ export function BatchDecisions({ batch_id }: { readonly batch_id: string | null 
     )
   return (
     <Stack gap="sm">
+      {filters}
       <Group gap="xs" align="flex-end">
         <Select
           size="xs"
@@ -41,7 +92,7 @@ export function BatchDecisions({ batch_id }: { readonly batch_id: string | null 
           label="Batch"
           searchable
           allowDeselect={false}
-          data={batches.items.map((batch) => ({ value: batch.batch_id, label: describeBatch(batch) }))}
+          data={offered.map((batch) => ({ value: batch.batch_id, label: describeBatch(batch) }))}
           value={chosen}
           onChange={(value) => value && set({ batch: value, ...noItemFilters })}
         />

@@ -1,12 +1,11 @@
 /** All decisions, newest first, with their subject, filtered by matrix or rule, result, subject and time. */
 
 import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
-import { toSearch } from '#console/ui/search-link.tsx'
 import '../../ui/decision/decision.css'
 import { Autocomplete, Badge, Group, SegmentedControl, Table, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
@@ -20,7 +19,15 @@ import {
 import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
-import { Filter, KnownFilter, UnknownFilter, useFilter, useKnownFilter, useSetFilter } from '#console/ui/filters.tsx'
+import {
+  Filter,
+  KnownFilter,
+  UnknownFilter,
+  useFilter,
+  useKnownFilter,
+  useSetFilter,
+  useSetFilters,
+} from '#console/ui/filters.tsx'
 import { omitUndefined } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
@@ -50,7 +57,7 @@ const sources = ['single', 'batch'] as const
 export default function EvaluationsPage() {
   const may = usePermission()
   const search = useSearch({ strict: false }) as Search
-  const navigate = useNavigate()
+  const set = useSetFilters()
   const chosenSource = useFilter('source', sources) ?? 'single'
   const source = search.batch === undefined ? chosenSource : 'batch'
   return (
@@ -65,14 +72,14 @@ export default function EvaluationsPage() {
           mb="sm"
           aria-label="Decisions shown"
           value={source}
-          onChange={(chosen) => navigate({ to: '.', search: toSearch({ source: chosen }), replace: true })}
+          onChange={(chosen) => set({ source: chosen, batch: undefined })}
           data={[
             { value: 'single', label: 'Single decisions' },
             { value: 'batch', label: 'Batch decisions' },
           ]}
         />
       )}
-      {source === 'batch' ? <BatchDecisions batch_id={search.batch ?? null} /> : <SingleDecisions search={search} />}
+      {source === 'batch' ? <BatchDecisions search={search} /> : <SingleDecisions search={search} />}
     </Page>
   )
 }

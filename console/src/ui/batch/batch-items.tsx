@@ -1,6 +1,6 @@
 /** The items of a batch, filtered by result, state, change and failure. */
 
-import { Anchor, Badge, Group, Modal, Table, Text } from '@mantine/core'
+import { Anchor, Badge, Group, Modal, Pill, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
@@ -10,17 +10,18 @@ import { ExplanationView } from '#console/ui/decision/explanation.tsx'
 import { BandMark, ResultMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
-import { Filter, useFilter } from '#console/ui/filters.tsx'
-import { omitUndefined, toWords } from '#console/ui/format.ts'
+import { Filter, UnknownFilter, useFilter, useKnownFilter, useSetFilter } from '#console/ui/filters.tsx'
+import { omitUndefined, toSentence, toWords } from '#console/ui/format.ts'
 import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { useSubjectName } from '../subject-name.ts'
 import { SubjectName } from '../subject-name.tsx'
+import { isSubjectId } from '../subject-queries.ts'
 import { type Batch, isOngoing } from './batch-state.ts'
 
 type Item = Schemas['BatchItem']
 type Change = NonNullable<Item['change']>
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const states = ['done', 'failed'] as const
 const hits = ['hit', 'no_hit'] as const
 const changes: readonly Change[] = ['first', 'raised', 'lowered', 'moved', 'same']
@@ -43,11 +44,14 @@ export function BatchItems({ batch, summary, title = 'Items' }: BatchItemsProps)
   const codes = (summary?.failures ?? []).map(({ code }) => code)
   const bands = (summary?.bands ?? []).map(({ band }) => band)
   const previous = distinct((summary?.migration ?? []).map(({ from }) => from))
+  const subject_id = useSubjectFilter()
+  // A band that was chosen for other decisions may not occur here.
+  const band = useKnownFilter('band', summary && bands.map((value) => ({ value, label: toSentence(value) })))
   const query = omitUndefined({
-    band: useFilter('band', bands),
+    band: band.value,
     previous_band: useFilter('previous', previous),
     hit: useFilter('hit', hits),
-    subject_id: useSubjectFilter(),
+    subject_id,
     state: useFilter('state', states),
     change: useFilter('change', changes) as Change | undefined,
     failure_code: useFilter('failure', codes),
@@ -66,40 +70,36 @@ export function BatchItems({ batch, summary, title = 'Items' }: BatchItemsProps)
   return (
     <Section
       title={title}
-      actions={
-        <Group gap="xs">
-          {bands.length > 0 && <Filter name="band" label="Band" values={bands} everything="Any band" />}
-          {previous.length > 0 && (
-            <Filter name="previous" label="Previous band" values={previous} everything="Any previous band" />
-          )}
-          {!rates && <Filter name="hit" label="Result" values={hits} everything="Hits and no hits" />}
-          <Filter name="state" label="State" values={states} everything="Any state" />
-          {rates && <Filter name="change" label="Change of rating" values={changes} everything="Any change" />}
-          {codes.length > 0 && <Filter name="failure" label="Failure" values={codes} everything="Any failure" />}
-        </Group>
-      }
+      actions={<ItemFilters rates={rates} subject_id={subject_id} bands={bands} previous={previous} codes={codes} />}
     >
-      <ListTable<Item>
-        label={title}
-        list={list}
-        empty={
-          isOngoing(batch)
-            ? { title: 'No decisions yet', about: 'The batch is running. Its decisions appear here as they are made.' }
-            : {
-                title: 'No items',
-                about: 'No subject matched when the batch was started.',
-                filters: ['state', 'change', 'failure'],
-              }
-        }
-        head={[
-          { name: '#' },
-          { name: 'Subject' },
-          { name: 'Result' },
-          ...(rates ? [{ name: 'Previous rating', from: 'sm' } as const] : []),
-          { name: 'Reasons', from: 'md' },
-        ]}
-        row={(item) => <Row key={item.seq} item={item} rates={rates} onOpen={() => setOpened(item)} />}
-      />
+      {band.unknown !== undefined ? (
+        <UnknownFilter name="band" word="decision of this batch with the band" given={band.unknown} />
+      ) : (
+        <ListTable<Item>
+          label={title}
+          list={list}
+          empty={
+            isOngoing(batch)
+              ? {
+                  title: 'No decisions yet',
+                  about: 'The batch is running. Its decisions appear here as they are made.',
+                }
+              : {
+                  title: 'No items',
+                  about: 'No subject matched when the batch was started.',
+                  filters: ['subject', 'band', 'previous', 'hit', 'state', 'change', 'failure'],
+                }
+          }
+          head={[
+            { name: '#' },
+            { name: 'Subject' },
+            { name: 'Result' },
+            ...(rates ? [{ name: 'Previous rating', from: 'sm' } as const] : []),
+            { name: 'Reasons', from: 'md' },
+          ]}
+          row={(item) => <Row key={item.seq} item={item} rates={rates} onOpen={() => setOpened(item)} />}
+        />
+      )}
       <Modal
         opened={opened !== null}
         onClose={() => setOpened(null)}
@@ -113,10 +113,50 @@ export function BatchItems({ batch, summary, title = 'Items' }: BatchItemsProps)
   )
 }
 
+interface ItemFiltersProps {
+  readonly rates: boolean
+  readonly subject_id: string | undefined
+  readonly bands: readonly string[]
+  readonly previous: readonly string[]
+  readonly codes: readonly string[]
+}
+
+function ItemFilters({ rates, subject_id, bands, previous, codes }: ItemFiltersProps) {
+  return (
+    <Group gap="xs">
+      {subject_id !== undefined && <SubjectPill subject_id={subject_id} />}
+      {bands.length > 0 && <Filter name="band" label="Band" values={bands} everything="Any band" />}
+      {previous.length > 0 && (
+        <Filter name="previous" label="Previous band" values={previous} everything="Any previous band" />
+      )}
+      {!rates && <Filter name="hit" label="Result" values={hits} everything="Hits and no hits" />}
+      <Filter name="state" label="State" values={states} everything="Any state" />
+      {rates && <Filter name="change" label="Change of rating" values={changes} everything="Any change" />}
+      {codes.length > 0 && <Filter name="failure" label="Failure" values={codes} everything="Any failure" />}
+    </Group>
+  )
+}
+
 /** A link from a subject shows its item only. */
 function useSubjectFilter(): string | undefined {
   const { subject } = useSearch({ strict: false }) as { subject?: unknown }
-  return typeof subject === 'string' && UUID.test(subject) ? subject : undefined
+  return typeof subject === 'string' && isSubjectId(subject) ? subject : undefined
+}
+
+/** Says that only the items of one subject are shown, and shows all of them again. */
+function SubjectPill({ subject_id }: { readonly subject_id: string }) {
+  const set = useSetFilter()
+  const name = useSubjectName(subject_id) ?? subject_id.slice(-8)
+  return (
+    <Pill
+      size="md"
+      withRemoveButton
+      onRemove={() => set('subject', null)}
+      removeButtonProps={{ 'aria-label': 'Show the items of all subjects', 'aria-hidden': false, tabIndex: 0 }}
+    >
+      {`Only ${name}`}
+    </Pill>
+  )
 }
 
 interface RowProps {
