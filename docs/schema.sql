@@ -564,6 +564,12 @@ begin
   return exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id() and h.object_id = object);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (ids ? (restriction)::text)
+;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -572,12 +578,6 @@ AS $function$
 begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
 end $function$
-;
-CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (ids ? (restriction)::text)
 ;
 CREATE OR REPLACE FUNCTION app.is_joined(edge text, neighbour text, beyond text, loosely boolean)
  RETURNS boolean
@@ -699,17 +699,6 @@ begin
                   or code between 65280 and 65295 or code >= 131072);
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.json_texts(content text)
- RETURNS text
- LANGUAGE plpgsql
- IMMUTABLE PARALLEL SAFE
-AS $function$
-begin
-  return app.json_texts(content::jsonb);
-exception when invalid_text_representation or untranslatable_character then
-  return content;
-end $function$
-;
 CREATE OR REPLACE FUNCTION app.json_texts(content jsonb)
  RETURNS text
  LANGUAGE plpgsql
@@ -722,6 +711,17 @@ begin
                   select value from jsonb_path_query(content, 'strict $.** ? (@.type() == "object").keyvalue().key') as value) t);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.json_texts(content text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.json_texts(content::jsonb);
+exception when invalid_text_representation or untranslatable_character then
+  return content;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_alert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -732,12 +732,21 @@ begin
     if new.state <> 'new' or new.occurrences <> 1 or new.revision <> 1 then
       raise exception 'an alert begins as new, with one occurrence' using errcode = 'PB002';
     end if;
+    -- Refused for new alerts only: older ones may have been reported under these names. A generated column has no value yet.
+    if (new.source in ('rule', 'matrix', 'contract')) = (new.rule_code is null) then
+      raise exception 'the sources rule, matrix and contract are those of the service itself' using errcode = 'PB002';
+    end if;
+    if new.previous_alert_id is not null and not exists (
+         select 1 from app.alert p
+          where p.tenant_id = new.tenant_id and p.alert_id = new.previous_alert_id and p.is_external = (new.rule_code is null)) then
+      raise exception 'an alert follows one of the same origin' using errcode = 'PB002';
+    end if;
     return new;
   end if;
-  if (new.tenant_id, new.alert_id, new.source, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.facts_salt,
+  if (new.tenant_id, new.alert_id, new.source, new.rule_code, new.subject_id, new.round, new.previous_alert_id, new.first_seen_at, new.facts_salt,
       new.restriction_id, new.created_at, new.created_by)
      is distinct from
-     (old.tenant_id, old.alert_id, old.source, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.facts_salt,
+     (old.tenant_id, old.alert_id, old.source, old.rule_code, old.subject_id, old.round, old.previous_alert_id, old.first_seen_at, old.facts_salt,
       old.restriction_id, old.created_at, old.created_by) then
     raise exception 'what an alert is about never changes' using errcode = 'PB002';
   end if;
@@ -1484,6 +1493,35 @@ begin
   insert into app.name_word (tenant_id, kind, word, object_id)
   select tenant, of_kind, w.word, object from unnest(wanted) as w (word)
   on conflict on constraint name_word_pkey do nothing;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_occurrence()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  ranks constant text[] := array['low', 'medium', 'high', 'critical'];
+  reported app.alert;
+  highest integer;
+begin
+  if app.restoring() then return new; end if;
+  select * into reported from app.alert a where a.tenant_id = new.tenant_id and a.alert_id = new.alert_id;
+  if new.is_external is distinct from reported.is_external then
+    raise exception 'a report from outside and a finding of the service never share an alert' using errcode = 'PB002';
+  end if;
+  if new.priority is null then
+    raise exception 'a report has a priority' using errcode = 'PB002';
+  end if;
+  -- Nobody has closed it at that priority. A priority was lowered before it was closed only where the history says so.
+  if new.outcome = 'counted' and array_position(ranks, new.priority) > reported.priority_rank then
+    select max(array_position(ranks, c ->> 'before')) into highest
+      from app.alert_history h cross join lateral jsonb_array_elements(h.changes) c
+     where h.tenant_id = new.tenant_id and h.alert_id = new.alert_id and c ->> 'member' = 'priority';
+    if highest is null or array_position(ranks, new.priority) > highest then
+      raise exception 'a report above the priority of a closed alert opens another one' using errcode = 'PB002';
+    end if;
+  end if;
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_owner_key()
@@ -3095,6 +3133,7 @@ END not null,
   created_at timestamp with time zone default now() not null,
   created_by text not null,
   updated_at timestamp with time zone default now() not null,
+  is_external boolean default (rule_code IS NULL) not null,
   constraint alert_pkey PRIMARY KEY (tenant_id, alert_id),
   constraint alert_previous_fkey FOREIGN KEY (tenant_id, previous_alert_id) REFERENCES app.alert(tenant_id, alert_id),
   constraint alert_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
@@ -3130,10 +3169,10 @@ END not null,
   constraint alert_worked_by_ck CHECK ((worked_by ~~ 'user:_%'::text))
 );
 CREATE INDEX alert_inbox_idx ON app.alert USING btree (tenant_id, priority_rank DESC, alert_id DESC) INCLUDE (restriction_id) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
-CREATE UNIQUE INDEX alert_open_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
+CREATE UNIQUE INDEX alert_open_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope, is_external) WHERE (state = ANY (ARRAY['new'::text, 'snoozed'::text]));
 CREATE INDEX alert_recent_idx ON app.alert USING btree (first_seen_at) INCLUDE (tenant_id) WHERE (state = 'new'::text);
 CREATE INDEX alert_restriction_idx ON app.alert USING btree (tenant_id, restriction_id);
-CREATE UNIQUE INDEX alert_round_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope, round);
+CREATE UNIQUE INDEX alert_round_key ON app.alert USING btree (tenant_id, dedup_key, dedup_scope, is_external, round);
 CREATE INDEX alert_snoozed_idx ON app.alert USING btree (snoozed_until) INCLUDE (tenant_id) WHERE (state = 'snoozed'::text);
 CREATE INDEX alert_subject_idx ON app.alert USING btree (tenant_id, subject_id, alert_id) WHERE (subject_id IS NOT NULL);
 create policy open on app.alert as permissive for all using (true) with check (true);
@@ -3141,7 +3180,7 @@ create policy sight on app.alert as restrictive for all using (((restriction_id 
 create policy wall on app.alert as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER alert_change BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_alert();
-CREATE TRIGGER alert_erase BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'dedup_key', 'facts', 'facts_salt', 'changes', 'changes_since', 'explanation', 'priority_rank');
+CREATE TRIGGER alert_erase BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('title', 'dedup_key', 'facts', 'facts_salt', 'changes', 'changes_since', 'explanation', 'priority_rank', 'is_external');
 CREATE TRIGGER alert_erase_held BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('alert_id', 'subject_id');
 CREATE TRIGGER alert_erase_own BEFORE UPDATE ON app.alert FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
 CREATE TRIGGER alert_keep BEFORE INSERT ON app.alert FOR EACH ROW EXECUTE FUNCTION app.keep_alert();
@@ -3214,6 +3253,8 @@ create table app.alert_occurrence (
   seen_at timestamp with time zone default now() not null,
   reported_by text not null,
   restriction_id uuid,
+  is_external boolean,
+  priority text,
   constraint alert_occurrence_pkey PRIMARY KEY (tenant_id, occurrence_id),
   constraint alert_occurrence_alert_fkey FOREIGN KEY (tenant_id, alert_id) REFERENCES app.alert(tenant_id, alert_id),
   constraint alert_occurrence_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
@@ -3221,6 +3262,7 @@ create table app.alert_occurrence (
   constraint alert_occurrence_fingerprint_ck CHECK (((length(fingerprint) = 64) AND (fingerprint !~ '[^0-9a-f]'::text))) NOT VALID,
   constraint alert_occurrence_of_ck CHECK ((((alert_id IS NULL) = (outcome = 'suppressed'::text)) AND ((suppression_id IS NULL) = (alert_id IS NOT NULL)) AND ((fingerprint IS NULL) = (alert_id IS NULL)))),
   constraint alert_occurrence_outcome_ck CHECK ((outcome = ANY (ARRAY['opened'::text, 'joined'::text, 'counted'::text, 'suppressed'::text]))),
+  constraint alert_occurrence_priority_ck CHECK ((priority = ANY (ARRAY['low'::text, 'medium'::text, 'high'::text, 'critical'::text]))),
   constraint alert_occurrence_reference_ck CHECK (((length(reference) >= 1) AND (length(reference) <= 300)))
 );
 CREATE INDEX alert_occurrence_alert_idx ON app.alert_occurrence USING btree (tenant_id, alert_id, occurrence_id) WHERE (alert_id IS NOT NULL);
@@ -3232,6 +3274,7 @@ CREATE TRIGGER alert_occurrence_append BEFORE DELETE ON app.alert_occurrence FOR
 CREATE TRIGGER alert_occurrence_erase BEFORE UPDATE ON app.alert_occurrence FOR EACH ROW EXECUTE FUNCTION app.erase_only('reference');
 CREATE TRIGGER alert_occurrence_erase_held BEFORE UPDATE ON app.alert_occurrence FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('alert_id', 'alert.alert_id.subject_id');
 CREATE TRIGGER alert_occurrence_erase_own BEFORE UPDATE ON app.alert_occurrence FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('alert.alert_id.subject_id');
+CREATE TRIGGER alert_occurrence_keep BEFORE INSERT ON app.alert_occurrence FOR EACH ROW WHEN ((new.alert_id IS NOT NULL)) EXECUTE FUNCTION app.keep_occurrence();
 CREATE TRIGGER alert_occurrence_restriction BEFORE INSERT ON app.alert_occurrence FOR EACH ROW WHEN ((new.alert_id IS NOT NULL)) EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
 grant insert, select on app.alert_occurrence to app;
 grant update (reference) on app.alert_occurrence to app;

@@ -18,6 +18,7 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   'alert_history.state': 'alert_history_state_ck',
   'alert_occurrence.fingerprint': 'alert_occurrence_fingerprint_ck',
   'alert_occurrence.outcome': 'alert_occurrence_outcome_ck',
+  'alert_occurrence.priority': 'alert_occurrence_priority_ck',
   'alert_second_look.decided_by': 'alert_second_look_decided_ck',
   'alert_second_look.state': 'alert_second_look_decided_ck',
   'alert_suppression.confirmed_by': 'alert_suppression_confirmed_ck',

@@ -9,7 +9,7 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
     'source rule_code fingerprint facts_salt changes_since priority state worked_by reason_code proposed_by dismissed_by escalated_by created_by',
   alert_comment: 'created_by',
   alert_history: 'event state changes recorded_by',
-  alert_occurrence: 'outcome fingerprint reported_by',
+  alert_occurrence: 'outcome fingerprint priority reported_by',
   alert_second_look: 'dismissed_by reason_code sample_code seed state decided_by',
   alert_suppression: 'source up_to_priority reason_code state proposed_by confirmed_by ended_by',
   api_key: 'name roles state secret_hash previous_secret_hash created_by',

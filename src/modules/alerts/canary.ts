@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {
   const { alert_id } = await raiseAlert(null, tx, {
-    source: 'canary',
+    source: 'rule',
     rule_code: 'canary',
     dedup_key: `canary ${uuidv7()}`,
     title: 'canary',

@@ -6,6 +6,9 @@ import { canonicalJson } from '#kernel/canonical-json.ts'
 export const priorities = ['low', 'medium', 'high', 'critical'] as const
 export type Priority = (typeof priorities)[number]
 
+/** Under which the service itself reports; a report from outside is refused under them. */
+export const reservedSources: readonly string[] = ['rule', 'matrix', 'contract']
+
 /** Who works on alerts. */
 export const alertWorkers = ['analyst', 'compliance_officer'] as const
 
@@ -17,6 +20,8 @@ export const isOpen = ({ state }: { readonly state: AlertState }): boolean => op
 
 export const maxPriority = (one: Priority, other: Priority): Priority =>
   priorities.indexOf(one) >= priorities.indexOf(other) ? one : other
+
+export const isHigher = (one: Priority, other: Priority): boolean => priorities.indexOf(one) > priorities.indexOf(other)
 
 /** What makes one match differ from another, by name. */
 export type Facts = Readonly<Record<string, string>>

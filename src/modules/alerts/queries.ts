@@ -56,11 +56,11 @@ export interface AlertRow {
 /** Whoever has the work now; once it is done, whoever had it. */
 const STATE = `case when a.state = 'new' and w.assignee is not null then 'claimed' else a.state end`
 
-const HIGHEST = `coalesce((
-    select (array['low', 'medium', 'high', 'critical'])[max(array_position(array['low', 'medium', 'high', 'critical'], p.value))]
+/** Of the alert `a`. The row may be newer than the history that the statement sees, where it waited for the lock. */
+export const HIGHEST_PRIORITY = `(array['low', 'medium', 'high', 'critical'])[greatest(a.priority_rank, (
+    select max(array_position(array['low', 'medium', 'high', 'critical'], c ->> 'before'))
       from app.alert_history h cross join lateral jsonb_array_elements(h.changes) c
-      cross join lateral (values (c ->> 'before'), (c ->> 'after')) p (value)
-     where h.tenant_id = a.tenant_id and h.alert_id = a.alert_id and c ->> 'member' = 'priority'), a.priority)`
+     where h.tenant_id = a.tenant_id and h.alert_id = a.alert_id and c ->> 'member' = 'priority'))]`
 
 /** The case that it was linked to last, if the caller may see it. */
 const INVESTIGATION = `(select l.investigation_id from app.investigation_alert l
@@ -73,7 +73,7 @@ const INVESTIGATION = `(select l.investigation_id from app.investigation_alert l
  */
 const columns = `a.alert_id, a.source, a.rule_code, a.subject_id, s.name as subject_name, a.title, a.dedup_key, a.facts, a.fingerprint,
   case when a.changes_since = 'previous_report' or p.alert_id is not null then a.changes end as changes,
-  p.alert_id as previous_alert_id, a.explanation, a.priority, a.priority_rank, ${HIGHEST} as highest_priority, ${STATE} as state, w.queue_key, w.assignee,
+  p.alert_id as previous_alert_id, a.explanation, a.priority, a.priority_rank, ${HIGHEST_PRIORITY} as highest_priority, ${STATE} as state, w.queue_key, w.assignee,
   a.worked_by, c.kind as clock_kind, c.state as clock_state, c.started_at as clock_started_at, c.due_at as clock_due_at, a.occurrences,
   a.first_seen_at, a.last_seen_at, a.snoozed_until, a.second_person, a.reason_code, a.proposed_by, a.proposed_at, a.dismissed_by,
   a.dismissed_at, a.escalated_by, a.escalated_at,
@@ -241,6 +241,8 @@ export interface OccurrenceRow {
   readonly outcome: 'opened' | 'joined' | 'counted'
   readonly fingerprint: string
   readonly reference: string | null
+  /** Null: reported before it was stored. */
+  readonly priority: Priority | null
   readonly seen_at: string
   readonly reported_by: string
 }
@@ -248,7 +250,7 @@ export interface OccurrenceRow {
 /** Newest first. */
 export const listOccurrences = (tx: Tx, alert_id: string, after: PagePosition, count: number) =>
   tx.query<OccurrenceRow>(
-    `select occurrence_id, outcome, fingerprint, reference, seen_at, reported_by from app.alert_occurrence
+    `select occurrence_id, outcome, fingerprint, reference, priority, seen_at, reported_by from app.alert_occurrence
       where tenant_id = $1 and alert_id = $2 and ($3::uuid is null or occurrence_id < $3) order by occurrence_id desc limit $4`,
     [tx.tenant_id, alert_id, after?.[0] ?? null, count],
   )

@@ -2,6 +2,7 @@
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertReferenced, fail } from '#kernel/problem.ts'
+import { reservedSources } from './model.ts'
 import {
   findAlert,
   findRestrictionId,
@@ -27,6 +28,15 @@ import { assertAlert, toAlertHeaders, toAlertView } from './view.ts'
 
 const readers = ['analyst', 'compliance_officer', 'auditor'] as const
 const mayReadAlerts: ReadonlySet<string> = new Set(readers)
+
+function assertOwnSource(source: string): void {
+  if (!reservedSources.includes(source)) return
+  const detail = `is reserved for the service itself, like ${reservedSources.filter((name) => name !== source).join(' and ')}`
+  fail('validation_failed', {
+    detail: `The source ${source} ${detail}. Report under a name of your own.`,
+    errors: [{ in: 'body', pointer: '#/source', detail, keyword: 'reserved' }],
+  })
+}
 
 export const alertRoutes = [
   tenantRoute('GET /alerts', {
@@ -55,8 +65,8 @@ export const alertRoutes = [
     summary: 'Report a match: it opens an alert, or is one more occurrence of one',
     description:
       '201 when an alert was opened; 200 when the report joined an open one, was counted on one that was closed with the same ' +
-      'facts, or on a suppression. No report is dropped: each is an occurrence. The priority of an open alert rises to the highest that ' +
-      'was reported. A dedup_key belongs to the source that used it first (409 for another).',
+      'facts at this priority or a higher one, or on a suppression. No report is dropped: each is an occurrence. The priority of an open alert rises to the highest that ' +
+      'was reported. A dedup_key belongs to the source that used it first (409 for another). The sources of the service itself are reserved (422).',
     roles: ['analyst', 'compliance_officer', 'service'],
     tx: 'write',
     uses: ['caches'],
@@ -70,6 +80,7 @@ export const alertRoutes = [
     problems: ['not_found', 'conflict', 'erased', 'overloaded'],
   }).handle(async ({ tx, body, kernel, audit, actor }) => {
     const { facts = [], explanation, subject_id = null, restriction_id = null, ...report } = body
+    assertOwnSource(report.source)
     const names = facts.map(({ name }) => name)
     if (new Set(names).size !== names.length) fail('conflict', 'A fact is named twice.')
     if (subject_id !== null) assertReferenced(await findSubjectId(tx, subject_id), 'subject with this id')
@@ -81,7 +92,6 @@ export const alertRoutes = [
       ...report,
       subject_id,
       restriction_id,
-      is_external: true,
       facts: Object.fromEntries(facts.map(({ name, value }) => [name, value])),
       explanation: explanation ?? { sentence: report.title, fields: [], references: [] },
     })

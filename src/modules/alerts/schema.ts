@@ -24,7 +24,7 @@ export const PriorityName = oneOf(priorities)
 export const Source = Type.String({
   pattern: '^[a-z][a-z0-9_-]{0,39}$',
   maxLength: 40,
-  description: 'Who reports: rule, matrix, contract, or a name of your own.',
+  description: 'Who reports. The service itself reports as rule, matrix or contract.',
   examples: ['payment-monitor'],
 })
 export const DedupKey = text(300, {
@@ -90,7 +90,9 @@ export const Alert = closed(
     }),
     changes: nullable(
       Type.Array(FactChange, {
-        description: 'What changed since the alert that was closed before, or since the report before.',
+        description:
+          'What changed since the alert that was closed before, or since the report before. Empty: the facts of the closed alert ' +
+          'are the same, and it was opened again at a higher priority.',
       }),
     ),
     previous_alert_id: nullable(Id({ description: 'The closed alert of the same match.' })),
@@ -170,7 +172,10 @@ export const AlertQuery = closed({
 })
 
 export const AlertRequest = closed({
-  source: Source,
+  source: Type.String({
+    ...Source,
+    description: 'A name of your own. rule, matrix and contract are reserved for the service itself (422).',
+  }),
   dedup_key: DedupKey,
   title: titleText(300, {
     description: 'What happened, in one sentence.',
@@ -181,7 +186,7 @@ export const AlertRequest = closed({
   facts: Type.Optional(
     listOf(closed({ name: FactName, value: text(500) }), 50, {
       description:
-        'What would make it another match, each name once. After a dismissal only other facts open an alert.',
+        'What would make it another match, each name once. After a dismissal only other facts, or a higher priority, open an alert.',
     }),
   ),
   explanation: Type.Optional(closed(explanationMembers)),
@@ -198,7 +203,8 @@ export const RaisedAlert = closed(
   {
     outcome: oneOf(['opened', 'joined', 'counted', 'suppressed'], {
       description:
-        'opened: a new alert. joined: one more occurrence of an open one. counted: it was closed with the same facts. ' +
+        'opened: a new alert. joined: one more occurrence of an open one. counted: it was closed with the same facts, at this ' +
+        'priority or a higher one. ' +
         'suppressed: counted on a suppression.',
     }),
     alert_id: nullable(Id()),
@@ -280,6 +286,7 @@ const Occurrence = closed(
     outcome: oneOf(['opened', 'joined', 'counted']),
     fingerprint: text(64),
     reference: nullable(text(300)),
+    priority: nullable(oneOf(priorities, { description: 'As it was reported; null: reported before it was stored.' })),
     seen_at: Timestamp(),
     reported_by: Principal,
   },

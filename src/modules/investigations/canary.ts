@@ -57,8 +57,8 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
   const content = Buffer.from('canary')
   await insertNarrative(tx, investigation_id, { version: 1, content, content_hash: CANARY_HASH, paragraphs: 0 })
   const { alert_id } = await raiseAlert(null, tx, {
-    source: 'canary',
-    rule_code: null,
+    source: 'rule',
+    rule_code: 'canary',
     dedup_key: `investigation canary ${investigation_id}`,
     title: 'canary',
     facts: {},

@@ -50,6 +50,9 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
           </ul>
         </Text>
       )}
+      {changes?.length === 0 && (
+        <Text size="sm">The facts are those of the closed alert; they were reported at a higher priority.</Text>
+      )}
       <Text size="sm" c="dimmed">
         Reported {formatCount(alert.occurrences, 'time')} by {alert.source}
         {alert.rule_code !== null && `, rule ${alert.rule_code}`}.

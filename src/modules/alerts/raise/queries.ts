@@ -1,6 +1,7 @@
 /** SQL of reports: the newest alert of a key, new alerts, occurrences, and suppressions that apply. */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { AlertState, Explanation, FactChange, Facts, Priority } from '../model.ts'
+import { HIGHEST_PRIORITY } from '../queries.ts'
 
 /** The scope of alerts that nobody has restricted. */
 export const OPEN_SCOPE = '00000000-0000-0000-0000-000000000000'
@@ -13,6 +14,8 @@ export interface SeriesHead {
   readonly facts: Facts
   readonly facts_salt: string
   readonly priority: Priority
+  /** The highest that it ever had. */
+  readonly highest_priority: Priority
   readonly occurrences: number
   readonly restriction_id: string
   /** Of the closed alert before it; null where there is none, or the transaction does not see it. */
@@ -25,6 +28,8 @@ export interface ReportTarget {
   readonly dedup_scope: string
   readonly subject_id: string | null
   readonly priority: Priority
+  /** From outside; findings of the service itself have a series of their own. */
+  readonly is_external: boolean
 }
 
 /**
@@ -32,14 +37,16 @@ export interface ReportTarget {
  * restriction only.
  */
 export async function findSeries(tx: Tx, target: ReportTarget) {
-  const { dedup_key, dedup_scope, source, subject_id, priority } = target
+  const { dedup_key, dedup_scope, source, subject_id, priority, is_external } = target
   const [heads, suppressions] = (await tx.queryAll([
     {
-      text: `select a.alert_id, a.round, a.source, a.state, a.facts, a.facts_salt, a.priority, a.occurrences, a.restriction_id,
+      text: `select a.alert_id, a.round, a.source, a.state, a.facts, a.facts_salt, a.priority, ${HIGHEST_PRIORITY} as highest_priority,
+                     a.occurrences, a.restriction_id,
                      (select p.facts from app.alert p where p.tenant_id = a.tenant_id and p.alert_id = a.previous_alert_id) as previous_facts
                 from app.alert a
-              where a.tenant_id = $1 and a.dedup_key = $2 and a.dedup_scope = $3 order by a.round desc limit 1 for update`,
-      values: [tx.tenant_id, dedup_key, dedup_scope],
+              where a.tenant_id = $1 and a.dedup_key = $2 and a.dedup_scope = $3 and a.is_external = $4
+              order by a.round desc limit 1 for update`,
+      values: [tx.tenant_id, dedup_key, dedup_scope, is_external],
     },
     {
       text: `select suppression_id from app.alert_suppression
@@ -113,11 +120,12 @@ export const addOccurrence = (tx: Tx, alert_id: string) =>
     [tx.tenant_id, alert_id],
   )
 
-/** The same match, reported as more urgent: it is not snoozed any longer. */
+/** Reported as more urgent: whoever snoozed it or proposed its dismissal has decided on less. */
 export const raisePriority = (tx: Tx, alert_id: string, priority: Priority) =>
   tx.run(
     `update app.alert set occurrences = occurrences + 1, last_seen_at = greatest(last_seen_at, now()), priority = $3, snoozed_until = null,
-            state = case when state = 'snoozed' then 'new' else state end, updated_at = now(), revision = revision + 1
+            state = case when state = 'snoozed' then 'new' else state end,
+            proposed_by = null, proposed_at = null, reason_code = null, second_person = false, updated_at = now(), revision = revision + 1
       where tenant_id = $1 and alert_id = $2`,
     [tx.tenant_id, alert_id, priority],
   )
@@ -162,13 +170,16 @@ export interface NewOccurrence {
   readonly outcome: 'opened' | 'joined' | 'counted' | 'suppressed'
   readonly fingerprint: string | null
   readonly reference: string | null
+  readonly is_external: boolean
+  readonly priority: Priority
 }
 
 /** Sent together with COMMIT. */
 export const deferOccurrence = (tx: Tx, occurrence: NewOccurrence): void =>
   tx.defer(
-    `insert into app.alert_occurrence (tenant_id, occurrence_id, alert_id, suppression_id, outcome, fingerprint, reference, reported_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `insert into app.alert_occurrence (tenant_id, occurrence_id, alert_id, suppression_id, outcome, fingerprint, reference, is_external,
+       priority, reported_by)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       tx.tenant_id,
       occurrence.occurrence_id,
@@ -177,6 +188,8 @@ export const deferOccurrence = (tx: Tx, occurrence: NewOccurrence): void =>
       occurrence.outcome,
       occurrence.fingerprint,
       occurrence.reference,
+      occurrence.is_external,
+      occurrence.priority,
       tx.actor,
     ],
   )

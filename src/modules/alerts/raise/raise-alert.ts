@@ -1,6 +1,6 @@
 /**
  * Raises an alert in the caller's transaction: every source reports here. A match that is open already gets one more occurrence; one
- * that was closed with the same facts is counted there; other facts open a new alert that says what changed.
+ * that was closed with the same facts is counted there; other facts, or a higher priority, open a new alert that says what changed.
  */
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -13,6 +13,7 @@ import {
   type Explanation,
   type FactChange,
   type Facts,
+  isHigher,
   isOpen,
   maxPriority,
   type Priority,
@@ -25,16 +26,18 @@ import {
   deferOccurrence,
   findSeries,
   insertAlert,
+  type NewOccurrence,
   OPEN_SCOPE,
+  type ReportTarget,
   raisePriority,
   type SeriesHead,
   updateFacts,
 } from './queries.ts'
 
 export interface AlertReport {
-  /** `rule`, `matrix`, `contract`, or the name of another source: a slug of at most 40 characters. */
+  /** `rule`, `matrix` or `contract`; from outside, another slug of at most 40 characters. */
   readonly source: string
-  /** The entry of `alert-rules` that asks for it. */
+  /** The entry of `alert-rules` that asks for it. Absent: a report from outside, which never meets alerts of the service itself. */
   readonly rule_code?: string | null
   readonly subject_id?: string | null
   /** The same for every report of the same match. At most 300 characters. */
@@ -47,8 +50,6 @@ export interface AlertReport {
   readonly priority: Priority
   /** What was reported on: `evaluation:<id>`. */
   readonly reference?: string | null
-  /** True: of a system outside, which must not write into the alert of another source. */
-  readonly is_external?: boolean
   /** Of the object that it is about; absent: the alert gets one of its own, not in force. */
   readonly restriction_id?: string | null
 }
@@ -82,6 +83,7 @@ export async function raiseAlert(
     dedup_scope: report.restriction_id ?? OPEN_SCOPE,
     subject_id: report.subject_id ?? null,
     priority: report.priority,
+    is_external: isExternal(report),
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const { head, suppression_id } = await findSeries(tx, target)
@@ -90,10 +92,13 @@ export async function raiseAlert(
       if (suppressed) return suppressed
     }
     if (head) {
-      if (report.is_external && head.source !== report.source)
+      // It must not write into the alert of another source.
+      if (target.is_external && head.source !== report.source)
         fail('conflict', 'Another source reports under this dedup_key. Use a key of your own.')
       const changes = diffFacts(head.facts, report.facts)
-      if (isOpen(head) || changes.length === 0) return repeatAlert(kernel, tx, report, { head, changes })
+      // Whoever closed it has decided on no more than the highest priority that it had.
+      const is_counted = changes.length === 0 && !isHigher(report.priority, head.highest_priority)
+      if (isOpen(head) || is_counted) return repeatAlert(kernel, tx, report, { head, changes })
     }
     const opened = await openAlert(tx, report, { ...target, head })
     if (!opened) continue
@@ -106,23 +111,23 @@ export async function raiseAlert(
   })
 }
 
-/** Undefined where the suppression was ended at this moment. */
-async function countSuppressed(
+const isExternal = ({ rule_code = null }: AlertReport): boolean => rule_code === null
+
+const recordOccurrence = (
   tx: Tx,
-  { reference = null }: AlertReport,
-  suppression_id: string,
-): Promise<RaisedAlert | undefined> {
+  report: AlertReport,
+  of: Pick<NewOccurrence, 'alert_id' | 'suppression_id' | 'outcome' | 'fingerprint'>,
+): void => {
+  const { reference = null, priority } = report
+  deferOccurrence(tx, { ...of, occurrence_id: uuidv7(), reference, priority, is_external: isExternal(report) })
+}
+
+/** Undefined where the suppression was ended at this moment. */
+async function countSuppressed(tx: Tx, report: AlertReport, suppression_id: string): Promise<RaisedAlert | undefined> {
   const counted = await addSuppressed(tx, suppression_id)
   if (!counted) return undefined
   const outcome = 'suppressed' as const
-  deferOccurrence(tx, {
-    occurrence_id: uuidv7(),
-    alert_id: null,
-    suppression_id,
-    outcome,
-    fingerprint: null,
-    reference,
-  })
+  recordOccurrence(tx, report, { alert_id: null, suppression_id, outcome, fingerprint: null })
   const { occurrences } = counted
   return {
     outcome,
@@ -165,8 +170,7 @@ async function repeatAlert(
     if (kernel) await resumeAlertWork(kernel, tx, { ...head, source: report.source, raised_to: priority })
   }
   const outcome = isOpen(head) ? 'joined' : 'counted'
-  const reference = report.reference ?? null
-  deferOccurrence(tx, { occurrence_id: uuidv7(), alert_id, suppression_id: null, outcome, fingerprint, reference })
+  recordOccurrence(tx, report, { alert_id, suppression_id: null, outcome, fingerprint })
   return {
     outcome,
     alert_id,
@@ -182,12 +186,7 @@ async function repeatAlert(
 async function openAlert(
   tx: Tx,
   report: AlertReport,
-  {
-    head,
-    ...target
-  }: { source: string; dedup_key: string; dedup_scope: string; subject_id: string | null; priority: Priority } & {
-    head: SeriesHead | undefined
-  },
+  { head, ...target }: ReportTarget & { readonly head: SeriesHead | undefined },
 ): Promise<(RaisedAlert & { readonly alert_id: string; readonly restriction_id: string }) | undefined> {
   const alert_id = uuidv7()
   const facts_salt = createFingerprintSalt()
@@ -212,7 +211,6 @@ async function openAlert(
   })
   if (!is_inserted) return undefined
   const outcome = 'opened' as const
-  const reference = report.reference ?? null
-  deferOccurrence(tx, { occurrence_id: uuidv7(), alert_id, suppression_id: null, outcome, fingerprint, reference })
+  recordOccurrence(tx, report, { alert_id, suppression_id: null, outcome, fingerprint })
   return { outcome, alert_id, suppression_id: null, occurrences: 1, previous_alert_id, changes, restriction_id }
 }

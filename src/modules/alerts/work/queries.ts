@@ -75,7 +75,8 @@ export const findSuccessor = async (tx: Tx, alert_id: string): Promise<string | 
   (
     await tx.find<{ alert_id: string }>(
       `select n.alert_id from app.alert a
-         join app.alert n on n.tenant_id = a.tenant_id and n.dedup_key = a.dedup_key and n.dedup_scope = a.dedup_scope and n.round > a.round
+         join app.alert n on n.tenant_id = a.tenant_id and n.dedup_key = a.dedup_key and n.dedup_scope = a.dedup_scope and n.is_external = a.is_external
+              and n.round > a.round
         where a.tenant_id = $1 and a.alert_id = $2 order by n.round desc limit 1`,
       [tx.tenant_id, alert_id],
     )
