@@ -409,6 +409,21 @@ describe('a report with the key of an open alert', () => {
   })
 })
 
+test('a snooze is as short as the highest priority that an alert ever had asks for', async () => {
+  const { report, send, analyst, read, history } = await createTeam()
+  const { alert_id } = (await report('long snooze 1', {}, { priority: 'critical' })).json
+  await send(analyst, `PATCH /alerts/${alert_id}`, { priority: 'low' })
+  const snoozed = await send(analyst, `POST /alerts/${alert_id}/snooze`, { until: inDays(29) })
+  expect([snoozed.json.code, snoozed.json.detail]).toEqual(['conflict', expect.stringContaining('at most 1 day')])
+  expect((await send(analyst, `POST /alerts/${alert_id}/snooze`, { until: inDays(0.5) })).json.state).toBe('snoozed')
+  // Nor is it put off first and made urgent then.
+  const later = (await report('long snooze 2', {}, { priority: 'low' })).json.alert_id
+  await send(analyst, `POST /alerts/${later}/snooze`, { until: inDays(29) })
+  await send(analyst, `PATCH /alerts/${later}`, { priority: 'critical' })
+  expect(await read(later)).toMatchObject({ state: 'new', priority: 'critical', snoozed_until: null })
+  expect((await history(later))[0]).toBe('woken')
+})
+
 test('a snooze is ended before its time', async () => {
   const { report, send, analyst, history } = await createTeam()
   const { alert_id } = (await report('wake 1')).json

@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { createAlertTeam, inDays, type Person } from '#test/support/alert-team.ts'
+import { createAlertTeam, inDays, type Person, toReport } from '#test/support/alert-team.ts'
 import { projectRoot } from '#test/support/database.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
+import { raiseAlert } from './index.ts'
 
 let w: TestApp
 
@@ -16,6 +17,13 @@ afterAll(() => w.close())
 
 const createTeam = () => createAlertTeam(w)
 
+function readSample(of: string): { rate_bps: number; seed: string } {
+  const [version] = JSON.parse(fs.readFileSync(`${projectRoot}/db/seed/lists/quality-samples.json`, 'utf8')).versions
+  return version.entries.find(({ priority }: { priority: string }) => priority === of)
+}
+const computeBucket = (seed: string, alert_id: string): number =>
+  createHash('sha256').update(`${seed}:${alert_id}`).digest().readUInt32BE(0) % 10_000
+
 describe('second looks', () => {
   test('are chosen by a hash that anybody can compute again', async () => {
     const { raiseMany, send, analyst, officer } = await createTeam()
@@ -23,13 +31,31 @@ describe('second looks', () => {
     const done = await send(analyst, 'POST /alerts/bulk', { alert_ids, action: 'dismiss', reason_code: 'ALR_TEST' })
     expect(done.json.done).toBe(60)
     const { items } = (await send(officer, 'GET /alerts/second-looks?limit=200')).json
-    const [version] = JSON.parse(fs.readFileSync(`${projectRoot}/db/seed/lists/quality-samples.json`, 'utf8')).versions
-    const { rate_bps, seed } = version.entries.find(({ priority }: { priority: string }) => priority === '*')
-    const expected = alert_ids.filter(
-      (alert_id) => createHash('sha256').update(`${seed}:${alert_id}`).digest().readUInt32BE(0) % 10_000 < rate_bps,
-    )
+    const { rate_bps, seed } = readSample('*')
+    const expected = alert_ids.filter((alert_id) => computeBucket(seed, alert_id) < rate_bps)
     expect(items.map(({ alert_id }: { alert_id: string }) => alert_id).toSorted()).toEqual(expected.toSorted())
     for (const { sample } of items) expect(sample).toMatchObject({ version: 1, seed, rate_bps })
+  })
+
+  test('are chosen by the highest priority that an alert ever had', async () => {
+    const { t, send, analyst, officer } = await createTeam()
+    const alert_ids = await t.write(async (tx) => {
+      const made: string[] = []
+      for (let index = 0; index < 40; index++) {
+        const report = { ...toReport(`lowered ${index}`), priority: 'critical' } as const
+        made.push((await raiseAlert(w.kernel, tx, report)).alert_id as string)
+      }
+      return made
+    })
+    const act = async (who: Person, body: object) =>
+      (await send(who, 'POST /alerts/bulk', { alert_ids, ...body })).json.done
+    expect(await act(analyst, { action: 'prioritise', priority: 'low' })).toBe(40)
+    expect(await act(analyst, { action: 'dismiss', reason_code: 'ALR_TEST' })).toBe(40)
+    expect(await act(officer, { action: 'confirm_dismissal' })).toBe(40)
+    const { items } = (await send(officer, 'GET /alerts/second-looks?limit=200')).json
+    const { rate_bps, seed } = readSample('critical')
+    const expected = alert_ids.filter((alert_id) => computeBucket(seed, alert_id) < rate_bps)
+    expect(items.map(({ alert_id }: { alert_id: string }) => alert_id).toSorted()).toEqual(expected.toSorted())
   })
 
   test('are decided by somebody else, give the rate of agreement, and open a wrongly dismissed alert', async () => {

@@ -34,7 +34,7 @@ export const SecondLook = closed(
         rate_bps: integer(0, 10_000),
         bucket: integer(0, 9_999, {
           description:
-            'SHA-256 of the seed, a colon and the alert_id: the first four bytes, big-endian, modulo 10000. Chosen because it is below rate_bps.',
+            'SHA-256 of the seed, a colon and the alert_id: the first four bytes, big-endian, modulo 10000. Chosen because it is below rate_bps. The seed is in the list, so the choice can be computed before the dismissal.',
         }),
       },
       { title: 'AlertSample' },

@@ -1,6 +1,6 @@
 /**
- * What people do with an alert. Each act first checks every rule, then returns the function that does it: a dry run stops in between,
- * and a refused alert of a bulk request has changed nothing.
+ * What people do with an alert. Each act first checks every rule of the alert, then returns the function that does it. That may still be
+ * refused by what it starts; whoever goes on afterwards undoes it.
  */
 import { expectPerson } from '#kernel/auth/principal.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -19,7 +19,7 @@ import {
   alertSnoozed,
   dismissalProposed,
 } from '../events.ts'
-import { alertWorkers, isOpen, type Priority } from '../model.ts'
+import { alertWorkers, isHigher, isOpen, type Priority } from '../model.ts'
 import { assertAlertReason, loadAlertSettings } from '../policy-lists.ts'
 import { type AlertRow, insertComment, lockAlert } from '../queries.ts'
 import { addSecondLook } from '../second-looks/sample.ts'
@@ -144,11 +144,14 @@ export const snooze: Act<{ until: string; note?: Note }> = async (context, alert
   assertOpen(alert)
   if (alert.state === 'snoozed') fail('transition_not_allowed', 'The alert is snoozed already.')
   assertNotProposed(alert)
-  const { max_snooze_days } = (await loadAlertSettings(kernel, tx))(priority)
+  const { max_snooze_days } = (await loadAlertSettings(kernel, tx))(alert.highest_priority)
   const ahead_ms = Date.parse(until) - Date.now()
   if (ahead_ms <= 0) fail('conflict', 'The end is in the past.')
   if (ahead_ms > max_snooze_days * DAY_MS)
-    fail('conflict', `Alerts of this priority may be snoozed for at most ${formatDays(max_snooze_days)}.`)
+    fail(
+      'conflict',
+      `Alerts that had the priority ${alert.highest_priority} may be snoozed for at most ${formatDays(max_snooze_days)}.`,
+    )
   return async () => {
     await workItems.postponeWork(tx, toWorkItem(alert_id), until)
     await workClocks.pauseClocks(tx, toWorkItem(alert_id))
@@ -209,7 +212,9 @@ async function close(context: ActContext, alert: AlertRow, reason: Partial<Alert
   await workItems.completeWork(tx, toWorkItem(alert_id))
   await change(context, alert, closed, note)
   const reason_code = reason.reason_code ?? alert.reason_code
-  await addSecondLook(kernel, tx, { ...alert, reason_code, dismissed_by: principal, revision: alert.revision + 1 })
+  const dismissed = { ...alert, reason_code, dismissed_by: principal, revision: alert.revision + 1 }
+  // As for the second person: lowering the priority first takes nothing away.
+  await addSecondLook(kernel, tx, { ...dismissed, priority: alert.highest_priority })
   await announce(context, alert, alertDismissed, { priority, reason_code })
 }
 
@@ -269,12 +274,15 @@ export const prioritise: Act<{ priority: Priority; note?: Note }> = async (conte
   const { alert_id, source } = alert
   expectWorker(context.principal)
   assertOpen(alert)
+  // It was put off for as long as the lower priority allows.
+  const wakes = alert.state === 'snoozed' && isHigher(priority, alert.highest_priority)
   if (alert.priority === priority) fail('transition_not_allowed', `The priority is ${priority} already.`)
   // Whether a second person is needed depends on the priority.
   assertNotProposed(alert)
   return async () => {
     await workItems.rerouteWork(kernel, tx, { ...toWorkItem(alert_id), priority, source })
-    await change(context, alert, { priority }, note)
+    if (wakes) await wakeAlertWork(kernel, tx, { ...alert, priority })
+    await change(context, alert, { priority, ...(wakes && { state: 'new', snoozed_until: null }) }, note)
     await startShorterClock(kernel, tx, { ...alert, priority })
   }
 }

@@ -165,7 +165,8 @@ export const workRoutes = [
     id: 'snoozeAlert',
     summary: 'Snooze an alert until a given time',
     description:
-      'The list `alert-settings` says for how long at most, by priority. Service clocks do not run meanwhile.',
+      'The list `alert-settings` says for how long at most, by the highest priority that the alert ever had. Service clocks do not run ' +
+      'meanwhile. Raising the priority above that wakes it.',
     roles: workers,
     body: SnoozeRequest,
     problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required'],
