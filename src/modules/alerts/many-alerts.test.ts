@@ -1,6 +1,7 @@
 /** What concerns more than one alert: second looks, suppressions and bulk acts. */
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { createAlertTeam, inDays, type Person, toReport } from '#test/support/alert-team.ts'
@@ -162,6 +163,85 @@ describe('bulk', () => {
     expect(of(done.json.alert_id)).toMatchObject({ code: 'transition_not_allowed', detail: 'The alert is escalated.' })
     expect(of(missing)).toMatchObject({ code: 'not_found' })
     expect((await send(other, 'POST /alerts/bulk', { alert_ids, action: 'snooze' })).json.code).toBe('conflict')
+  })
+
+  /** An alert about a new person; ids are in order of time. */
+  async function reportPerson({ t, report }: Awaited<ReturnType<typeof createTeam>>, key: string) {
+    const body = { subject_type: 'person', name: 'Ada Lovelace' }
+    const subject_id: string = (await t.make('POST /subjects', { body })).subject_id
+    const alert_id: string = (await report(key, {}, { subject_id })).json.alert_id
+    return { alert_id, subject_id }
+  }
+
+  test('has changed nothing of an alert whose case cannot be opened', async () => {
+    const team = await createTeam()
+    const { t, analyst, officer, send, read, history } = team
+    const [first, last] = [await reportPerson(team, 'person 1'), await reportPerson(team, 'person 2')]
+    await t.write((tx) =>
+      tx.run(`update app.tenant_limit set burst = 1 where tenant_id = $1 and bucket = 'heavy'`, [tx.tenant_id]),
+    )
+    const before = await read(last.alert_id)
+    const count = () =>
+      t.write((tx) =>
+        tx.find(
+          `select (select count(*) from app.investigation where tenant_id = $1) as cases,
+                  (select count(*) from app.job where tenant_id = $1 and kind = 'investigation.gather') as jobs,
+                  (select count(*) from app.event where tenant_id = $1 and event_type = 'alert.escalated') as events`,
+          [tx.tenant_id],
+        ),
+      )
+    const body = { alert_ids: [first.alert_id, last.alert_id], action: 'escalate', note: 'Same payer' }
+    const refused = { alert_id: last.alert_id, done: false, state: 'new', code: 'concurrency_limited' }
+    const tried = (await send(analyst, 'POST /alerts/bulk', { ...body, dry_run: true })).json
+    expect([tried.done, tried.items[1]]).toMatchObject([1, refused])
+    expect([await count(), await history(first.alert_id)]).toEqual([{ cases: 0, jobs: 0, events: 0 }, ['opened']])
+    const { json } = await send(analyst, 'POST /alerts/bulk', body)
+    expect([json.done, json.items[1]]).toMatchObject([1, refused])
+    expect(await count()).toEqual({ cases: 1, jobs: 1, events: 1 })
+    expect([await read(last.alert_id), await history(last.alert_id)]).toEqual([before, ['opened']])
+    const recorded = (await send(officer, 'GET /audit/events?operation=escalateAlert')).json.items
+    expect(recorded.map(({ object_id }: { object_id: string }) => object_id)).toEqual([first.alert_id])
+  })
+
+  /** As an erasure leaves it, which guards keep others from doing. */
+  async function markErased(subject_id: string): Promise<void> {
+    const owner = new pg.Client(w.clone.postgres)
+    await owner.connect()
+    try {
+      await owner.query('set session_replication_role = replica')
+      await owner.query(
+        `update app.subject set state = 'offboarded', offboarded_at = now(), erased_at = now() where subject_id = $1`,
+        [subject_id],
+      )
+    } finally {
+      await owner.end()
+    }
+  }
+
+  test('refuses only the alert whose subject was erased, and says so before', async () => {
+    const team = await createTeam()
+    const { analyst, send } = team
+    const [before, erased] = [await reportPerson(team, 'person 1'), await reportPerson(team, 'person 2')]
+    const after = await reportPerson(team, 'person 3')
+    const { alert_id, subject_id } = erased
+    await markErased(subject_id)
+    const body = {
+      alert_ids: [before, erased, after].map((one) => one.alert_id),
+      action: 'escalate',
+      note: 'Same payer',
+    }
+    for (const dry_run of [true, false]) {
+      const { status, json } = await send(analyst, 'POST /alerts/bulk', { ...body, dry_run })
+      expect([status, json.done, json.refused]).toEqual([200, 2, 1])
+      expect(json.items.find(({ done }: { done: boolean }) => !done)).toMatchObject({ alert_id, code: 'erased' })
+    }
+    const alone = await send(analyst, `POST /alerts/${alert_id}/escalate`, { note: 'Same payer' })
+    expect([alone.status, alone.json.detail]).toEqual([410, expect.stringContaining('subject of the alert was erased')])
+    const dismissed = await send(analyst, `POST /alerts/${alert_id}/dismiss`, {
+      reason_code: 'ALR_TEST',
+      note: 'Erased',
+    })
+    expect(dismissed.json.state).toBe('dismissed')
   })
 
   test('above 200 is done by a job, which lists what was refused', async () => {

@@ -1,8 +1,9 @@
 /** The same act on many alerts: at once for up to 200, by a job above. Each alert is done or refused for itself. */
 import { recordEvent } from '#kernel/audit/record.ts'
+import { runAndUndo, runInSavepoint } from '#kernel/database/savepoint.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { fail, Problem } from '#kernel/problem.ts'
+import { fail, Problem, problems } from '#kernel/problem.ts'
 import type { Static } from '#kernel/schema.ts'
 import type { AlertState } from '../model.ts'
 import { findAlert, lockAlert } from '../queries.ts'
@@ -88,11 +89,22 @@ export async function performBulk(
   caller: BulkCaller,
 ): Promise<BulkItem[]> {
   const act = bindAct(given, caller)
-  const context = { kernel, tx, principal: caller.principal }
   const items: BulkItem[] = []
+  // A dry run does it all and is undone: what one alert takes away, for example of a limit, the next one no longer has.
+  if (dry_run) {
+    await runAndUndo(tx, async (part) => {
+      const context = { kernel, tx: part, principal: caller.principal }
+      for (const alert_id of alert_ids.toSorted()) {
+        const { before, restriction_id: _, ...shown } = await performOne(context, act, alert_id)
+        items.push({ ...shown, state: before })
+      }
+    })
+    return items
+  }
+  const context = { kernel, tx, principal: caller.principal }
   for (const alert_id of alert_ids.toSorted()) {
-    const item = await performOne(context, act, alert_id, dry_run)
-    if (item.done && !dry_run)
+    const item = await performOne(context, act, alert_id)
+    if (item.done)
       recordEvent(tx, kernel.auditKeys, {
         operation: OPERATIONS[given.action],
         object_type: 'alerts',
@@ -107,7 +119,8 @@ export async function performBulk(
   return items
 }
 
-async function performOne(context: ActContext, act: BoundAct, alert_id: string, dry_run: boolean) {
+/** A refused alert has changed nothing, whatever refused it and when. */
+async function performOne(context: ActContext, act: BoundAct, alert_id: string) {
   const found = await lockAlert(context.tx, alert_id)
   const before = found?.state ?? null
   const restriction_id = found?.restriction_id ?? null
@@ -119,12 +132,11 @@ async function performOne(context: ActContext, act: BoundAct, alert_id: string, 
   // The event of the request could not carry several restrictions.
   if (found.is_in_force) return refuse('conflict', 'A restricted alert is worked on alone.')
   try {
-    const apply = await act(context, found)
-    if (!dry_run) await apply()
+    await runInSavepoint(context.tx, async (tx) => (await act({ ...context, tx }, found))())
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error
-    return refuse(error.code, error.extra.detail ?? error.code)
+    return refuse(error.code, error.extra.detail ?? problems[error.code].title)
   }
-  const after = dry_run ? found : await findAlert(context.tx, alert_id)
+  const after = await findAlert(context.tx, alert_id)
   return { ...{ alert_id, before, restriction_id }, done: true, state: after?.state ?? null, code: null, detail: null }
 }

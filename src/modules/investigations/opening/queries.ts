@@ -1,4 +1,5 @@
 /** SQL of opening a case: the case that a request joins, the case itself, its steps and its first subject. */
+import { runInSavepoint } from '#kernel/database/savepoint.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { Problem } from '#kernel/problem.ts'
 import type { Priority } from '#modules/work/index.ts'
@@ -132,15 +133,12 @@ export const listRecentAlerts = (tx: Tx, kinds: readonly AlertKind[], except: re
   )
 
 /** What the body wrote is undone where it is refused; false then. A fault of the service itself ends the transaction. */
-export async function tryInSavepoint(tx: Tx, body: () => Promise<unknown>): Promise<boolean> {
-  await tx.run('savepoint opening')
+export async function tryInSavepoint(tx: Tx, body: (part: Tx) => Promise<unknown>): Promise<boolean> {
   try {
-    await body()
+    await runInSavepoint(tx, body)
   } catch (error) {
     if (!(error instanceof Problem) || error.code === 'internal') throw error
-    await tx.run('rollback to savepoint opening')
     return false
   }
-  await tx.run('release savepoint opening')
   return true
 }

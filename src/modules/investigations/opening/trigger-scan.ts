@@ -44,7 +44,7 @@ export const triggerScan: TenantScan = {
     const refused: string[] = []
     for (const alert of found) {
       const trigger = chooseTrigger(triggers, alert)
-      if (trigger && !(await tryInSavepoint(tx, () => openByTrigger(kernel, tx, alert, trigger))))
+      if (trigger && !(await tryInSavepoint(tx, (part) => openByTrigger(kernel, part, alert, trigger))))
         refused.push(alert.alert_id)
     }
     return {

@@ -43,6 +43,11 @@ export const escalates: Escalate = async (kernel, tx, alert, { playbook_key, ori
     return null
   }
   const subject = assertReferenced(await findSubject(tx, subject_id), 'subject of the alert')
+  if (subject.erased_at !== null)
+    fail(
+      'erased',
+      'The subject of the alert was erased: no case can be opened about it. The alert can still be dismissed.',
+    )
   const { subject_type } = subject
   const chosen = playbook_key ?? chooseTrigger(await loadTriggers(kernel, tx), { rule_code, subject_type })?.playbook
   if (chosen === undefined) return null

@@ -79,8 +79,8 @@ async function openDue(
   const due = await listDueSubjects(tx, { playbook_key, subject_type, segment, band, every_days, except }, STEP)
   const refused: string[] = []
   for (const subject of due) {
-    const isOpened = await tryInSavepoint(tx, () =>
-      openInvestigation(kernel, tx, {
+    const isOpened = await tryInSavepoint(tx, (part) =>
+      openInvestigation(kernel, part, {
         subject,
         playbook,
         title: playbook.content.title,
