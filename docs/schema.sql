@@ -491,6 +491,18 @@ CREATE OR REPLACE FUNCTION app.has_full_sight()
  STABLE PARALLEL SAFE
 RETURN COALESCE((current_setting('app.sight'::text, true) = 'all'::text), false)
 ;
+CREATE OR REPLACE FUNCTION app.has_joined(tenant uuid, investigation uuid, alert uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return exists (select 1 from app.investigation_event e
+                  where e.tenant_id = tenant and e.investigation_id = investigation and e.kind = 'joined'
+                    and e.data ->> 'origin_reference' = 'alert:' || alert and app.is_own_change(e.xmin));
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.hidden_restrictions(sight text)
  RETURNS jsonb
  LANGUAGE plpgsql
@@ -1342,6 +1354,13 @@ begin
       select 1 from app.evidence_item e
        where e.tenant_id = new.tenant_id and e.evidence_id = (new.data ->> 'evidence_id')::uuid and e.owner_kind = 'investigation'
          and e.owner_id = new.investigation_id and (e.detached_at is not null) = (new.kind = 'evidence_detached') and app.is_own_change(e.xmin));
+  elsif new.kind = 'answer_entered' then
+    is_true := exists (
+      select 1 from app.investigation_step s
+        join app.provider_answer a on a.tenant_id = s.tenant_id and a.call_id = s.call_id and a.is_result and a.source = 'person'
+       where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id and s.step_key = new.data ->> 'step_key'
+         and app.is_own_change(s.xmin)
+         and new.data = jsonb_build_object('step_key', s.step_key, 'call_id', s.call_id, 'entered_by', a.answered_by));
   elsif new.kind = 'other_case_requested' then
     -- Another case about the same subject was opened, or joined, by this transaction.
     is_true := exists (
@@ -1404,6 +1423,10 @@ begin
           where s.tenant_id = new.tenant_id and s.investigation_id = new.investigation_id and s.state = 'running') then
       raise exception 'an investigation is merged when nothing of it is running' using errcode = 'PB002';
     end if;
+    if exists (select 1 from app.investigation_request r
+                where r.tenant_id = new.tenant_id and r.investigation_id = new.investigation_id and r.state = 'open') then
+      raise exception 'a request for information is open; fulfil or withdraw it' using errcode = 'PB010';
+    end if;
   end if;
   return new;
 end $function$
@@ -1454,6 +1477,14 @@ begin
   end if;
   if old.state = 'cancelled' or new.state = 'cancelled' and old.state = 'done' then
     raise exception 'a task does not go from % to %', old.state, new.state using errcode = 'PB002';
+  end if;
+  if old.state <> 'open' and new.state = old.state
+     and (new.title, new.detail, new.checklist, new.result, new.ended_at, new.ended_by)
+         is distinct from (old.title, old.detail, old.checklist, old.result, old.ended_at, old.ended_by) then
+    raise exception 'the task is %: open it again first', old.state using errcode = 'PB010';
+  end if;
+  if old.state = 'open' and new.state <> 'open' and new.ended_by is distinct from app.actor() then
+    raise exception 'whoever ends a task is the actor' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -2324,6 +2355,23 @@ AS $function$
 begin
   if app.restoring() then return null; end if;
   perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'ended', new.revision, jsonb_build_object('reason', 'subject_erased'));
+  return null;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.record_entered_answer()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  person text;
+begin
+  if app.restoring() then return null; end if;
+  select a.answered_by into person from app.provider_answer a
+   where a.tenant_id = new.tenant_id and a.call_id = new.call_id and a.is_result and a.source = 'person';
+  if person is not null then
+    perform app.add_investigation_event(new.tenant_id, new.investigation_id, 'answer_entered', null,
+              jsonb_build_object('step_key', new.step_key, 'call_id', new.call_id, 'entered_by', person));
+  end if;
   return null;
 end $function$
 ;
@@ -5007,7 +5055,8 @@ create policy sight on app.investigation_alert as restrictive for all using (((r
 create policy wall on app.investigation_alert as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER investigation_alert_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_alert FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_alert_append BEFORE DELETE OR UPDATE ON app.investigation_alert FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
-CREATE TRIGGER investigation_alert_open BEFORE INSERT ON app.investigation_alert FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
+CREATE TRIGGER investigation_alert_joined BEFORE INSERT ON app.investigation_alert FOR EACH ROW WHEN (app.has_joined(new.tenant_id, new.investigation_id, new.alert_id)) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
+CREATE TRIGGER investigation_alert_open BEFORE INSERT ON app.investigation_alert FOR EACH ROW WHEN ((NOT app.has_joined(new.tenant_id, new.investigation_id, new.alert_id))) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');
 CREATE TRIGGER investigation_alert_record AFTER INSERT ON app.investigation_alert FOR EACH ROW EXECUTE FUNCTION app.record_investigation_row('alert_linked', 'alert_id');
 CREATE TRIGGER investigation_alert_restriction BEFORE INSERT ON app.investigation_alert FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 grant insert, select on app.investigation_alert to app;
@@ -5089,9 +5138,10 @@ CREATE INDEX investigation_note_listing_idx ON app.investigation_note USING btre
 create policy open on app.investigation_note as permissive for all using (true) with check (true);
 create policy sight on app.investigation_note as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.investigation_note as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER investigation_act_note_open BEFORE INSERT ON app.investigation_note FOR EACH ROW WHEN ((new.revision IS NOT NULL)) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
 CREATE TRIGGER investigation_note_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_note FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_note_append BEFORE DELETE OR UPDATE ON app.investigation_note FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
-CREATE TRIGGER investigation_note_open BEFORE INSERT ON app.investigation_note FOR EACH ROW EXECUTE FUNCTION app.require_investigation('investigation_id', 'open', 'proposed');
+CREATE TRIGGER investigation_note_open BEFORE INSERT ON app.investigation_note FOR EACH ROW WHEN ((new.revision IS NULL)) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');
 CREATE TRIGGER investigation_note_record AFTER INSERT ON app.investigation_note FOR EACH ROW WHEN ((new.revision IS NULL)) EXECUTE FUNCTION app.record_investigation_row('noted', 'note_id');
 CREATE TRIGGER investigation_note_restriction BEFORE INSERT ON app.investigation_note FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('investigation', 'investigation_id');
 grant insert, select on app.investigation_note to app;
@@ -5240,6 +5290,7 @@ create policy sight on app.investigation_step as restrictive for all using (((re
 create policy wall on app.investigation_step as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER investigation_step_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation_step FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_step_added AFTER INSERT ON app.investigation_step FOR EACH ROW EXECUTE FUNCTION app.record_investigation_step();
+CREATE TRIGGER investigation_step_entered AFTER UPDATE ON app.investigation_step FOR EACH ROW WHEN (((old.state = 'indeterminate'::text) AND (new.state = 'pending'::text) AND (new.call_id = old.call_id))) EXECUTE FUNCTION app.record_entered_answer();
 CREATE TRIGGER investigation_step_erase BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('definition', 'problem', 'waive_reason', 'contract_result');
 CREATE TRIGGER investigation_step_keep BEFORE UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation_step();
 CREATE TRIGGER investigation_step_open BEFORE INSERT OR UPDATE ON app.investigation_step FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.require_investigation('investigation_id', 'open');

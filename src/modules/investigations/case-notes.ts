@@ -29,12 +29,16 @@ export interface OpenedNote {
   readonly note_state: 'readable' | 'erased' | 'altered' | null
 }
 
-/** The texts of rows with an encrypted note, in their order. */
+/** The texts of rows with an encrypted note, or with a reason in place of it, in their order. */
 export async function openNotes(
   kernel: Capabilities<'encryption'>,
   tx: Tx,
   investigation: NotedCase,
-  rows: readonly { readonly note_id: string | null; readonly note: Buffer | null }[],
+  rows: readonly {
+    readonly note_id: string | null
+    readonly note: Buffer | null
+    readonly reason?: string | null
+  }[],
 ): Promise<OpenedNote[]> {
   const written = rows.flatMap(({ note_id, note }) => (note_id !== null && note !== null ? [{ note_id, note }] : []))
   const opened = await openCopies(
@@ -43,7 +47,8 @@ export async function openNotes(
     written.map(({ note_id, note }) => ({ owner: toOwner(investigation), at: toLocation(note_id), stored: note })),
   )
   const byId = new Map(written.map(({ note_id }, at) => [note_id, opened[at]]))
-  return rows.map(({ note_id }) => {
+  return rows.map(({ note_id, reason = null }) => {
+    if (reason !== null) return { note: reason, note_state: 'readable' }
     const text = note_id === null ? undefined : byId.get(note_id)
     if (text === undefined) return { note: null, note_state: null }
     return typeof text === 'string' ? { note: null, note_state: text } : { note: text.text, note_state: 'readable' }

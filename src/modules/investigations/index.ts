@@ -32,7 +32,7 @@ export { countGathering, countOpenCases } from './gathering/queries.ts'
 export { countOfficers } from './queries.ts'
 export { describeClosing, listClosingActors } from './report/case-closings.ts'
 export { type CaseFindings, collectCaseFindings } from './report/case-findings.ts'
-export { describeEvidenceContent, EVIDENCE_HASHES } from './report/evidence-content.ts'
+export { describeEvidenceContent, EVIDENCE_HASHES, listContentActors } from './report/evidence-content.ts'
 export { writeParagraph } from './report/paragraph-text.ts'
 
 export const investigations: Module = {

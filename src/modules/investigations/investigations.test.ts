@@ -18,7 +18,8 @@ import { escalateByPolicy, raiseAlert } from '#modules/alerts/index.ts'
 import { newUpload } from '#modules/documents/fixtures.ts'
 import { createReportFormat } from '#modules/reports/report-format.ts'
 import { readArchive } from '#plugin/read-archive.ts'
-import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { codesOf, createCaseTeam, type Someone, settleSteps as settle } from '#test/support/case-team.ts'
+import type { ExampleTenant } from '#test/support/example-tenant.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 import { countGathering } from './gathering/queries.ts'
@@ -36,26 +37,7 @@ beforeAll(async () => {
 })
 afterAll(() => w.close())
 
-type Someone = Awaited<ReturnType<JobTestApp['person']>>
-
-/** Two analysts and two officers of a new tenant. */
-async function createTeam() {
-  const t = await ExampleTenant.create(w)
-  const [analyst, other, officer, second] = (await Promise.all([
-    w.person(t.tenant_id, ['analyst']),
-    w.person(t.tenant_id, ['analyst']),
-    w.person(t.tenant_id, ['compliance_officer']),
-    w.person(t.tenant_id, ['compliance_officer']),
-  ])) as [Someone, Someone, Someone, Someone]
-  const send = (who: Someone, at: string, body?: unknown) =>
-    w.call(at, { token: who.token, ...(body === undefined ? {} : { body }) })
-  const newSubject = async (): Promise<string> =>
-    (await t.make('POST /subjects', { body: { subject_type: 'person', name: 'Ada Lovelace' } })).subject_id
-  const open = async (who: Someone = analyst, more: object = {}) =>
-    send(who, 'POST /investigations', { subject_id: await newSubject(), playbook_key: 'edd-person', ...more })
-  const read = async (id: string, who: Someone = analyst) => (await send(who, `GET /investigations/${id}`)).json
-  return { t, analyst, other, officer, second, send, newSubject, open, read }
-}
+const createTeam = () => createCaseTeam(w)
 
 describe('opening', () => {
   test('answers 202 with the case and its job, and a second request joins', async () => {
@@ -101,20 +83,6 @@ describe('opening', () => {
   })
 })
 
-/** As the job that gathers leaves it when everything was answered. */
-const settle = (t: ExampleTenant, investigation_id: string) =>
-  t.write(async (tx) => {
-    const where = 'where tenant_id = $1 and investigation_id = $2'
-    for (const set of [`state = 'running', started_at = now()`, `state = 'succeeded', ended_at = now()`])
-      await tx.run(`update app.investigation_step set ${set}, revision = revision + 1 ${where}`, [
-        tx.tenant_id,
-        investigation_id,
-      ])
-    await tx.run(`update app.investigation set gathering = 'done' ${where}`, [tx.tenant_id, investigation_id])
-  })
-
-const codesOf = (reply: { json: { errors?: { keyword: string }[] } }) =>
-  reply.json.errors?.map(({ keyword }) => keyword)
 async function readFiles(archive: Buffer): Promise<ReadonlyMap<string, Buffer>> {
   const read = await readArchive(archive, 1_000_000)
   if (!('files' in read)) throw new Error(read.message)
@@ -536,7 +504,7 @@ describe('the way to an outcome', () => {
         /^Closed .+ by .+, proposed by .+, with the outcome No suspicion \(INV_NO_SUSPICION\); sealed as number 1\. Opened again .+ by .+ because: “New payments”\./,
       ),
     })
-    const said = describeEvidenceContent('document', collected.contents[passport], format)
+    const said = describeEvidenceContent('document', collected.contents[passport], { format, names: {} })
     expect(said).toBe('Document, text/plain, 24 bytes, stored')
 
     // What was sealed is shown as it was, and said to have changed; the same where somebody altered rows behind the service.

@@ -245,13 +245,16 @@ export interface StepRow {
   readonly waived_by: string | null
   readonly waived_at: string | null
   readonly waive_reason: string | null
+  /** Of an answer that a person entered in place of the provider. */
+  readonly entered: evidenceStore.AnswerAuthor | null
   readonly revision: number
   readonly updated_at: string
 }
 
 export const stepColumns = `t.step_key, t.position, t.kind, t.origin, t.is_required, t.needs, t.definition, t.state, t.attempt, t.job_id, t.call_id,
   t.task_id, t.result_kind, t.result_id, t.evidence_id, t.is_test, t.contract_result, t.cost_amount::text as cost_amount, t.cost_currency, t.reused_from,
-  t.not_before, t.started_at, t.ended_at, t.problem, t.waived_by, t.waived_at, t.waive_reason, t.revision, t.updated_at`
+  t.not_before, t.started_at, t.ended_at, t.problem, t.waived_by, t.waived_at, t.waive_reason,
+  case when t.kind = 'provider' then ${evidenceStore.selectEntered('t.tenant_id', 't.call_id')} end as entered, t.revision, t.updated_at`
 
 /** In the order of the playbook; those that people added come last. */
 export const listSteps = (tx: Tx, investigation_id: string) =>
@@ -270,6 +273,8 @@ export interface TimelineRow {
   /** What was written with it, encrypted. */
   readonly note_id: string | null
   readonly note: Buffer | null
+  /** Of an answer that a person entered: it is kept with the answer. */
+  readonly reason: string | null
 }
 
 /** What an event names may have been restricted later: those who may not see it do not see the event. */
@@ -296,10 +301,12 @@ export const listTimeline = (
   count: number,
 ) =>
   tx.query<TimelineRow>(
-    `select e.event_id, e.kind, e.category, ${shownData}, e.recorded_at, e.recorded_by, n.note_id, n.content as note
+    `select e.event_id, e.kind, e.category, ${shownData}, e.recorded_at, e.recorded_by, n.note_id, n.content as note, a.reason
        from app.investigation_event e
        left join app.investigation_note n on n.tenant_id = e.tenant_id and n.investigation_id = e.investigation_id
          and (n.revision = e.revision or (e.kind = 'noted' and n.note_id = (e.data ->> 'note_id')::uuid))
+       left join app.provider_answer a on e.kind = 'answer_entered' and a.tenant_id = e.tenant_id
+         and a.call_id = (e.data ->> 'call_id')::uuid and a.is_result
       where e.tenant_id = $1 and e.investigation_id = $2 and ($3::text is null or e.category = $3) and ${isShown}
         and ($4::timestamptz is null or (e.recorded_at, e.event_id) < ($4, $5::uuid))
       order by e.recorded_at desc, e.event_id desc limit $6`,

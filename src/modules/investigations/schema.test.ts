@@ -280,7 +280,7 @@ describe('events', () => {
       ...['opened', 'proposed', 'closed', 'reopened', 'withdrawn', 'returned', 'merged', 'ended', 'waiting', 'resumed'],
       ...['changed', 'gathering', 'restricted', 'step_added', 'step_succeeded', 'step_invented', 'noted', 'task_added'],
       ...['task_changed', 'information_requested', 'information_ended', 'narrative_written', 'subject_added'],
-      ...['alert_linked', 'evidence_attached', 'evidence_detached', 'other_case_requested'],
+      ...['alert_linked', 'evidence_attached', 'evidence_detached', 'other_case_requested', 'answer_entered'],
     ]
     const codes = new Map<string, string | null>()
     for (const kind of kinds) codes.set(kind, await forge(app, toInsert(kind)))

@@ -15,6 +15,7 @@ import {
   text,
   titleText,
 } from '#kernel/schema.ts'
+import { evidenceStore } from '#modules/documents/index.ts'
 import { priorities } from '#modules/work/index.ts'
 import { actions } from './lifecycle/guards.ts'
 import {
@@ -157,6 +158,7 @@ export const Step = closed(
         { title: 'StepReason', description: 'Why nobody did it, or will. null: it is done, or can still be.' },
       ),
     ),
+    entered: evidenceStore.EnteredBy,
     waiver: nullable(
       closed({ waived_by: Principal, waived_at: Timestamp(), reason: text(2000) }, { title: 'StepWaiver' }),
     ),

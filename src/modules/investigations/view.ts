@@ -76,6 +76,7 @@ export const toStep = (row: StepRow) => ({
     row.waived_by !== null && row.waived_at !== null && row.waive_reason !== null
       ? { waived_by: row.waived_by, waived_at: row.waived_at, reason: row.waive_reason }
       : null,
+  entered: row.entered,
   revision: row.revision,
   updated_at: row.updated_at,
 })

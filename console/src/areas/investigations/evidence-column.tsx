@@ -19,6 +19,7 @@ import { ReasonField } from '#console/ui/reason-field.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { AttachEvidence } from './attach-evidence.tsx'
 import { CaseAuthor } from './case-author.tsx'
+import { EnteredAnswer } from './entered-answer.tsx'
 import { EvidencePreview } from './evidence-preview.tsx'
 import {
   type Evidence,
@@ -156,6 +157,7 @@ function EvidenceItem(props: EvidenceItemProps) {
             .filter((text, place, all) => text && all.indexOf(text) === place)
             .join(' · ')}
         </Text>
+        {item.entered !== null && <Mark text="entered by hand" title="A person entered it in place of the provider." />}
         <TestMark of={item} text={TEST_EVIDENCE_TEXT} />
         {hasNothing && <Mark text="not found" title="The provider answered that it has nothing." />}
         {detached_at !== null && <Mark text="detached" />}
@@ -188,6 +190,7 @@ function EvidenceDetails({ item, name, canDetach, onVerify }: EvidenceItemProps)
   return (
     <Stack gap={6} className="evidence-details">
       <EvidencePreview item={item} />
+      {item.entered !== null && <EnteredAnswer of={item.entered} />}
       {item.is_test && <Text size="xs">{TEST_EVIDENCE_TEXT}</Text>}
       <Text size="xs" component="div">
         Obtained <DateTime at={item.obtained_at} />, added <CaseAuthor of={item.added_by} />

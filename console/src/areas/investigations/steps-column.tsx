@@ -11,6 +11,7 @@ import { Principal } from '#console/ui/principal.tsx'
 import { AddStep } from './add-step.tsx'
 import { describeNotNeeded, isNotNeeded, StepState } from './case-badges.tsx'
 import { toStepElement } from './case-pointers.ts'
+import { EnteredAnswer } from './entered-answer.tsx'
 import { type Investigation, isNotFound, isOpen, isSettled, type Step } from './investigation-queries.ts'
 import { BeginLeftSteps, StepActs } from './step-acts.tsx'
 import { describeReason, type StepCondition } from './step-reasons.ts'
@@ -117,7 +118,7 @@ interface StepItemProps {
 
 function StepItem({ step, condition, investigation }: StepItemProps) {
   const { steps } = investigation
-  const { step_key, title, kind, is_required, problem, waiver, not_before, reused_from } = step
+  const { step_key, title, kind, is_required, problem, waiver, not_before, reused_from, entered } = step
   const getTitle = (key: string) => steps.find((one) => one.step_key === key)?.title ?? key
   const isOver = isNotNeeded({ state: step.state, of: investigation })
   const waitsFor = step.state === 'pending' && !isOver ? step.needs.filter((key) => !isSettled(steps, key)) : []
@@ -157,6 +158,7 @@ function StepItem({ step, condition, investigation }: StepItemProps) {
           answer of <RelativeTime at={reused_from} /> used
         </Text>
       )}
+      {entered !== null && <EnteredAnswer of={entered} />}
       {problem !== null && <StepProblem problem={problem} />}
       <StepActs investigation={investigation} step={step} />
       {waiver !== null && (

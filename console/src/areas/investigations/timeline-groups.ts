@@ -3,11 +3,11 @@ import type { Schemas } from '@probity/client'
 
 type Entry = Schemas['InvestigationEvent']
 
-/** A later event says the same: a step that ended, or evidence that was attached. */
+/** A later event says the same: a step that ended, or evidence that was attached. A task that is opened again is said by no other. */
 const isMinor = ({ kind, data, note }: Entry): boolean =>
   note === null &&
   (['gathering', 'step_running', 'step_waiting'].includes(kind) ||
-    (['task_added', 'task_changed'].includes(kind) && data['step_key'] !== undefined))
+    (['task_added', 'task_changed'].includes(kind) && data['step_key'] !== undefined && data['state'] !== 'open'))
 
 export interface TimelineGroup {
   readonly key: string

@@ -152,11 +152,15 @@ const kindTexts: Readonly<Record<string, string>> = {
   step_running: 'Step begun',
   step_waiting: 'Step waits',
   step_indeterminate: 'Step with an unknown outcome',
+  answer_entered: 'Answer entered in place of the provider',
 }
 
 /** A change of the title has no content of its own in the record: the title may name people. */
-const describeKind = ({ kind, data }: Entry): string =>
-  kind === 'changed' && data['priority'] === undefined ? 'Title changed' : (kindTexts[kind] ?? toSentence(kind))
+function describeKind({ kind, data }: Entry): string {
+  if (kind === 'changed' && data['priority'] === undefined) return 'Title changed'
+  if (kind === 'task_changed' && data['state'] === 'open') return 'Task opened again'
+  return kindTexts[kind] ?? toSentence(kind)
+}
 
 const pages: Readonly<Record<string, string>> = {
   alert_id: '/inbox/alerts',

@@ -46,7 +46,10 @@ const callKind: EvidenceKind = {
     if (!result || !payload) fail('conflict', 'The call has no answer.')
     return {
       content_hash: payload.payload_hash,
-      source: `Provider ${call.provider_key}`,
+      source:
+        result.source === 'person'
+          ? `Entered by hand for provider ${call.provider_key}`
+          : `Provider ${call.provider_key}`,
       obtained_at: result.answered_at,
       restriction_id: call.restriction_id,
     }

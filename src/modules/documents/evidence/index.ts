@@ -1,3 +1,11 @@
 /** Evidence items, for the modules whose objects own them. */
 export { attachEvidence, attachKnown, compareEvidence } from './attach-evidence.ts'
-export { type EvidenceRow, findEvidence, isShown, listEvidenceByOwner } from './queries.ts'
+export {
+  type AnswerAuthor,
+  type EvidenceRow,
+  findEvidence,
+  isShown,
+  listEvidenceByOwner,
+  selectEntered,
+} from './queries.ts'
+export { EnteredBy } from './schema.ts'

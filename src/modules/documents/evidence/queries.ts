@@ -16,6 +16,12 @@ export const itemKinds = [
   'external_reference',
 ] as const
 
+/** Who entered an answer in place of the provider, and how that person knew what it is. */
+export interface AnswerAuthor {
+  readonly entered_by: string
+  readonly reason: string | null
+}
+
 export interface EvidenceRow {
   readonly evidence_id: string
   readonly owner_kind: (typeof ownerKinds)[number]
@@ -36,13 +42,22 @@ export interface EvidenceRow {
   readonly erased_at: string | null
   /** An answer that no live provider gave, or a decision on one. */
   readonly is_test: boolean
+  /** Of an answer that a person entered; null: the provider gave it, or it is none. */
+  readonly entered: AnswerAuthor | null
   /** While it is in force. */
   readonly restriction_id: string | null
 }
 
+/** Of the call with this id, as JSON; null where the provider answered. */
+export const selectEntered = (
+  tenant_id: string,
+  call_id: string,
+): string => `(select jsonb_build_object('entered_by', a.answered_by, 'reason', a.reason) from app.provider_answer a
+   where a.tenant_id = ${tenant_id} and a.call_id = ${call_id} and a.is_result and a.source = 'person')`
+
 const columns = `e.evidence_id, e.owner_kind, e.owner_id, e.kind, e.object_id, e.object_version, e.title, e.reference, e.source,
   e.content_hash, e.obtained_at, e.added_at, e.added_by, e.detached_at, e.detached_by, e.detach_reason, e.erased_at, e.is_test,
-  ${restrictionInForce('e')}`
+  case when e.kind = 'provider_call' then ${selectEntered('e.tenant_id', 'e.object_id')} end as entered, ${restrictionInForce('e')}`
 
 /** Whether the caller may see the object too: it may have been restricted after it was attached. */
 export const isShown = (

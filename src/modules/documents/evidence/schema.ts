@@ -22,6 +22,17 @@ const Version = integer(1, Number.MAX_SAFE_INTEGER, {
   description: 'Of a subject_version: the revision of the subject.',
 })
 
+/** Of an answer that a person entered where nobody knew what the provider had answered. */
+export const EnteredBy = nullable(
+  closed(
+    {
+      entered_by: text(200, { description: 'user: and the id of the person.' }),
+      reason: nullable(text(4000, { description: 'How the person knew what the provider answered.' })),
+    },
+    { title: 'AnswerAuthor', description: 'A person entered the answer in place of the provider.' },
+  ),
+)
+
 export const Evidence = closed(
   {
     evidence_id: Id(),
@@ -48,6 +59,7 @@ export const Evidence = closed(
     is_test: Type.Boolean({
       description: 'true: no live provider gave the answer, or a decision rests on such a one.',
     }),
+    entered: EnteredBy,
     restriction_id: RestrictionInForce(),
   },
   { title: 'Evidence' },

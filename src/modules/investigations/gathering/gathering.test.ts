@@ -1,11 +1,17 @@
 /** Gathering with a real worker and a provider that counts what it receives. */
 import { describe, expect, test } from 'vitest'
+import { examinePack } from '#app/cli/verify-pack.ts'
+import { toName } from '#kernel/auth/actor-names.ts'
 import { fullScope } from '#kernel/database/scope.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { createReportFormat } from '#modules/reports/report-format.ts'
+import { readArchive } from '#plugin/read-archive.ts'
 import { createRegistryPayload, respondFromRegistry } from '#test/support/counting-provider.ts'
 import { latch, waitUntil } from '#test/support/job-test-app.ts'
 import { createPluginMatrix } from '#test/support/plugin-matrix.ts'
 import { answer, calls, owner, provider, setUpProviderCalls, t, w } from '#test/support/provider-call-suite.ts'
+import { arrangeReport } from '../report/arrange-case.ts'
+import { collectCase } from '../report/collect-case.ts'
 import { deadWorkerScan } from './dead-workers.ts'
 
 setUpProviderCalls()
@@ -415,6 +421,54 @@ describe('an unknown outcome', () => {
     expect(provider.requests).toHaveLength(3)
     const { items } = await t.make(`GET /audit/events?operation=settleInvestigationStep`)
     expect(items).toHaveLength(2)
+
+    // Whoever reads the case learns that a person entered the answer, who, and why.
+    const author = { entered_by: items[0].actor, reason }
+    const [asked, typed] = last.seen.steps
+    expect([asked.entered, typed.entered]).toEqual([null, author])
+    const evidence = (await t.make(`GET /evidence?owner_id=${investigation_id}`)).items
+    const find = ({ evidence_id }: { evidence_id: string }) =>
+      evidence.find((item: { evidence_id: string }) => item.evidence_id === evidence_id)
+    expect([find(asked), find(typed)]).toMatchObject([
+      { entered: null, source: `Provider ${calls.provider_key}` },
+      { entered: author, source: `Entered by hand for provider ${calls.provider_key}` },
+    ])
+    const timeline = (await t.make(`GET /investigations/${investigation_id}/timeline?limit=200`)).items
+    expect(timeline.filter(({ kind }: { kind: string }) => kind === 'answer_entered')).toMatchObject([
+      {
+        data: { step_key: 'second', call_id: typed.call_id, entered_by: author.entered_by },
+        ...{ category: 'person', note: reason, note_state: 'readable' },
+      },
+    ])
+    const path = `/investigations/${investigation_id}`
+    const paragraphs = [{ kind: 'assessment', text: 'The company is registered.', cites: [] }]
+    await t.make(`PUT ${path}/narrative`, { body: { paragraphs } })
+    const { proposal } = await t.make(`POST ${path}/propose-outcome`, { body: { outcome: 'INV_NO_SUSPICION' } })
+    const { token } = await w.person(t.tenant_id, ['compliance_officer'])
+    const { proposal_hash } = proposal
+    expect((await w.call(`POST ${path}/close`, { token, body: { proposal_hash } })).status).toBe(200)
+    const { manifest } = await t.make(`GET ${path}/seal`)
+    const isMarked = (rows: readonly object[]) => rows.map((row) => 'entered_by' in row).toSorted()
+    expect([isMarked(manifest.steps), isMarked(manifest.evidence)]).toEqual([
+      [false, true],
+      [false, true],
+    ])
+    const { bytes } = await w.call(`GET ${path}/pack`, { token })
+    expect((await examinePack(bytes, w.kernel.auditKeys.public_key)).faults).toEqual([])
+    const archive = await readArchive(bytes, 1_000_000)
+    for (const name of ['steps.json', 'evidence.json', 'timeline.json'])
+      expect([name, 'files' in archive && `${archive.files.get(name)}`.split(reason).length]).toEqual([name, 2])
+    const report = await w.kernel.transactions.read(fullScope(t.tenant_id, 'job:x'), (tx) =>
+      collectCase(w.kernel, tx, investigation_id),
+    )
+    const text = JSON.stringify(arrangeReport(report, createReportFormat('en-GB', 'UTC')))
+    const said = `entered by ${toName(report.names, author.entered_by)}, because: ${reason}`
+    for (const part of [
+      `Answer in place of a provider, ${said}: `,
+      `answer ${said}; `,
+      'Answer entered in place of the provider: ',
+    ])
+      expect([part, text.split(part).length]).toEqual([part, 2])
   })
 })
 

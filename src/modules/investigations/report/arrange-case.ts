@@ -3,7 +3,7 @@ import { toName } from '#kernel/auth/actor-names.ts'
 import type { ReportBlock, ReportDocument, ReportFormat, ReportSection } from '#kernel/report-template.ts'
 import { describeState, describeTest, numberEvidence } from './case-state.ts'
 import { type CollectedCase, MOST_EVENTS } from './collect-case.ts'
-import { describeEvidenceContent, EVIDENCE_HASHES } from './evidence-content.ts'
+import { describeEntered, describeEvidenceContent, EVIDENCE_HASHES } from './evidence-content.ts'
 import { writeParagraph } from './paragraph-text.ts'
 
 type Step = CollectedCase['steps'][number]
@@ -129,7 +129,7 @@ function arrangeEvidence(data: CollectedCase, format: ReportFormat): ReportSecti
         rows: data.evidence.map((item) => [
           getEvidenceName(item.evidence_id),
           `${item.title ?? 'Erased'}${item.is_test ? ' (test)' : ''}${item.detached_at === null ? '' : ` (detached: ${item.detach_reason ?? ''})`}`,
-          describeEvidenceContent(item.kind, data.contents[item.evidence_id], format),
+          describeEvidenceContent(item.kind, data.contents[item.evidence_id], { format, names: data.names }),
           [item.source, item.reference].filter((part) => part !== null).join(', ') || '–',
           format.day(item.obtained_at),
           toName(data.names, item.added_by),
@@ -158,6 +158,7 @@ function describeResult(step: Step, data: CollectedCase, format: ReportFormat): 
   const task = data.tasks.find(({ task_id }) => task_id === step.task_id)
   if (task?.result) parts.push(task.result)
   if (step.reused_from !== null) parts.push(`an earlier answer of ${format.instant(step.reused_from)}`)
+  if (step.entered) parts.push(`answer ${describeEntered(step.entered, data.names)}`)
   if (step.evidence_id !== null) parts.push(`see ${numberEvidence(data)(step.evidence_id)}`)
   if (step.cost) parts.push(`cost ${step.cost.amount} ${step.cost.currency}`)
   if (step.waiver) parts.push(`waived by ${toName(data.names, step.waiver.waived_by)}: ${step.waiver.reason}`)
@@ -251,32 +252,51 @@ const kindTexts: Readonly<Record<string, string>> = {
   step_running: 'Step begun',
   step_waiting: 'Step waits',
   step_indeterminate: 'Step with an unknown outcome',
+  answer_entered: 'Answer entered in place of the provider',
+}
+
+const taskTexts: Readonly<Record<string, string>> = {
+  open: 'Task opened again',
+  done: 'Task done',
+  cancelled: 'Task cancelled',
 }
 
 function describeEvent({ kind, data: named }: TimelineEntry, data: CollectedCase): string {
-  const { step_key, evidence_id, outcome, assignee, version, state, gathering, waiting_for, seal_no } = named as Record<
-    string,
-    string | number | undefined
-  >
+  const {
+    step_key,
+    task_id,
+    evidence_id,
+    entered_by,
+    outcome,
+    assignee,
+    version,
+    state,
+    gathering,
+    waiting_for,
+    seal_no,
+  } = named as Record<string, string | number | undefined>
+  const taskText = kind === 'task_changed' ? taskTexts[String(state)] : undefined
   const details = [
     step_key && (data.steps.find((step) => step.step_key === step_key)?.title ?? String(step_key)),
+    !step_key && task_id && data.tasks.find((task) => task.task_id === task_id)?.title,
     evidence_id && numberEvidence(data)(String(evidence_id)),
     outcome && nameCode(data, String(outcome)),
     assignee && toName(data.names, String(assignee)),
+    entered_by && toName(data.names, String(entered_by)),
     version && `version ${version}`,
-    state && toWords(String(state)),
+    taskText === undefined && state && toWords(String(state)),
     gathering && toWords(String(gathering)),
     waiting_for && `for ${toWords(String(waiting_for))}`,
     seal_no && `seal ${seal_no}`,
   ].filter(Boolean)
-  const text = kindTexts[kind] ?? toSentence(kind)
+  const text = taskText ?? kindTexts[kind] ?? toSentence(kind)
   return details.length === 0 ? text : `${text}: ${details.join(', ')}`
 }
 
-/** Other events say the same: a step that ended, or evidence that was attached. */
-const isRepeated = ({ kind, data: { step_key } }: TimelineEntry): boolean =>
+/** Other events say the same: a step that ended, or evidence that was attached. A task that is opened again is said by no other. */
+const isRepeated = ({ kind, data: { step_key, state } }: TimelineEntry): boolean =>
   ['gathering', 'step_running', 'step_waiting'].includes(kind) ||
-  (['task_added', 'task_changed'].includes(kind) && step_key !== undefined)
+  (['task_added', 'task_changed'].includes(kind) && step_key !== undefined && state !== 'open')
 
 function arrangeTimeline(data: CollectedCase, format: ReportFormat): ReportSection {
   const { timeline, names } = data

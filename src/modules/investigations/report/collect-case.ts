@@ -14,7 +14,7 @@ import { listSeals } from '../seal/queries.ts'
 import { listRequests, listTasks } from '../tasks/queries.ts'
 import { toStep, toSummary } from '../view.ts'
 import { listClosingActors, readClosings } from './case-closings.ts'
-import { readEvidenceContents } from './evidence-content.ts'
+import { listContentActors, readEvidenceContents } from './evidence-content.ts'
 import type { ReasonTitle } from './outcome-titles.ts'
 import { listReportedAlerts } from './queries.ts'
 import { describeConditions } from './step-conditions.ts'
@@ -116,7 +116,11 @@ export async function collectCase(kernel: CollectCapabilities, tx: Tx, investiga
     ...evidence.map(({ added_by }) => added_by),
     ...alerts.flatMap(({ dismissed_by, escalated_by }) => [dismissed_by, escalated_by]),
     ...timeline.map(({ recorded_by }) => recorded_by),
-    ...timeline.map(({ data }) => (typeof data['assignee'] === 'string' ? data['assignee'] : null)),
+    ...timeline.flatMap(({ data }) =>
+      [data['assignee'], data['entered_by']].map((named) => (typeof named === 'string' ? named : null)),
+    ),
+    ...steps.map(({ entered }) => entered?.entered_by ?? null),
+    ...listContentActors(Object.values(contents)),
     narrative?.written_by ?? null,
   ])
   return {

@@ -2,6 +2,7 @@
  * What each item of evidence is and says, in a line or two: what a contract admitted of an answer, what a decision came to, which file it is.
  * Content about another person than the case is left out: it is erased with that person.
  */
+import { toName } from '#kernel/auth/actor-names.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
@@ -24,6 +25,8 @@ export type EvidenceContent =
       readonly records: number
       readonly facts: readonly { readonly name: string; readonly value: string }[]
       readonly more_facts: number
+      /** A person entered it in place of the provider; absent in reports of earlier releases. */
+      readonly entered?: evidenceStore.AnswerAuthor | null
     }
   | {
       readonly kind: 'evaluation'
@@ -59,8 +62,9 @@ async function readCall(kernel: ContentKernel, tx: Tx, call_id: string, subject_
   const is_admitted = admission?.admitted === true
   const facts = known.slice(0, MOST_FACTS).map(([name, value]) => ({ name, value: toText(value) }))
   const more_facts = known.length - facts.length
-  const { result } = answer
-  return { kind: 'provider_call', result, is_admitted, records: records.length, facts, more_facts } as const
+  const { result, source, answered_by: entered_by, reason } = answer
+  const entered = source === 'person' ? { entered_by, reason } : null
+  return { kind: 'provider_call', result, is_admitted, records: records.length, facts, more_facts, entered } as const
 }
 
 async function readDecision(kernel: ContentKernel, tx: Tx, evaluation_id: string, case_subject: string) {
@@ -135,11 +139,23 @@ function describeAnswer(content: EvidenceContent & { readonly kind: 'provider_ca
   return [said.join('; ') || 'found, without fields', ...more].join('; ')
 }
 
+/** A reader must not take it for what the provider sent. */
+export const describeEntered = (
+  { entered_by, reason }: evidenceStore.AnswerAuthor,
+  names: Readonly<Record<string, string>>,
+): string => `entered by ${toName(names, entered_by)}${reason === null ? '' : `, because: ${reason}`}`
+
+/** The people whom contents name. */
+export const listContentActors = (contents: readonly (EvidenceContent | null)[]): string[] =>
+  contents.flatMap((content) =>
+    content?.kind === 'provider_call' && content.entered ? [content.entered.entered_by] : [],
+  )
+
 /** `kind` is that of the evidence, which also says what has no content to show. */
 export function describeEvidenceContent(
   kind: string,
   content: EvidenceContent | undefined,
-  format: ReportFormat,
+  { format, names }: { readonly format: ReportFormat; readonly names: Readonly<Record<string, string>> },
 ): string {
   const title = kindTitles[kind] ?? toWords(kind)
   switch (content?.kind) {
@@ -150,7 +166,9 @@ export function describeEvidenceContent(
     case 'document':
       return `${title}, ${content.media_type}, ${formatSize(content.size_bytes, format)}, ${content.state}`
     case 'provider_call':
-      return `${title}: ${describeAnswer(content, format)}`
+      return content.entered
+        ? `Answer in place of a provider, ${describeEntered(content.entered, names)}: ${describeAnswer(content, format)}`
+        : `${title}: ${describeAnswer(content, format)}`
     case 'evaluation':
       if (content.family === 'rule') return `${title}: ${content.hit ? 'hit' : 'no hit'}`
       return `${title}: rated ${content.band ?? 'nothing'}, score ${format.share(content.score_bps)}`

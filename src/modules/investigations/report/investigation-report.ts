@@ -18,7 +18,7 @@ function listVersions({ decisions }: CollectedCase): ListVersion[] {
 
 export const investigationReport = declareTemplate<{ readonly investigation_id: string }, CollectedCase>({
   key: 'investigation-pack',
-  version: 5,
+  version: 6,
   title: 'Investigation',
   description:
     'What was decided and by whom, the narrative with its evidence, what was gathered and done, and how to verify the seal. It belongs to the restriction of its investigation, so only people who may see the case see the report.',

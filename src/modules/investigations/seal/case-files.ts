@@ -99,8 +99,11 @@ export async function openCaseFiles(
   return { salt, files: Object.entries(files).map(([name, text]) => toTextFile(name, text)) }
 }
 
-/** Whether an item is restricted may change after it was sealed; the input of a step never changes, and earlier seals do not have it. */
-const incomparable: readonly string[] = ['restriction_id', 'input']
+/**
+ * Whether an item is restricted may change after it was sealed; the input of a step and who entered an answer never change, and earlier
+ * seals do not have them.
+ */
+const incomparable: readonly string[] = ['restriction_id', 'input', 'entered']
 const toComparable = (bytes: Buffer): string => {
   const value: unknown = JSON.parse(`${bytes}`, (key, member) => (incomparable.includes(key) ? undefined : member))
   return hash('sha256', canonicalJson(value), 'hex')

@@ -132,7 +132,8 @@ closing.json               who closed it with which outcome, and what they wrote
 playbook.json              the version of the playbook that was followed
 steps.json, tasks.json,
 information-requests.json,
-evidence.json              what was gathered and done; evidence names objects with the hash of their content
+evidence.json              what was gathered and done; evidence names objects with the hash of their content; "entered": a person entered the
+                           answer in place of the provider, and why
 timeline.json              who did what and when, with what they wrote, up to the seal
 documents.json             SHA-256, type and size of each file that the evidence names, while the service has it; it is not sealed
 since-seal.json            what happened afterwards; it is not sealed

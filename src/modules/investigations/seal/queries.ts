@@ -53,13 +53,19 @@ export interface SealedParts {
   readonly narrative: object | null
 }
 
+/** Named where a person entered an answer in place of the provider; absent otherwise, so that other seals stay as they are. */
+const enteredBy = (
+  call_id: string,
+): string => `coalesce((select jsonb_build_object('entered_by', a.answered_by) from app.provider_answer a
+   where a.tenant_id = $1 and a.call_id = ${call_id} and a.is_result and a.source = 'person'), '{}')`
+
 /** One statement, so that all of it is of one instant. Instants are text in UTC, as they are hashed. */
 export const readSealedParts = async (tx: Tx, investigation_id: string): Promise<SealedParts> =>
   (await tx.find<SealedParts>(
     `select
        (select coalesce(jsonb_agg(jsonb_build_object('step_key', s.step_key, 'kind', s.kind, 'state', s.state, 'attempt', s.attempt, 'call_id', s.call_id,
                  'result_kind', s.result_kind, 'result_id', s.result_id, 'evidence_id', s.evidence_id, 'waived_by', s.waived_by)
-                 || case when s.is_test then '{"is_test": true}'::jsonb else '{}' end order by s.position), '[]')
+                 || case when s.is_test then '{"is_test": true}'::jsonb else '{}' end || ${enteredBy('s.call_id')} order by s.position), '[]')
           from app.investigation_step s where s.tenant_id = $1 and s.investigation_id = $2) as steps,
        (select coalesce(jsonb_agg(jsonb_build_object('task_id', t.task_id, 'step_key', t.step_key, 'state', t.state, 'ended_by', t.ended_by,
                  'revision', t.revision) order by t.task_id), '[]')
@@ -69,7 +75,8 @@ export const readSealedParts = async (tx: Tx, investigation_id: string): Promise
           from app.investigation_request r where r.tenant_id = $1 and r.investigation_id = $2) as information_requests,
        (select coalesce(jsonb_agg(jsonb_build_object('evidence_id', e.evidence_id, 'kind', e.kind, 'object_id', e.object_id,
                  'object_version', e.object_version, 'content_hash', e.content_hash)
-                 || case when e.is_test then '{"is_test": true}'::jsonb else '{}' end order by e.evidence_id), '[]')
+                 || case when e.is_test then '{"is_test": true}'::jsonb else '{}' end
+                 || case when e.kind = 'provider_call' then ${enteredBy('e.object_id')} else '{}' end order by e.evidence_id), '[]')
           from app.evidence_item e where e.tenant_id = $1 and e.owner_kind = 'investigation' and e.owner_id = $2 and e.detached_at is null) as evidence,
        (select coalesce(jsonb_agg(jsonb_build_object('subject_id', p.subject_id, 'part', p.part) order by p.subject_id), '[]')
           from app.investigation_subject p where p.tenant_id = $1 and p.investigation_id = $2) as subjects,

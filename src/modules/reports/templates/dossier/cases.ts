@@ -8,6 +8,7 @@ import {
   describeClosing,
   describeEvidenceContent,
   listClosingActors,
+  listContentActors,
   writeParagraph,
 } from '#modules/investigations/index.ts'
 import type { CaseReportRow, DossierCaseRow } from './queries.ts'
@@ -41,6 +42,7 @@ export const listCaseActors = (cases: readonly CollectedCase[]): (string | null)
   cases.flatMap(({ proposed_by, closed_by, findings }) => [
     ...[proposed_by, closed_by, findings?.assignee ?? null, findings?.narrative?.written_by ?? null],
     ...(findings?.evidence ?? []).map(({ added_by }) => added_by),
+    ...listContentActors((findings?.evidence ?? []).map(({ content }) => content)),
     ...listClosingActors(findings?.closings ?? []),
   ])
 
@@ -185,7 +187,7 @@ const listEvidence = ({ evidence }: CaseFindings, names: Names, format: ReportFo
   rows: evidence.map((item) => [
     item.no,
     `${item.title ?? 'Erased'}${item.is_test ? ' (test)' : ''}${item.is_detached ? ' (detached)' : ''}`,
-    describeEvidenceContent(item.kind, item.content ?? undefined, format),
+    describeEvidenceContent(item.kind, item.content ?? undefined, { format, names }),
     [item.source ?? toWords(item.kind), item.reference].filter((part) => part !== null).join(', '),
     format.day(item.obtained_at),
     toName(names, item.added_by),
