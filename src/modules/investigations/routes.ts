@@ -9,7 +9,7 @@ import { createImposedRestriction } from '#modules/restrictions/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
 import { workClocks } from '#modules/work/index.ts'
 import { openNotes } from './case-notes.ts'
-import { assertCase, readContent } from './lifecycle/case-content.ts'
+import { assertCase, assertOpen, readContent } from './lifecycle/case-content.ts'
 import { getMainAction, listNextActions } from './lifecycle/guards.ts'
 import { listOutcomes } from './lifecycle/outcomes.ts'
 import { toWorkItem } from './model.ts'
@@ -123,6 +123,7 @@ export const investigationRoutes = [
       'role_required',
       'person_required',
       'concurrency_limited',
+      'transition_not_allowed',
     ],
   }).handle(async ({ tx, body, kernel, actor, audit }) => {
     const { subject_id, playbook_key, priority = 'medium', alert_ids = [], is_restricted = false } = body
@@ -150,9 +151,10 @@ export const investigationRoutes = [
       origin_reference: null,
       ...(restriction && { restriction }),
     })
-    for (const alert_id of alert_ids) await insertCaseAlert(tx, opened.investigation_id, alert_id)
     const { investigation_id, joined, job_id } = opened
     const stored = assertFound(await findInvestigation(tx, investigation_id))
+    if (alert_ids.length > 0) assertOpen(stored)
+    for (const alert_id of alert_ids) await insertCaseAlert(tx, investigation_id, alert_id)
     const { reference } = stored
     audit.belongsTo({ restriction_id: opened.restriction_id, is_in_force: is_restricted })
     audit.recordDiff(null, { investigation_id, playbook_key, playbook_version: playbook.version, joined, priority })

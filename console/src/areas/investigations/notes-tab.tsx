@@ -11,7 +11,7 @@ import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
-import { hasEnded, type Investigation, touched } from './investigation-queries.ts'
+import { type Investigation, isOpen, touched } from './investigation-queries.ts'
 
 type Note = Schemas['InvestigationNote']
 
@@ -29,7 +29,13 @@ export function NotesTab({ investigation }: { readonly investigation: Investigat
   const notes = list.data?.pages.flatMap(({ items }) => items)
   return (
     <Stack gap="sm" id="notes" tabIndex={-1}>
-      {!hasEnded(investigation) && may('createInvestigationNote') && <NoteForm investigation_id={investigation_id} />}
+      {isOpen(investigation) && may('createInvestigationNote') && <NoteForm investigation_id={investigation_id} />}
+      {investigation.state === 'proposed' && (
+        <Text size="xs" c="dimmed">
+          No notes are added while an outcome is proposed. Write what is to be said about it when you close or return
+          it.
+        </Text>
+      )}
       {notes === undefined && <ListSkeleton />}
       {notes?.length === 0 && (
         <EmptyState

@@ -147,7 +147,7 @@ function TaskItem({ task, investigation, canWork }: TaskItemProps) {
       <ProblemNote problem={change.problem} />
       {canWork && state === 'open' && !isMine && (
         <Text size="xs" c="dimmed">
-          Only somebody with the role {toWords(role ?? '')} can end it.
+          Only somebody with the role {toWords(role ?? '')} can work on it.
         </Text>
       )}
       {isEditable && (

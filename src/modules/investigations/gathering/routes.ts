@@ -6,7 +6,7 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { JobView } from '#kernel/job/schema.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import type { Route } from '#kernel/route.ts'
-import { assertCase } from '../lifecycle/case-content.ts'
+import { assertCase, assertOpen } from '../lifecycle/case-content.ts'
 import { findInvestigation } from '../queries.ts'
 import { InvestigationParams, Step } from '../schema.ts'
 import { toStepView } from '../view.ts'
@@ -31,7 +31,7 @@ const startProblems = [
 async function lockOpenCase(tx: Tx, audit: Pick<AuditNotes, 'belongsTo'>, investigation_id: string) {
   await lockSteps(tx, investigation_id)
   const row = assertCase(await findInvestigation(tx, investigation_id), audit)
-  if (row.state !== 'open') fail('transition_not_allowed', `The investigation is ${row.state}.`)
+  assertOpen(row)
   return row
 }
 

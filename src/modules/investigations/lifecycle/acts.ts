@@ -11,7 +11,7 @@ import { caseWorkers, toWorkItem, type WaitingReason } from '../model.ts'
 import { startClocks } from '../opening/open-investigation.ts'
 import { type InvestigationRow, insertEvent } from '../queries.ts'
 import { hashManifest, readProposalContent, sealCase } from '../seal/manifest.ts'
-import { readContent } from './case-content.ts'
+import { assertOpen, readContent } from './case-content.ts'
 import { type Action, type Caller, type Guard, listGuards } from './guards.ts'
 import { listGivenUp, listOutcomeGuards, loadPinned } from './outcomes.ts'
 import { type CaseChange, updateCase } from './queries.ts'
@@ -73,7 +73,7 @@ async function change(
 
 export const update: Act<{ title?: string; priority?: Priority } & Noted> = async (context, row, input) => {
   const { title = row.title, priority = row.priority, note } = input
-  if (row.state !== 'open') fail('transition_not_allowed', `The investigation is ${row.state}.`)
+  assertOpen(row)
   if (title === row.title && priority === row.priority) return
   const { investigation_id, playbook_key } = row
   if (priority !== row.priority)
@@ -90,6 +90,9 @@ export const assign: Act<{ user_id: string } & Noted> = async (context, row, { u
   const { investigation_id, restriction_id } = row
   if (row.state !== 'open' && row.state !== 'proposed')
     fail('transition_not_allowed', `The investigation is ${row.state}.`)
+  // A note of its own is part of what is sealed.
+  if (note && row.state === 'proposed')
+    fail('transition_not_allowed', 'An outcome is proposed; assign it without a note, or return it first.')
   const item = { ...toWorkItem(investigation_id), restriction_id }
   await workItems.assertAssignable(tx, user_id, restriction_id, caseWorkers)
   await workItems.assignWork(tx, item, user_id)

@@ -2,10 +2,11 @@
 import type { AuditNotes } from '#kernel/audit/record.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertFound } from '#kernel/problem.ts'
+import { assertFound, fail } from '#kernel/problem.ts'
 import { listApplying } from '../gathering/left-out-steps.ts'
 import { listNarrativeGuards } from '../narrative/narrative.ts'
 import { type CaseCounts, countCase, type InvestigationRow, listSteps } from '../queries.ts'
+import { isProposalStale } from '../seal/manifest.ts'
 import { findHiddenContent } from '../seal/queries.ts'
 import { listTasks } from '../tasks/queries.ts'
 import type { CaseContent } from './guards.ts'
@@ -15,6 +16,12 @@ export function assertCase(row: InvestigationRow | undefined, audit: Pick<AuditN
   const investigation = assertFound(row)
   audit.belongsTo(investigation)
   return investigation
+}
+
+/** While an outcome is proposed, nothing is added to what it rests on: whoever closes has seen all of it. */
+export function assertOpen({ state }: Pick<InvestigationRow, 'state'>): void {
+  if (state === 'proposed') fail('transition_not_allowed', 'An outcome is proposed; return it first.')
+  if (state !== 'open') fail('transition_not_allowed', `The investigation is ${state}.`)
 }
 
 /** `verified`: the objects of cited evidence are compared with their hashes, which may read many bytes. */
@@ -37,7 +44,8 @@ export async function readContent(
   const isOpen = row.state === 'open' || row.state === 'proposed'
   const narrative = isOpen ? await listNarrativeGuards(kernel, tx, row, depth === 'verified') : []
   const is_hidden = row.state === 'proposed' && (await findHiddenContent(tx, investigation_id))
+  const is_stale = await isProposalStale(tx, row)
   const applying = isOpen ? (await listApplying(kernel, tx, row, steps)).map(({ step_key }) => step_key) : []
   const { information_requests_open: requests_open } = counts
-  return { content: { steps, applying, tasks, narrative, is_hidden, requests_open }, counts }
+  return { content: { steps, applying, tasks, narrative, is_hidden, is_stale, requests_open }, counts }
 }

@@ -40,6 +40,8 @@ export interface CaseContent {
   readonly narrative: readonly Guard[]
   /** Of a proposed case: part of what the seal covers, evidence or a linked alert, is not available to the caller. */
   readonly is_hidden: boolean
+  /** Of a proposed case: what the proposal rests on has changed since. */
+  readonly is_stale: boolean
   /** Requests for information that are open. */
   readonly requests_open: number
 }
@@ -81,7 +83,15 @@ export function listGuards(
       pointer: '#/evidence',
       detail: 'Part of what the proposal rests on is not available to you.',
     })
-  if (action === 'merge') found.push(...listRunningGuards(investigation, content))
+  if (action === 'close' && content.is_stale) found.push(staleGuard)
+  if (action === 'merge')
+    found.push(
+      ...listRunningGuards(investigation, content),
+      ...listRequestGuards(
+        content,
+        'It stays with this investigation: ask again in the other one if it is still needed.',
+      ),
+    )
   if (action === 'wait' && investigation.waiting_for !== null)
     found.push({ code: 'waiting', pointer: '#/waiting_for', detail: 'The investigation is waiting already.' })
   if (action === 'resume' && investigation.waiting_for === null)
@@ -152,6 +162,23 @@ function listRunningGuards(
   return found
 }
 
+const staleGuard: Guard = {
+  code: 'proposal_stale',
+  pointer: '#/proposal/proposal_hash',
+  detail: 'The investigation has changed since the outcome was proposed. Return it so that it can be proposed again.',
+}
+
+const listRequestGuards = ({ requests_open }: Pick<CaseContent, 'requests_open'>, more = ''): Guard[] =>
+  requests_open === 0
+    ? []
+    : [
+        {
+          code: 'information_open',
+          pointer: '#/information_requests',
+          detail: `A request for information is open; fulfil or withdraw it. ${more}`.trim(),
+        },
+      ]
+
 function listProposalGuards(
   { gathering, waiting_for }: InvestigationRow,
   { steps, tasks, narrative, requests_open }: CaseContent,
@@ -170,13 +197,7 @@ function listProposalGuards(
   for (const { task_id, is_required, state, step_key, title } of tasks)
     if (is_required && state !== 'done' && !(step_key !== null && given.has(step_key)))
       found.push({ code: 'task_open', pointer: `#/tasks/${task_id}`, detail: `The required task "${title}" is open.` })
-  if (requests_open > 0)
-    found.push({
-      code: 'information_open',
-      pointer: '#/information_requests',
-      detail: 'A request for information is open; fulfil or withdraw it.',
-    })
-  return [...found, ...narrative]
+  return [...found, ...listRequestGuards({ requests_open }), ...narrative]
 }
 
 export interface NextAction {

@@ -55,6 +55,8 @@ async function perform<Input>(input: ActInput, act: Act<Input>, given: Input) {
   await act({ kernel, tx, caller: actor, request_id: input.request.id }, before, given)
   const after = assertFound(await findInvestigation(tx, before.investigation_id))
   audit.recordDiff(toRecorded(before), toRecorded(after))
+  // The other case may be restricted later; the case itself names it to those who see both.
+  if (after.merged_into !== null) audit.recordText('merged_into', after.merged_into)
   return toSummary(after)
 }
 
@@ -72,7 +74,6 @@ const toRecorded = (row: InvestigationRow) => ({
   outcome: row.outcome,
   closed_by: row.closed_by,
   seal_no: row.seal_no,
-  merged_into: row.merged_into,
 })
 
 /** What the declarations of all acts have in common. */

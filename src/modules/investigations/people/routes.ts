@@ -4,7 +4,7 @@ import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
 import { findSubject } from '#modules/subjects/index.ts'
 import { addNote, openNotes } from '../case-notes.ts'
-import { assertCase } from '../lifecycle/case-content.ts'
+import { assertCase, assertOpen } from '../lifecycle/case-content.ts'
 import { assertLinkable } from '../opening/linked-alerts.ts'
 import { addSubject } from '../opening/queries.ts'
 import { findInvestigation, insertCaseAlert, listCaseSubjects } from '../queries.ts'
@@ -55,8 +55,9 @@ export const peopleRoutes = [
     reply: [201, CaseSubject],
     problems: ['not_found', 'conflict', 'duplicate', 'transition_not_allowed', 'erased'],
   }).handle(async ({ tx, params, body, audit }) => {
-    const { investigation_id, state } = assertCase(await findInvestigation(tx, params.investigation_id), audit)
-    if (state !== 'open') fail('transition_not_allowed', `The investigation is ${state}.`)
+    const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
+    assertOpen(row)
+    const { investigation_id } = row
     const { subject_id } = assertReferenced(await findSubject(tx, body.subject_id), 'subject with this id')
     await addSubject(tx, investigation_id, subject_id, body.part)
     audit.recordDiff(null, { subject_id, part: body.part })
@@ -98,7 +99,8 @@ export const peopleRoutes = [
       description: 'Writes a note about an open case in the name of the caller. It is never changed or removed.',
       effect: 'work',
     },
-    description: 'It is never changed. Read by analyst, compliance_officer and auditor.',
+    description:
+      'It is never changed. None is written while an outcome is proposed: what is to be said about it is the note of close or return. Read by analyst, compliance_officer and auditor.',
     roles: workers,
     tx: 'write',
     uses: ['encryption'],
@@ -108,8 +110,12 @@ export const peopleRoutes = [
     problems: ['not_found', 'erased', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, kernel, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
-    if (row.state !== 'open' && row.state !== 'proposed')
-      fail('transition_not_allowed', `The investigation is ${row.state}.`)
+    if (row.state === 'proposed')
+      fail(
+        'transition_not_allowed',
+        'An outcome is proposed; return it first. What is to be said about it is written with close or return.',
+      )
+    assertOpen(row)
     const note_id = await addNote(kernel, tx, row, { text: body.text })
     const { created_at, created_by } = assertFound(await findNoteTime(tx, note_id))
     audit.recordHashes(null, { note_id, text: body.text })
@@ -119,7 +125,8 @@ export const peopleRoutes = [
   tenantRoute('POST /investigations/:investigation_id/alerts', {
     id: 'linkInvestigationAlerts',
     summary: 'Link alerts to an investigation',
-    description: 'An alert whose restriction is in force is escalated instead: its case has the same restriction.',
+    description:
+      'Not while an outcome is proposed; an alert that is escalated then joins all the same, and the outcome has to be proposed again. An alert whose restriction is in force is escalated instead: its case has the same restriction.',
     roles: workers,
     tx: 'write',
     params: InvestigationParams,
@@ -127,11 +134,9 @@ export const peopleRoutes = [
     reply: [200, AlertLinks],
     problems: ['not_found', 'conflict', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, audit }) => {
-    const { investigation_id, restriction_id, state } = assertCase(
-      await findInvestigation(tx, params.investigation_id),
-      audit,
-    )
-    if (state !== 'open' && state !== 'proposed') fail('transition_not_allowed', `The investigation is ${state}.`)
+    const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
+    assertOpen(row)
+    const { investigation_id, restriction_id } = row
     await assertLinkable(tx, body.alert_ids, restriction_id)
     const linked: string[] = []
     for (const alert_id of body.alert_ids)

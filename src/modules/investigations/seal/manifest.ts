@@ -39,6 +39,13 @@ export async function readProposalContent(
   }
 }
 
+/** Whether a proposed case is another one than the proposal rests on. */
+export async function isProposalStale(tx: Tx, row: InvestigationRow): Promise<boolean> {
+  const { state, proposed_outcome: outcome, proposed_without: without, proposal_hash } = row
+  if (state !== 'proposed' || outcome === null) return false
+  return hashManifest(await readProposalContent(tx, row, { outcome, without })) !== proposal_hash
+}
+
 interface Closing {
   readonly content: object
   readonly closed_by: string

@@ -1,4 +1,6 @@
 /** Tasks of an investigation, and what others are asked for. */
+import type { AuditNotes } from '#kernel/audit/record.ts'
+import { canonicalJson } from '#kernel/canonical-json.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { assertRevision } from '#kernel/revision.ts'
@@ -7,9 +9,9 @@ import { evidenceStore } from '#modules/documents/index.ts'
 import { workItems } from '#modules/work/index.ts'
 import { lockStep } from '../gathering/queries.ts'
 import { continueGathering } from '../gathering/start-gathering.ts'
-import { assertCase } from '../lifecycle/case-content.ts'
+import { assertCase, assertOpen } from '../lifecycle/case-content.ts'
 import { caseWorkers, INVESTIGATION } from '../model.ts'
-import { findInvestigation, type InvestigationRow } from '../queries.ts'
+import { findInvestigation } from '../queries.ts'
 import { InvestigationParams } from '../schema.ts'
 import {
   insertRequest,
@@ -45,8 +47,17 @@ const toTask = ({ investigation_id: _, ...task }: TaskRow) => task
 const toRequest = ({ investigation_id: _, ...request }: RequestRow) => request
 const toRecordedTask = ({ state, assignee, due_at, is_required }: TaskRow) => ({ state, assignee, due_at, is_required })
 
-function assertOpen({ state }: InvestigationRow): void {
-  if (state !== 'open') fail('transition_not_allowed', `The investigation is ${state}.`)
+/** What was found is personal data: the event has hashes of it. */
+function recordFindings(audit: Pick<AuditNotes, 'recordText'>, before: TaskRow, after: TaskRow): void {
+  if (after.result !== before.result) {
+    audit.recordText('result_before', before.result ?? '')
+    audit.recordText('result', after.result ?? '')
+  }
+  const [old, now] = [canonicalJson(before.checklist), canonicalJson(after.checklist)]
+  if (now !== old) {
+    audit.recordText('checklist_before', old)
+    audit.recordText('checklist', now)
+  }
 }
 
 export const taskRoutes = [
@@ -103,12 +114,13 @@ export const taskRoutes = [
     const task = assertFound(await lockTask(tx, investigation_id, params.task_id))
     assertRevision(task.revision, input)
     const { state = task.state, due_at = task.due_at, result = task.result } = body
-    if (task.role !== null && state !== task.state && !actor.roles.includes(task.role))
-      fail('role_required', `This task is for ${task.role}.`)
+    if (task.role !== null && !actor.roles.includes(task.role)) fail('role_required', `This task is for ${task.role}.`)
     if (task.state === 'cancelled' || (state === 'cancelled' && task.state === 'done'))
       fail('transition_not_allowed', `The task is ${task.state}.`)
     if (state === 'cancelled' && task.is_required) fail('transition_not_allowed', 'A required task is not cancelled.')
     const checklist = applyChecklist(task, body.checklist)
+    if (task.state === 'done' && state === 'done' && !isSameFinding(task, { result, checklist }))
+      fail('transition_not_allowed', 'The task is done: open it again first.')
     if (state === 'done' && checklist.some(({ is_done }) => !is_done))
       fail('transition_not_allowed', 'An item of the checklist is open.')
     if (body.assignee)
@@ -131,6 +143,7 @@ export const taskRoutes = [
       await continueGathering(kernel, tx, row)
     }
     audit.recordDiff(toRecordedTask(task), toRecordedTask(after))
+    recordFindings(audit, task, after)
     return toTask(after)
   }),
 
@@ -155,11 +168,12 @@ export const taskRoutes = [
     params: InvestigationParams,
     body: NewInformationRequest,
     reply: [201, InformationRequest],
-    problems: ['not_found', 'transition_not_allowed'],
+    problems: ['not_found', 'conflict', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
     assertOpen(row)
     const { addressee, question, due_at = null } = body
+    if (due_at !== null && Date.parse(due_at) <= Date.now()) fail('conflict', 'The due date is in the past.')
     const { investigation_id } = row
     const made = { request_id: uuidv7(), investigation_id, addressee, question, due_at }
     const request = assertFound(await insertRequest(tx, made))
@@ -224,6 +238,9 @@ export const taskRoutes = [
     return { request_id: request.request_id, state, evidence_id, ended_at: after.ended_at as string }
   }),
 ]
+
+const isSameFinding = (task: TaskRow, { result, checklist }: Pick<TaskRow, 'result' | 'checklist'>): boolean =>
+  task.result === result && canonicalJson(task.checklist) === canonicalJson(checklist)
 
 function applyChecklist(task: TaskRow, given: readonly boolean[] | undefined) {
   if (given === undefined) return task.checklist
