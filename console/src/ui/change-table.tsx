@@ -1,7 +1,7 @@
 /** Changed fields before and after, marked by words and style as well as colour. */
 
-import { formatPercent } from './decision/definition-model.ts'
 import { EntryValue, getPartTitles } from './entry-value.tsx'
+import { formatUnit, formatValueInPoints } from './points.ts'
 import { findField, getFieldTitle, type TypeText } from './type-texts.ts'
 import { diffLists, diffTexts, type FieldChange, type ItemChange } from './value-diff.ts'
 
@@ -42,15 +42,12 @@ export function ChangeTable({ type, changes, label, sides = ['Before', 'After'] 
 }
 
 function Unit({ of }: { readonly of: string | undefined }) {
-  return of === undefined || of === BASIS_POINTS ? null : <span className="quiet"> in {of}</span>
+  return of === undefined ? null : <span className="quiet"> in {formatUnit(of)}</span>
 }
 
 type SideName = 'before' | 'after'
 const missingTexts = { before: 'removed', after: 'added' } as const
 const sideWords = { before: 'was', after: 'becomes' } as const
-
-/** Basis points are shown as percent, as everywhere else. */
-const BASIS_POINTS = 'basis points'
 
 function Side({
   type,
@@ -78,9 +75,7 @@ function Side({
   return (
     <td className={side}>
       <span className="side-word">{sideWords[side]}</span>
-      {typeof value === 'number' && findField(type, change.pointer)?.unit === BASIS_POINTS ? (
-        formatPercent(value)
-      ) : (
+      {formatValueInPoints(value, findField(type, change.pointer)?.unit) ?? (
         <SideText change={change} side={side} titleFor={getPartTitles(type, change.pointer)} />
       )}
     </td>

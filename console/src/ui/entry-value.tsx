@@ -1,6 +1,7 @@
 /** Values of an entry as readable text: words, lists and groups of fields. */
 import './registry.css'
 import { toSentence } from './format.ts'
+import { formatUnit, formatValueInPoints } from './points.ts'
 import type { Entry } from './registry-queries.ts'
 import { findField, formatEntryValue, getFieldTitle, listFilledMembers, type TypeText } from './type-texts.ts'
 
@@ -90,8 +91,10 @@ export function EntryFacts({ type, entry, without = [] }: EntryFactsProps) {
           <div key={name}>
             <dt>{getFieldTitle(type, pointer)}</dt>
             <dd>
-              <EntryValue value={entry[name]} titleFor={getPartTitles(type, pointer)} />{' '}
-              {unit && <span className="quiet">{unit}</span>}
+              {formatValueInPoints(entry[name], unit) ?? (
+                <EntryValue value={entry[name]} titleFor={getPartTitles(type, pointer)} />
+              )}{' '}
+              {unit && <span className="quiet">{formatUnit(unit)}</span>}
             </dd>
           </div>
         )

@@ -35,7 +35,7 @@ describe('guided start', () => {
     await page.getByText('Erika Beispiel is rated low').waitFor()
     await expectDone(page, 3)
 
-    expect(await page.getByLabel('Medium risk from a score of').inputValue()).toBe('20 %')
+    expect(await page.getByLabel('Medium risk from a score of').inputValue()).toBe('2,000')
     await page.getByRole('button', { name: 'Save as a new version and analyse the impact' }).click()
     await step(page, 4).getByRole('table', { name: 'Migration of results' }).waitFor()
     await step(page, 4).getByText('100.0 %').waitFor()

@@ -65,7 +65,7 @@ describe('an own matrix under a shared key', () => {
     const { page, seen, close } = await at(anton, `/evaluations/${earlier}?tab=what-if`)
     await page
       .getByRole('region', { name: 'Outcome' })
-      .getByRole('img', { name: /Bands in basis points/ })
+      .getByRole('img', { name: /Bands in points/ })
       .waitFor()
     await page.getByRole('button', { name: 'Run what-if' }).click()
     await page.getByRole('region', { name: 'Result with these inputs' }).waitFor()

@@ -1,4 +1,5 @@
 /** The entries of one version, searchable by key and text. */
+
 import { Anchor, Button, Group, Modal, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
@@ -9,6 +10,7 @@ import { EmptyState } from '#console/ui/empty-state.tsx'
 import { EntryFacts } from '#console/ui/entry-value.tsx'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
+import { formatUnit, formatValueInPoints } from '#console/ui/points.ts'
 import { type Dataset, type DatasetType, type Entry, typeQuery } from '#console/ui/registry-queries.ts'
 import { findField, formatEntryValue, getFieldTitle, listMembers, parsePointer } from '#console/ui/type-texts.ts'
 import { useChosenVersion, VersionSelect } from './chosen-version.tsx'
@@ -49,7 +51,9 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
   )
   const heading = (name: string) => {
     const unit = findField(type, `/${name}`)?.unit
-    return unit === undefined ? getFieldTitle(type, `/${name}`) : `${getFieldTitle(type, `/${name}`)} (${unit})`
+    return unit === undefined
+      ? getFieldTitle(type, `/${name}`)
+      : `${getFieldTitle(type, `/${name}`)} (${formatUnit(unit)})`
   }
   return (
     <Stack gap="sm">
@@ -83,7 +87,10 @@ function Entries({ dataset, version }: { readonly dataset: Dataset; readonly ver
             </Table.Td>
             {columns.map((name, place) => (
               <Table.Td key={name} {...(place > 0 && { visibleFrom: place > 2 ? 'lg' : 'sm' })}>
-                <span className="cell-text">{formatEntryValue(row.entry[name])}</span>
+                <span className="cell-text">
+                  {formatValueInPoints(row.entry[name], findField(type, `/${name}`)?.unit) ??
+                    formatEntryValue(row.entry[name])}
+                </span>
               </Table.Td>
             ))}
           </Table.Tr>

@@ -1,12 +1,13 @@
 /** The plugins that scored factors of a decision: version, hashes and what each said. */
+
 import { Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { CopyValue } from '#console/ui/copy-value.tsx'
-import { formatPercent } from '#console/ui/decision/definition-model.ts'
 import { toSentence } from '#console/ui/format.ts'
 import { getOrigin } from '#console/ui/origin.ts'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { formatPluginValue } from '#console/ui/plugin/plugin-texts.ts'
+import { formatPoints } from '#console/ui/points.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
 
@@ -84,7 +85,7 @@ function PluginRow({ of }: { readonly of: UsedPlugin }) {
       </Table.Td>
       <Table.Td>{toSentence(of.factor)}</Table.Td>
       <Table.Td>
-        {formatPercent(of.result.score_bps)}
+        {formatPoints(of.result.score_bps)}
         {of.result.reason_code !== null && (
           <Text size="xs" c="dimmed" className="mono">
             {of.result.reason_code}

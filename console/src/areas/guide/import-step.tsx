@@ -1,13 +1,15 @@
 /** Step 1: creates a list of the tenant and imports the sample file into it. */
+
 import { Button, Group, Stack, Table, Text } from '@mantine/core'
 import { isChangeRequest } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
-import { formatPercent } from '#console/ui/decision/definition-model.ts'
+import { formatCount } from '#console/ui/format.ts'
 import { ButtonLink } from '#console/ui/link.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
+import { formatPoints } from '#console/ui/points.ts'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { datasetsQuery } from '#console/ui/registry-queries.ts'
 import { saveFile } from '#console/ui/save-file.ts'
@@ -45,15 +47,20 @@ export function ImportStep() {
       <PlainTable
         label="Sample file"
         empty={null}
-        head={[{ name: 'Band' }, { name: 'Score' }, { name: 'Review every', from: 'sm' }, { name: 'Due diligence' }]}
+        head={[
+          { name: 'Band' },
+          { name: 'Score (of 10,000 points)' },
+          { name: 'Review every', from: 'sm' },
+          { name: 'Due diligence' },
+        ]}
       >
         {sampleBands.map((band) => (
           <Table.Tr key={band.band}>
             <Table.Td>{band.title}</Table.Td>
             <Table.Td>
-              {formatPercent(band.from_bps)} to {formatPercent(band.to_bps)}
+              {formatPoints(band.from_bps)} to {formatPoints(band.to_bps)}
             </Table.Td>
-            <Table.Td visibleFrom="sm">{band.review_every_months} months</Table.Td>
+            <Table.Td visibleFrom="sm">{formatCount(band.review_every_months, 'month')}</Table.Td>
             <Table.Td>{band.due_diligence}</Table.Td>
           </Table.Tr>
         ))}

@@ -1,4 +1,5 @@
 /** Step 4: stores the risk bands with another threshold as a new version, and measures its impact on past decisions. */
+
 import { Button, Group, NumberInput, Stack, Text } from '@mantine/core'
 import { isChangeRequest } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -9,6 +10,7 @@ import { ApprovalNote } from '#console/ui/approval-note.tsx'
 import { ImpactView } from '#console/ui/decision/impact-view.tsx'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 import { ListSkeleton } from '#console/ui/list.tsx'
+import { formatPoints } from '#console/ui/points.ts'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { datasetQuery, datasetsQuery } from '#console/ui/registry-queries.ts'
 import { PutNewestInForce } from './activate-step.tsx'
@@ -68,8 +70,7 @@ interface ThresholdFormProps extends ThresholdStepProps {
 function ThresholdForm({ bands, range, now_bps, onMeasured }: ThresholdFormProps) {
   const { data: lists = [] } = useQuery({ ...datasetsQuery, throwOnError: false })
   const isRegistered = lists.some((list) => list.list_key === list_key && list.origin === 'own')
-  const [percent, setPercent] = useState(Math.max(range.min, now_bps - SUGGESTED_STEP_BPS) / 100)
-  const from_bps = Math.round(percent * 100)
+  const [from_bps, setFrom] = useState(Math.max(range.min, now_bps - SUGGESTED_STEP_BPS))
   const isChanged = from_bps !== now_bps && from_bps >= range.min && from_bps <= range.max
   const measure = useApiMutation(() => measureBands(moveThreshold(bands, BAND, from_bps), isRegistered), {
     invalidates: ['datasets', 'impact-runs', 'jobs'],
@@ -85,15 +86,15 @@ function ThresholdForm({ bands, range, now_bps, onMeasured }: ThresholdFormProps
       <Stack gap="sm">
         <NumberInput
           label="Medium risk from a score of"
-          description={`Now ${now_bps / 100} %. A lower threshold rates more customers as medium risk.`}
-          suffix=" %"
+          description={`Now ${formatPoints(now_bps)} of 10,000 points. A lower threshold rates more customers as medium risk.`}
           maw={320}
-          min={range.min / 100}
-          max={range.max / 100}
-          decimalScale={2}
-          step={1}
-          value={percent}
-          onChange={(typed) => typeof typed === 'number' && setPercent(typed)}
+          min={range.min}
+          max={range.max}
+          allowDecimal={false}
+          thousandSeparator=","
+          step={100}
+          value={from_bps}
+          onChange={(typed) => typeof typed === 'number' && setFrom(typed)}
         />
         <ProblemNote problem={measure.problem} />
         <ApprovalNote request={measure.waiting} />

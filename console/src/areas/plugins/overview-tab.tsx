@@ -1,8 +1,8 @@
 /** One version of a plugin for reading: what it does, needs and declares, and its manifest with located faults. */
+
 import { Stack, Text } from '@mantine/core'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
-import { formatPercent } from '#console/ui/decision/definition-model.ts'
 import { formatSize } from '#console/ui/file-drop.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
@@ -11,6 +11,7 @@ import { RunsBadge } from '#console/ui/plugin/plugin-badges.tsx'
 import { readManifest, sortManifest } from '#console/ui/plugin/plugin-manifest.ts'
 import { describeReason, formatKind, type Plugin, type PluginVersion } from '#console/ui/plugin/plugin-texts.ts'
 import { ReasonList } from '#console/ui/plugin/reason-list.tsx'
+import { formatPoints } from '#console/ui/points.ts'
 import { Principal } from '#console/ui/principal.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { useShowReason } from './plugin-state.tsx'
@@ -50,7 +51,7 @@ function About({ version }: { readonly version: PluginVersion }) {
             'Inputs',
             inputs.map(({ name, type, isRequired }) => `${name} (${type}${isRequired ? '' : ', optional'})`).join(', '),
           ],
-          score && ['Score', `${formatPercent(score.min)} to ${formatPercent(score.max)}`],
+          score && ['Score', `${formatPoints(score.min)} to ${formatPoints(score.max)} points`],
           ['File format', manifest.format],
           ['Source contract', manifest.contract_key && <ContractLink key="contract" of={manifest.contract_key} />],
           lists.length > 0 && [

@@ -100,7 +100,7 @@ export const template: Pick<PackageDraft, 'manifest' | 'source'> = {
     null,
     2,
   ),
-  source: `/** A company with one director or none scores 60 %. */
+  source: `/** A company with one director or none scores 6,000 of 10,000 points. */
 export function factor(inputs) {
   const isFew = inputs.directors <= 1
   return { score_bps: isFew ? 6000 : 0, reason_code: isFew ? 'FEW_DIRECTORS' : 'HAS_BOARD' }

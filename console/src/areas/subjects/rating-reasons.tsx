@@ -1,4 +1,5 @@
 /** Why a subject has its rating: the reasons of the decision, and the factors that contributed most. */
+
 import { Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
@@ -6,6 +7,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { formatCount } from '#console/ui/format.ts'
+import { formatPoints } from '#console/ui/points.ts'
 
 type Rating = Schemas['Rating']
 type Decision = Pick<Schemas['ExplanationOfEvaluation'], 'outcome' | 'explanation'>
@@ -68,7 +70,7 @@ export function RatingReasons({ rating }: { readonly rating: Rating }) {
       ))}
       {factors.map(({ key, title, contribution_bps }) => (
         <Text key={key} size="sm">
-          {title} <span className="number quiet">+{formatPoints(contribution_bps)}</span>
+          {title} <span className="number quiet">+{formatPoints(Number(contribution_bps))}</span>
         </Text>
       ))}
       {others.length > 0 && (
@@ -82,6 +84,3 @@ export function RatingReasons({ rating }: { readonly rating: Rating }) {
     </Stack>
   )
 }
-
-const formatPoints = (exact: string | number): string =>
-  Number(exact).toLocaleString('en', { maximumFractionDigits: 1 })

@@ -2,6 +2,7 @@
  * The rating history as a chart: the score as a line over the bands of the matrix, overrides as dashed lines. The table below holds
  * the same numbers.
  */
+import { formatPoints } from '#console/ui/points.ts'
 import '../../ui/decision/decision.css'
 import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
@@ -39,7 +40,7 @@ export function RiskChart({ ratings }: { readonly ratings: readonly Rating[] }) 
     return place === 0 ? `M${atX(rating)} ${y}` : `H${atX(rating)} V${y}`
   })
   const [from, to] = [scored[0]?.score_bps ?? 0, scored.at(-1)?.score_bps ?? 0]
-  const title = `Score over time: ${formatCount(scored.length, 'rating')}, from ${from} to ${to} of 10,000.`
+  const title = `Score over time: ${formatCount(scored.length, 'rating')}, from ${formatPoints(from)} to ${formatPoints(to)} of 10,000.`
   return (
     <figure className="band-chart">
       <ChartFrame

@@ -1,6 +1,8 @@
 /** The schema of an entry as a table of fields. */
+
 import { Badge, Group, Table, Text } from '@mantine/core'
 import { PlainTable } from '#console/ui/plain-table.tsx'
+import { formatUnit } from '#console/ui/points.ts'
 import type { DatasetType } from '#console/ui/registry-queries.ts'
 import { findField, getFieldTitle } from '#console/ui/type-texts.ts'
 import { describeKind, describeLimits, listFields } from './schema-texts.ts'
@@ -49,7 +51,7 @@ export function FieldTable({ type }: { readonly type: DatasetType }) {
             </Table.Td>
             <Table.Td>
               {describeKind(schema)}
-              {field?.unit && `, ${field.unit}`}
+              {field?.unit && `, ${formatUnit(field.unit)}`}
               <Text size="xs" c="dimmed">
                 {isRequired ? 'required' : 'optional'}
               </Text>

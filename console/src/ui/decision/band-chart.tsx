@@ -1,7 +1,7 @@
 /** The scale from 0 to 10,000 with its bands and the position of a score, with a text alternative. */
 import './decision.css'
 import { useId } from 'react'
-import { formatPercent } from './definition-model.ts'
+import { formatPoints } from '../points.ts'
 import type { Band } from './list-entries.ts'
 
 const WIDTH = 1000
@@ -22,8 +22,10 @@ export const getSeverity = (place: number, count: number): number =>
 export function BandChart({ bands, score_bps, other }: BandChartProps) {
   const id = useId()
   const x = (bps: number) => (bps / MAX_BPS) * WIDTH
-  const words = bands.map(({ band, from_bps, to_bps }) => `${band} from ${from_bps} to ${to_bps}`).join(', ')
-  const scoreText = score_bps === undefined || score_bps === null ? '' : ` The score is ${score_bps}.`
+  const words = bands
+    .map(({ band, from_bps, to_bps }) => `${band} from ${formatPoints(from_bps)} to ${formatPoints(to_bps)}`)
+    .join(', ')
+  const scoreText = score_bps === undefined || score_bps === null ? '' : ` The score is ${formatPoints(score_bps)}.`
   return (
     <figure className="band-chart">
       <svg
@@ -33,7 +35,7 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
         aria-labelledby={`${id}-title`}
         preserveAspectRatio="none"
       >
-        <title id={`${id}-title`}>{`Bands in basis points: ${words}.${scoreText}`}</title>
+        <title id={`${id}-title`}>{`Bands in points: ${words}.${scoreText}`}</title>
         {bands.map(({ band, from_bps, to_bps }, place) => (
           <rect
             key={band}
@@ -52,10 +54,10 @@ export function BandChart({ bands, score_bps, other }: BandChartProps) {
       <BandLegend bands={bands} />
       {typeof score_bps === 'number' && (
         <figcaption>
-          Score <b className="number">{score_bps.toLocaleString('en')}</b> of 10,000 ({formatPercent(score_bps)})
+          Score <b className="number">{formatPoints(score_bps)}</b> of 10,000
           {other && (
             <span className="quiet">
-              , {other.name} {other.score_bps.toLocaleString('en')} (dashed)
+              , {other.name} {formatPoints(other.score_bps)} (dashed)
             </span>
           )}
         </figcaption>
@@ -74,7 +76,7 @@ export function BandLegend({ bands }: { readonly bands: readonly Band[] }) {
           <span className={`swatch severity-${getSeverity(place, bands.length)}`} aria-hidden="true" />
           <b>{band}</b>{' '}
           <span className="quiet number">
-            {from_bps.toLocaleString('en')}–{to_bps.toLocaleString('en')}
+            {formatPoints(from_bps)}–{formatPoints(to_bps)}
           </span>
         </li>
       ))}

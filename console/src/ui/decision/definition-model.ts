@@ -1,5 +1,6 @@
 /** The parts of a definition. A draft may be any JSON, so every part may be missing. Pure. */
 import { toWords } from '../format.ts'
+import { formatPoints } from '../points.ts'
 
 export interface ListValue {
   readonly list_key: string
@@ -109,7 +110,11 @@ export const isListValue = (value: unknown): value is ListValue =>
 export const formatFieldName = (field: string): string => toWords(field.replace(/_bps$/, ''))
 
 export const formatPolicyValue = (value: Value | undefined): string =>
-  isListValue(value) ? `the ${formatFieldName(value.field)} of ${value.key} in ${value.list_key}` : String(value ?? '–')
+  isListValue(value)
+    ? `the ${formatFieldName(value.field)} of ${value.key} in ${value.list_key}`
+    : typeof value === 'number'
+      ? formatPoints(value)
+      : String(value ?? '–')
 
 export const aggregationTexts: Readonly<Record<string, string>> = {
   weighted_sum: 'Weighted sum of the factor scores',
@@ -117,7 +122,7 @@ export const aggregationTexts: Readonly<Record<string, string>> = {
   max: 'Highest factor score',
 }
 
-/** Basis points as percent: 3850 → 38.5 %. */
+/** A share that is stored in basis points, as percent: 3850 → 38.5 %. Scores and limits are shown as points. */
 export const formatPercent = (bps: number): string =>
   `${(bps / 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`
 

@@ -8,6 +8,7 @@ import { toSentence, toWords } from '../format.ts'
 import { Icon } from '../icons.tsx'
 import { getOrigin } from '../origin.ts'
 import { PlainTable } from '../plain-table.tsx'
+import { formatPoints, MAX_POINTS } from '../points.ts'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
 import { formatEntryValue, getEntryName } from '../type-texts.ts'
@@ -209,14 +210,12 @@ interface ContributionsProps {
   readonly names: EntryNames
 }
 
-const MAX_BPS = 10_000
-
 /**
  * All tracks are on one scale: the length of a track is the weight of its factor, and the filled part is what the factor contributed.
  * Without weights every track is the whole scale.
  */
 function getTrack({ weight_bps, contribution_bps }: Factor, heaviest_bps: number | null) {
-  if (heaviest_bps === null || !weight_bps) return { width: 100, fill: (100 * Number(contribution_bps)) / MAX_BPS }
+  if (heaviest_bps === null || !weight_bps) return { width: 100, fill: (100 * Number(contribution_bps)) / MAX_POINTS }
   return { width: (100 * weight_bps) / heaviest_bps, fill: (100 * Number(contribution_bps)) / weight_bps }
 }
 
@@ -231,9 +230,9 @@ function Contributions({ factors, outcome, lists, names }: ContributionsProps) {
           <div className="factor-head">
             <b>{factor.title}</b>
             <span className="number">
-              <b>+{Number(factor.contribution_bps).toLocaleString('en', { maximumFractionDigits: 1 })}</b>{' '}
+              <b>+{formatPoints(Number(factor.contribution_bps))}</b>{' '}
               <span className="quiet">
-                score {factor.score_bps.toLocaleString('en')}
+                score {formatPoints(factor.score_bps)}
                 {factor.weight_bps !== null && ` × weight ${formatPercent(factor.weight_bps)}`}
               </span>
             </span>
@@ -246,7 +245,7 @@ function Contributions({ factors, outcome, lists, names }: ContributionsProps) {
       {outcome.score_bps !== null && (
         <li className="factor-total">
           {' '}
-          Total <b className="number">{outcome.score_bps.toLocaleString('en')}</b> of 10,000
+          Total <b className="number">{formatPoints(outcome.score_bps)}</b> of 10,000
           {outcome.scored_band !== null && (
             <>
               , by score <BandMark band={outcome.scored_band} />
@@ -283,7 +282,7 @@ function FactorSources({ factor, lists, names }: FactorSourcesProps) {
             ? value
               ? 'on the list'
               : 'not on the list'
-            : `${formatFieldName(field)} ${formatEntryValue(value)}`}
+            : `${formatFieldName(field)} ${isScore(field, value) ? formatPoints(value) : formatEntryValue(value)}`}
         </div>
       ))}
       {(factor.rows ?? []).length > 0 && (
@@ -293,6 +292,8 @@ function FactorSources({ factor, lists, names }: FactorSourcesProps) {
     </Text>
   )
 }
+
+const isScore = (field: string, value: unknown): value is number => field.endsWith('_bps') && typeof value === 'number'
 
 interface ListLinkProps {
   readonly list_key: string

@@ -13,12 +13,19 @@ test('puts intervals, list references and exact numbers into words', () => {
   expect(formatReason('contributes 12.5000')).toBe('contributes 12.5')
 })
 
+test('groups the digits of scores, not of years', () => {
+  expect(formatReason('Residence is rated 3000 by jurisdiction-risk. This gives 5000 basis points.')).toBe(
+    'Residence is rated 3,000 by jurisdiction-risk. This gives 5,000 points.',
+  )
+  expect(formatReason('Founded in 2010, rated 10000.')).toBe('Founded in 2010, rated 10,000.')
+})
+
 test('adds the name of a key where the key is a word of its own', () => {
   const names = new Map([
     ['JE', 'Jersey'],
     ['68', 'Real estate'],
   ])
-  expect(formatReason('Registration in JE is rated 3500', names)).toBe('Registration in Jersey (JE) is rated 3500')
-  expect(formatReason('Industry 68 is rated 6800', names)).toBe('Industry Real estate (68) is rated 6800')
+  expect(formatReason('Registration in JE is rated 3500', names)).toBe('Registration in Jersey (JE) is rated 3,500')
+  expect(formatReason('Industry 68 is rated 6800', names)).toBe('Industry Real estate (68) is rated 6,800')
   expect(formatReason('PROJECT is rated 680', names)).toBe('PROJECT is rated 680')
 })

@@ -3,9 +3,13 @@
  * intervals are put into words, and keys get the names that their list gives them. Pure.
  */
 
+import { formatPoints } from '../points.ts'
+
 const LIST_REFERENCE = / \([a-z0-9_-]+ v\d+, [^()]*\)/g
 const INTERVAL = /([[(])(-?[\d.,]+)\.\.(-?[\d.,]+?)([\])])/g
 const EXACT_NUMBER = /\d+\.\d{4}(?!\d)/g
+/** Other numbers may be years, which have no separator. */
+const SCORE = /(?<=\b(?:rated|contributes) )\d{4,}(?!\.?\d)|(?<![\d.,])\d{4,}(?= points)/g
 
 const formatInterval = (_: string, open: string, from: string, to: string, close: string): string =>
   open === '[' && close === ']'
@@ -25,7 +29,7 @@ function addNames(text: string, names: EntryNames): string {
   }, text)
 }
 
-/** `Registration in JE is rated 525.0000` → `Registration in Jersey (JE) is rated 525`. */
+/** `Registration in JE is rated 3500` → `Registration in Jersey (JE) is rated 3,500`. */
 export const formatReason = (reason: string, names: EntryNames = new Map()): string =>
   addNames(
     reason
@@ -33,6 +37,7 @@ export const formatReason = (reason: string, names: EntryNames = new Map()): str
       .replaceAll(INTERVAL, formatInterval)
       .replaceAll(EXACT_NUMBER, (exact) => String(Number(exact)))
       .replaceAll('basis points', 'points')
+      .replaceAll(SCORE, (score) => formatPoints(Number(score)))
       .replaceAll('By the lists:', 'Limits:'),
     names,
   )

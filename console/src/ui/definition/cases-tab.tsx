@@ -1,4 +1,5 @@
 /** Golden cases: the results every version must return, run on a version or the draft. */
+
 import { Badge, Button, Group, NumberInput, Select, Stack, Table, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -17,6 +18,7 @@ import { FormDialog } from '../dialog.tsx'
 import { formatCount } from '../format.ts'
 import { ListTable, usePages } from '../list.tsx'
 import type { Origin } from '../origin.ts'
+import { formatPoints } from '../points.ts'
 import { ProblemNote } from '../problem-note.tsx'
 import { SearchLink } from '../search-link.tsx'
 import type { DefinitionParts } from './definition-parts.ts'
@@ -148,7 +150,7 @@ const formatExpected = ({ expected: { band, score_bps, hit, reason_codes } }: Ca
   [
     band,
     hit !== undefined && (hit ? 'hit' : 'no hit'),
-    score_bps !== undefined && `score ${score_bps}`,
+    score_bps !== undefined && `score ${formatPoints(score_bps)}`,
     reason_codes?.join(', '),
   ]
     .filter(Boolean)
@@ -228,7 +230,7 @@ function AddCase({ kind, definition_key, of, version, onClose }: AddCaseProps) {
             onChange={(event) => setOrder({ ...order, band: event.currentTarget.value })}
           />
           <NumberInput
-            label="Expected score (optional)"
+            label="Expected score of 10,000 (optional)"
             min={0}
             max={10_000}
             allowDecimal={false}

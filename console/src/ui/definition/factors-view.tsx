@@ -8,7 +8,6 @@ import {
   type Definition,
   type Factor,
   formatFieldName,
-  formatPercent,
   formatPolicyValue,
   isListValue,
   type Table,
@@ -20,6 +19,7 @@ import { ScoreOnBands } from '../decision/verdict.tsx'
 import { formatCount, toWords } from '../format.ts'
 import { PageLink } from '../link.tsx'
 import { PlainTable } from '../plain-table.tsx'
+import { formatPoints, MAX_POINTS } from '../points.ts'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
 import { formatEntryValue } from '../type-texts.ts'
@@ -114,7 +114,7 @@ function FactorText({ factor, definition, weights }: FactorTextProps) {
         <Group gap={6}>
           {Object.entries(factor.scores).map(([value, score]) => (
             <Badge key={value} variant="default" tt="none" fw={500}>
-              {value}: {isListValue(score) ? score.key : String(score)}
+              {value}: {isListValue(score) ? score.key : formatPolicyValue(score)}
             </Badge>
           ))}
         </Group>
@@ -178,8 +178,8 @@ function describeFactor(factor: Factor, definition: Definition): ReactNode {
           <PageLink to={`/plugins/${factor.plugin_key ?? ''}`} inherit>
             {factor.plugin_key}
           </PageLink>{' '}
-          from <b>{names}</b>: {formatPercent(factor.score_min_bps ?? 0)} to{' '}
-          {formatPercent(factor.score_max_bps ?? 10_000)}.{' '}
+          from <b>{names}</b>: {formatPoints(factor.score_min_bps ?? 0)} to{' '}
+          {formatPoints(factor.score_max_bps ?? MAX_POINTS)} points.{' '}
           <span className="quiet">While the plugin cannot run, nothing is decided.</span>
         </>
       )

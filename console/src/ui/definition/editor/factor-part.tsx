@@ -116,7 +116,7 @@ function FactorNameFields(props: FieldsProps & Pick<FactorPartProps, 'place' | '
       />
       {(isWeighted || factor.weight_bps !== undefined) && (
         <ValueField
-          name="Weight, in basis points"
+          name="Weight, of 10,000 points"
           value={factor.weight_bps}
           error={getFaultText(findings, `${pointer}/weight_bps`)}
           onChange={(weight) => onChange((now) => setMember(now, 'weight_bps', parseWeight(weight)))}

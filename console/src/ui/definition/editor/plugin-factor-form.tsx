@@ -54,7 +54,7 @@ export function PluginFactorForm({ factor, pointer, findings, onChange }: Factor
       {(['score_min_bps', 'score_max_bps'] as const).map((member) => (
         <NumberInput
           key={member}
-          label={member === 'score_min_bps' ? 'Lowest score, in basis points' : 'Highest score, in basis points'}
+          label={member === 'score_min_bps' ? 'Lowest score, of 10,000 points' : 'Highest score, of 10,000 points'}
           min={0}
           max={10_000}
           allowDecimal={false}
