@@ -22,9 +22,14 @@ const approvingRoles = ['compliance_officer', 'tenant_admin'] as const
 /** Changes that put another version in force; a rollback never waits for an analysis. */
 const measuredActions = ['activation', 'overlay']
 
+/** The server refuses it without approvers. */
+const NEEDS_APPROVER =
+  'Needs at least 1 approver, who is shown the impact. Without one it can be measured but not required.'
+
 /** What each action means, where its name does not say it. */
 const actionTexts: Readonly<Record<string, string>> = {
-  activation: 'Put a version of a list, matrix or rule in force',
+  activation:
+    'Put a version of a list, matrix or rule in force. With 0: what a policy editor requests needs one compliance officer',
   rollback: 'Put an earlier version in force again',
   overlay: 'Own additions to a shared list',
   types: 'The fields that entries of a list have',
@@ -74,8 +79,9 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
   return (
     <Stack gap="sm" maw={820}>
       <Text size="sm" c="dimmed">
-        A change with 0 approvers takes effect immediately, with two exceptions: a change of this policy needs as many
-        approvers as its strictest rule, and an override that lowers a rating needs one compliance officer. Otherwise a
+        A change with 0 approvers takes effect immediately, with three exceptions: a change of this policy needs as many
+        approvers as its strictest rule; an override that lowers a rating needs one compliance officer; and so does the
+        activation of a version that somebody requests who may not put it in force, such as a policy editor. Otherwise a
         change waits until that many other users with the role approve it. API keys cannot approve. Where an impact
         analysis is required, nobody can approve before the effect on past decisions was measured on what is in force.
       </Text>
@@ -130,6 +136,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
                     <Checkbox
                       size="xs"
                       label="Required"
+                      description={rule.approvers === 0 ? NEEDS_APPROVER : undefined}
                       aria-label={`Impact analysis required for ${rule.action}`}
                       disabled={rule.approvers === 0 || isReadOnly}
                       checked={rule.require_impact === true && rule.approvers > 0}
