@@ -9,7 +9,14 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { BatchItems } from '#console/ui/batch/batch-items.tsx'
-import { type Batch, describeSource, formatCounts, isOngoing, noItemFilters } from '#console/ui/batch/batch-state.ts'
+import {
+  type Batch,
+  describeSource,
+  formatCounts,
+  getBatchTitle,
+  isOngoing,
+  noItemFilters,
+} from '#console/ui/batch/batch-state.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, formatDuration } from '#console/ui/date-time.tsx'
 import { getKind } from '#console/ui/decision/definition-kind.ts'
@@ -17,6 +24,7 @@ import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
 import { HeatMap } from '#console/ui/decision/heat-map.tsx'
 import { Figure } from '#console/ui/decision/impact-view.tsx'
 import { useSetFilters } from '#console/ui/filters.tsx'
+import { toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -49,9 +57,9 @@ export default function BatchPage() {
   })
   return (
     <Page
-      title={`Batch: ${describeSource(batch)}`}
+      title={`Batch: ${getBatchTitle(batch)}`}
       mark={<StateBadge state={batch.state} />}
-      about={batch.note}
+      about={batch.note ? toSentence(describeSource(batch)) : undefined}
       trail={
         <PageLink to="/batches" inherit>
           Batches

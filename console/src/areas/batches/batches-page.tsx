@@ -3,7 +3,7 @@ import { Table, Text } from '@mantine/core'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
-import { type Batch, describeSource, formatCounts } from '#console/ui/batch/batch-state.ts'
+import { type Batch, describeSource, formatCounts, getBatchTitle } from '#console/ui/batch/batch-state.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { getKind } from '#console/ui/decision/definition-kind.ts'
 import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
@@ -59,11 +59,11 @@ export default function BatchesPage() {
           <Table.Tr key={one.batch_id}>
             <Table.Td>
               <PageLink to={`/batches/${one.batch_id}`} size="sm" fw={500}>
-                {describeSource(one)}
+                {getBatchTitle(one)}
               </PageLink>
               <Text size="xs" c="dimmed">
                 <RelativeTime at={one.created_at} />
-                {one.note && `, “${one.note}”`}
+                {one.note && `, ${describeSource(one)}`}
               </Text>
               <Text size="xs" c="dimmed" hiddenFrom="md">
                 <DefinitionName {...one} origin={one.definition_origin} />, version {one.definition_version}

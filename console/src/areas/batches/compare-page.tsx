@@ -6,7 +6,7 @@ import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { Suspense } from 'react'
 import { probity } from '#console/session/client.ts'
-import { type Batch, describeSource, isOngoing } from '#console/ui/batch/batch-state.ts'
+import { type Batch, getBatchTitle, isOngoing } from '#console/ui/batch/batch-state.ts'
 import { formatDateTime } from '#console/ui/date-format.ts'
 import { HeatMap } from '#console/ui/decision/heat-map.tsx'
 import { Figure } from '#console/ui/decision/impact-view.tsx'
@@ -87,7 +87,7 @@ function BatchChoice({ first, second }: ChoiceProps) {
 }
 
 const describeBatch = (batch: Batch): string =>
-  `${batch.definition_key} version ${batch.definition_version}: ${describeSource(batch)}, ${formatDateTime(batch.created_at)}`
+  `${batch.definition_key} version ${batch.definition_version}: ${getBatchTitle(batch)}, ${formatDateTime(batch.created_at)}`
 
 const summaryQuery = (batch_id: string) => ({
   queryKey: ['batches', 'summary', batch_id],

@@ -3,7 +3,7 @@ import { Group, Pill, Select, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { BatchItems } from '#console/ui/batch/batch-items.tsx'
-import { type Batch, describeSource, isOngoing, noItemFilters } from '#console/ui/batch/batch-state.ts'
+import { type Batch, getBatchTitle, isOngoing, noItemFilters } from '#console/ui/batch/batch-state.ts'
 import { formatDateTime } from '#console/ui/date-format.ts'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { useSetFilters } from '#console/ui/filters.tsx'
@@ -14,7 +14,7 @@ import { toInstant } from '#console/ui/local-time.ts'
 const MAX_BATCHES = 200
 
 const describeBatch = (batch: Batch): string =>
-  `${batch.definition_key} version ${batch.definition_version}: ${describeSource(batch)}, ${formatDateTime(batch.created_at)}`
+  `${batch.definition_key} version ${batch.definition_version}: ${getBatchTitle(batch)}, ${formatDateTime(batch.created_at)}`
 
 /** The filters of the page that choose among batches; the others filter the decisions of one. */
 interface BatchSearch {

@@ -8,10 +8,13 @@ export const isOngoing = ({ state }: Pick<Batch, 'state'>): boolean => state ===
 
 export function describeSource({ source }: Pick<Batch, 'source'>): string {
   if (source.kind === 'upload') return source.file_name ?? 'an upload'
-  if (source.kind === 'items') return 'inline items'
+  if (source.kind === 'items') return 'a given list of items'
   const parts = Object.entries(source.filter ?? {}).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`)
   return parts.length === 0 ? 'all active subjects' : `subjects with ${parts.join(', ')}`
 }
+
+/** The note of whoever started it; without one, what it was made from. */
+export const getBatchTitle = (batch: Pick<Batch, 'source' | 'note'>): string => batch.note || describeSource(batch)
 
 export const formatCounts = ({ counts }: Pick<Batch, 'counts'>): string =>
   counts.total === null
