@@ -1,12 +1,13 @@
 /** Emergency changes made without approval, to be acknowledged by a user who could have approved them. */
+
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from './api-mutation.ts'
 import { RelativeTime } from './date-time.tsx'
+import { formatEvent } from './event-texts.ts'
 import { useFirstAnswer } from './first-answers.tsx'
-import { formatOperation } from './format.ts'
 import { Principal } from './principal.tsx'
 import { ProblemNote } from './problem-note.tsx'
 import { Section } from './section.tsx'
@@ -66,7 +67,7 @@ function ReviewItem({ review }: { readonly review: Review }) {
       <Group justify="space-between" align="flex-start" wrap="nowrap">
         <div>
           <Text size="sm" fw={500}>
-            {formatOperation(review.operation)}
+            {formatEvent(review.operation)}
             {target !== undefined && (
               <>
                 {' '}
@@ -84,7 +85,7 @@ function ReviewItem({ review }: { readonly review: Review }) {
           variant="default"
           loading={acknowledge.isRunning}
           onClick={() => acknowledge.run(undefined)}
-          aria-label={`Acknowledge ${formatOperation(review.operation).toLowerCase()}${target === undefined ? '' : ` of ${target}`}`}
+          aria-label={`Acknowledge ${formatEvent(review.operation).toLowerCase()}${target === undefined ? '' : ` of ${target}`}`}
         >
           Acknowledge
         </Button>

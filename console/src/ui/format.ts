@@ -7,12 +7,8 @@ export function toSentence(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Operations whose ids are not what people call them. */
-const operationNames: Readonly<Record<string, string>> = { createDemoSession: 'Signed in (demo)' }
-
 /** `updateUserRoles` → `Update user roles`, `job:audit-export` → `Job: audit export`. */
 export const formatOperation = (operation: string): string =>
-  operationNames[operation] ??
   toSentence(
     operation
       .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)

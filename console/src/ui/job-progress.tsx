@@ -2,12 +2,12 @@
 import { Group, Progress, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { StateBadge } from './badges.tsx'
+import { formatJobKind, formatProgress } from './event-texts.ts'
 import { RestrictionMark } from './restriction/padlock.tsx'
 
 export function JobProgress({ job }: { readonly job: Schemas['Job'] }) {
-  const { done, total, unit } = job.progress
+  const { done, total } = job.progress
   const percent = total ? Math.min(100, (100 * done) / total) : null
-  const words = [done.toLocaleString('en'), total === null ? '' : `of ${total.toLocaleString('en')}`, unit ?? '']
   const isRunning = job.state === 'running'
   return (
     <Group gap="sm" wrap="nowrap">
@@ -16,13 +16,13 @@ export function JobProgress({ job }: { readonly job: Schemas['Job'] }) {
           value={percent ?? (isRunning ? 100 : 0)}
           animated={isRunning}
           striped={isRunning && percent === null}
-          aria-label={`Progress of ${job.kind}`}
+          aria-label={`Progress: ${formatJobKind(job.kind)}`}
           {...(percent === null && { withAria: false })}
         />
       </Progress.Root>
       {done > 0 && (
         <Text span size="xs" c="dimmed" miw="max-content">
-          {words.filter(Boolean).join(' ')}
+          {formatProgress(job.progress)}
         </Text>
       )}
       <StateBadge state={job.state} />

@@ -1,11 +1,13 @@
 /** The search form of the audit record: pickers of users, actions, objects and times. The search is kept in the page address. */
+
 import { Button, Group, Select, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { formatOperation, omitUndefined, toSentence } from '#console/ui/format.ts'
+import { formatEvent } from '#console/ui/event-texts.ts'
+import { omitUndefined, toSentence } from '#console/ui/format.ts'
 import { formatRange, TIME_RANGES, toRangeQuery } from './time-ranges.ts'
 
 const filterNames = ['actor', 'operation', 'object_type', 'object_id', 'range', 'from_at', 'until_at'] as const
@@ -100,7 +102,9 @@ export function EventFilters() {
       {picker(
         'operation',
         'Action',
-        operations.map(({ operation }) => ({ value: operation, label: formatOperation(operation) })),
+        operations
+          .map(({ operation }) => ({ value: operation, label: formatEvent(operation) }))
+          .toSorted((one, other) => one.label.localeCompare(other.label)),
       )}
       {picker(
         'object_type',

@@ -1,4 +1,5 @@
 /** One audit event: user, operation, object, changes and position in the chain. */
+
 import { SimpleGrid, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query'
@@ -7,7 +8,8 @@ import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
-import { formatOperation, toSentence } from '#console/ui/format.ts'
+import { formatEvent } from '#console/ui/event-texts.ts'
+import { toSentence } from '#console/ui/format.ts'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -42,7 +44,7 @@ export default function EventPage() {
   const origin = getToolOrigin(event.detail)
   return (
     <Page
-      title={formatOperation(event.operation)}
+      title={formatEvent(event.operation)}
       about={<DateTime at={event.recorded_at} isExact />}
       trail={
         <PageLink to="/audit" inherit>

@@ -1,10 +1,12 @@
 /** Audit events as rows, newest first. */
+
 import { Badge, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useMe } from '#console/session/queries.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
 import type { EmptyContent } from '#console/ui/empty-state.tsx'
-import { formatOperation, toSentence } from '#console/ui/format.ts'
+import { formatEvent } from '#console/ui/event-texts.ts'
+import { toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -44,7 +46,7 @@ export function EventTable({ list, empty, hasObjects = true }: EventTableProps) 
           </Table.Td>
           <Table.Td>
             <PageLink to={`/audit/events/${event.event_id}`} fw={500} size="sm">
-              {formatOperation(event.operation)}
+              {formatEvent(event.operation)}
             </PageLink>
             <RestrictionMark restriction_id={event.restriction_id} />
             <OutcomeMark event={event} />

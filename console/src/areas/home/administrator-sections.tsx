@@ -4,10 +4,12 @@ import { Badge } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { RelativeTime } from '#console/ui/date-time.tsx'
+import { formatJobKind } from '#console/ui/event-texts.ts'
 import { useFirstAnswer } from '#console/ui/first-answers.tsx'
-import { formatCount, formatOperation } from '#console/ui/format.ts'
+import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { BlockedDefinitions } from '#console/ui/provider/blocked-definitions.tsx'
+import { JobFailure } from '#console/ui/provider/job-failure.tsx'
 import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
 import { gapNames, gapTexts, toGapTarget } from '#console/ui/provider/provider-texts.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
@@ -165,12 +167,12 @@ function Health({ of }: { readonly of: Administrator['failed_jobs'] }) {
           key: job.job_id,
           link: (
             <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
-              {formatOperation(job.kind)}
+              {formatJobKind(job.kind)}
             </PageLink>
           ),
           detail: (
             <>
-              {job.reason ?? 'The job says no reason.'} <RelativeTime at={job.finished_at} />
+              <JobFailure reason={job.reason ?? 'The job says no reason.'} /> <RelativeTime at={job.finished_at} />
             </>
           ),
         }))}

@@ -1,4 +1,5 @@
 /** One job: progress, result or error, cancel and restart. */
+
 import { Alert, Button, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Schemas } from '@probity/client'
@@ -11,14 +12,15 @@ import { StateBadge } from '#console/ui/badges.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, formatDuration } from '#console/ui/date-time.tsx'
 import { ConfirmDialog } from '#console/ui/dialog.tsx'
+import { formatJobKind } from '#console/ui/event-texts.ts'
 import { isUnfinished, jobQuery, useJobUpdates } from '#console/ui/follow-job.ts'
-import { formatOperation } from '#console/ui/format.ts'
 import { JobProgress } from '#console/ui/job-progress.tsx'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { JobFailure } from '#console/ui/provider/job-failure.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 
 type Job = Schemas['Job']
@@ -29,7 +31,7 @@ export default function JobPage() {
   useJobUpdates(job)
   return (
     <Page
-      title={formatOperation(job.kind)}
+      title={formatJobKind(job.kind)}
       mark={<StateBadge state={job.state} />}
       trail={
         <PageLink to="/jobs" inherit>
@@ -49,7 +51,9 @@ export default function JobPage() {
         )}
         {job.problem && (
           <Alert color={job.state === 'failed' ? 'red' : 'yellow'} title={String(job.problem['title'] ?? 'Error')}>
-            <Text size="sm">{String(job.problem['detail'] ?? '')}</Text>
+            <Text size="sm">
+              <JobFailure reason={String(job.problem['detail'] ?? '')} />
+            </Text>
           </Alert>
         )}
         <Section title="Details">

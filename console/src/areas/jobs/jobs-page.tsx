@@ -1,10 +1,12 @@
 /** The jobs of the tenant that the user may see, newest first. */
+
 import { Group, Table } from '@mantine/core'
 import { probity } from '#console/session/client.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { formatDuration, RelativeTime } from '#console/ui/date-time.tsx'
+import { formatJobKind, formatProgress } from '#console/ui/event-texts.ts'
 import { Filter, useFilter } from '#console/ui/filters.tsx'
-import { formatOperation, omitUndefined } from '#console/ui/format.ts'
+import { omitUndefined } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
@@ -47,7 +49,7 @@ export default function JobsPage() {
           <Table.Tr key={job.job_id}>
             <Table.Td>
               <PageLink to={`/jobs/${job.job_id}`} fw={500} size="sm">
-                {formatOperation(job.kind)}
+                {formatJobKind(job.kind)}
               </PageLink>
               <RestrictionMark restriction_id={job.restriction_id} />
             </Table.Td>
@@ -55,9 +57,7 @@ export default function JobsPage() {
               <StateBadge state={job.state} />
             </Table.Td>
             <Table.Td visibleFrom="sm">
-              {job.progress.done > 0 || job.progress.total !== null
-                ? `${job.progress.done} of ${job.progress.total ?? '?'} ${job.progress.unit ?? ''}`
-                : ''}
+              {job.progress.done > 0 || job.progress.total !== null ? formatProgress(job.progress) : ''}
             </Table.Td>
             <Table.Td visibleFrom="md">
               <Principal of={job.created_by} />

@@ -54,10 +54,17 @@ export function ReadinessChecks() {
 /** Checks whose wire name is not what users call them. */
 const checkLabels: Readonly<Record<string, string>> = { tenant_isolation: 'Tenant isolation', seed: 'Seed data' }
 
+/** What of the tool protocol is checked: whether programs find out where to sign in. */
+const detailNames: Readonly<Record<string, string>> = { discovery: 'discovery of the sign-in' }
+
 function details({ status: _status, latency_ms, ...rest }: ReadinessCheck): string {
   const parts = Object.entries(rest)
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-    .map(([name, value]) => (name === 'detail' ? `${value}` : `${toWords(name)} ${value}`))
+    .map(([name, value]) =>
+      name === 'detail'
+        ? `${value}`
+        : `${detailNames[name] ?? toWords(name)} ${typeof value === 'string' ? toWords(value) : value}`,
+    )
   if (typeof latency_ms === 'number') parts.push(`${latency_ms} ms`)
   return parts.join(', ')
 }

@@ -1,9 +1,10 @@
 /** Running jobs with their progress. */
+
 import { Skeleton, Stack, Text } from '@mantine/core'
 import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
-import { formatOperation } from '#console/ui/format.ts'
+import { formatJobKind } from '#console/ui/event-texts.ts'
 import { JobProgress } from '#console/ui/job-progress.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
@@ -47,7 +48,7 @@ export function RunningJobs() {
         {data?.map((job) => (
           <div key={job.job_id}>
             <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
-              {formatOperation(job.kind)}
+              {formatJobKind(job.kind)}
             </PageLink>
             <RestrictionMark restriction_id={job.restriction_id} />
             <JobProgress job={job} />

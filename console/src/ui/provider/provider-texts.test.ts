@@ -11,6 +11,7 @@ import {
   formatMember,
   getBudgetColor,
   getMissingCredentials,
+  parseCallFailure,
   sumCosts,
   toGapTarget,
   toPercentUsed,
@@ -101,4 +102,15 @@ test('words faults and members', () => {
   expect(describeFault('token_dns_failed')).toContain('token endpoint: The name of the host was not found.')
   expect(formatMember('api_key')).toBe('API key')
   expect(formatMember('client_id')).toBe('Client ID')
+})
+
+test('reads from the sentence of a job which call failed and why', () => {
+  const sentence = 'The call of extract.order at larkfield-register ended without an answer: connect_failed.'
+  expect(parseCallFailure(sentence)).toEqual({
+    capability: 'extract.order',
+    provider_key: 'larkfield-register',
+    fault: 'connect_failed',
+  })
+  expect(parseCallFailure(sentence.replace(/\.$/, ' at page 2.'))).toMatchObject({ fault: 'connect_failed' })
+  expect(parseCallFailure('The file is empty.')).toBeNull()
 })

@@ -231,6 +231,19 @@ export function describeFault(fault: string): string {
     : `No access token could be asked for at the token endpoint: ${cause}`
 }
 
+interface CallFailure {
+  readonly capability: string
+  readonly provider_key: string
+  readonly fault: string
+}
+
+/** The parts of the sentence in which a job says that a call of a provider had no answer; null for any other. */
+export function parseCallFailure(sentence: string): CallFailure | null {
+  const said = /^The call of (\S+) at (\S+) ended without an answer: ([a-z_]+)(?: at page \d+)?\.$/.exec(sentence)
+  const [, capability, provider_key, fault] = said ?? []
+  return capability && provider_key && fault ? { capability, provider_key, fault } : null
+}
+
 /** Used share of a limit in percent, at most 100; null without a limit. */
 export function toPercentUsed(used: number | string, limit: number | string | null): number | null {
   if (limit === null || Number(limit) <= 0) return null
