@@ -1,6 +1,6 @@
 /** Queries about lists and types that several areas use. */
 import type { Schemas } from '@probity/client'
-import { queryOptions } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { type Origin, type OwnedVersion, toDiffParams, toOriginParams } from './origin.ts'
 import { readFile } from './read-file.ts'
@@ -47,6 +47,26 @@ export const typeQuery = (type_key: string) =>
       probity.GET('/api/reference-data/types/{type_key}', { params: { path: { type_key } }, signal }),
     staleTime: 300_000,
   })
+
+const typesQuery = queryOptions({
+  queryKey: ['types', 'all'],
+  queryFn: async ({ signal }) => {
+    const types: DatasetType[] = []
+    const query = { limit: 100 }
+    for await (const type of probity.paginate('/api/reference-data/types', { params: { query }, signal }))
+      types.push(type)
+    return types
+  },
+  staleTime: 300_000,
+  throwOnError: false,
+})
+
+/** Titles of types by key; of two types with one key, that of the tenant. */
+export function useTypeTitles(): ReadonlyMap<string, string> {
+  const { data = [] } = useQuery(typesQuery)
+  const ownLast = data.toSorted((one, other) => Number(one.origin === 'own') - Number(other.origin === 'own'))
+  return new Map(ownLast.map(({ type_key, title }) => [type_key, title]))
+}
 
 /** The difference between two versions: its counts and its first entries. */
 export const differenceQuery = (list_key: string, from: OwnedVersion, to: OwnedVersion) =>

@@ -8,7 +8,8 @@ import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { RelativeTime, useNow } from '#console/ui/date-time.tsx'
-import { formatCount, toSentence } from '#console/ui/format.ts'
+import { DefinitionName } from '#console/ui/decision/definition-name.tsx'
+import { formatCount } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { SearchButton } from '#console/ui/search-link.tsx'
@@ -58,7 +59,7 @@ function EarlierBatches({ cr_id }: { readonly cr_id: string }) {
   return batches.map((batch) => (
     <Group key={batch.batch_id} gap="xs">
       <PageLink to={`/batches/${batch.batch_id}`} size="sm">
-        Re-rated with {toSentence(batch.definition_key)}
+        Re-rated with <DefinitionName {...batch} origin={batch.definition_origin} />
       </PageLink>
       <StateBadge state={batch.state} />
       <Text size="sm" c="dimmed">
@@ -92,11 +93,13 @@ function RerateGroupRow({ group, request }: { readonly group: RerateGroup; reado
       <Group gap="sm">
         {subject_ids === null ? (
           <SearchButton to="/batches/new" search={{ [family]: key, source: 'filter', note }} size="xs">
-            Re-rate customers with {toSentence(key)}
+            Re-rate customers with&nbsp;
+            <DefinitionName family={family} definition_key={key} />
           </SearchButton>
         ) : (
           <Button size="xs" loading={start.isRunning} onClick={() => start.run(undefined)}>
-            Re-rate {count === 1 ? 'this customer' : `these ${formatCount(count, 'customer')}`} with {toSentence(key)}
+            Re-rate {count === 1 ? 'this customer' : `these ${formatCount(count, 'customer')}`} with&nbsp;
+            <DefinitionName family={family} definition_key={key} />
           </Button>
         )}
         {subject_ids === null && (

@@ -12,7 +12,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { useOrigin } from '#console/ui/origin.ts'
 import { Page } from '#console/ui/page.tsx'
 import { PartTabs } from '#console/ui/part-tabs.tsx'
-import { type Dataset, datasetQuery, getActiveListVersion } from '#console/ui/registry-queries.ts'
+import { type Dataset, datasetQuery, getActiveListVersion, useTypeTitles } from '#console/ui/registry-queries.ts'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { formatVersionName } from '#console/ui/version-names.ts'
@@ -178,7 +178,7 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
             [
               'Type',
               <PageLink key="type" to={`/types/${dataset.type_key}`} size="sm">
-                {dataset.type_key}
+                <TypeTitle type_key={dataset.type_key} />
               </PageLink>,
             ],
           ]}
@@ -186,4 +186,8 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
       )}
     </Section>
   )
+}
+
+function TypeTitle({ type_key }: Pick<Dataset, 'type_key'>) {
+  return <span title={type_key}>{useTypeTitles().get(type_key) ?? type_key}</span>
 }

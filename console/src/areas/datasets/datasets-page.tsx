@@ -8,7 +8,7 @@ import { SharedMark } from '#console/ui/definition/definition-marks.tsx'
 import { Filter, useFilter } from '#console/ui/filters.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { type Dataset, datasetsQuery } from '#console/ui/registry-queries.ts'
+import { type Dataset, datasetsQuery, useTypeTitles } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { SearchableList } from '#console/ui/searchable-list.tsx'
 import { Freshness, getFreshness } from './freshness.tsx'
@@ -23,6 +23,7 @@ export default function DatasetsPage() {
   const { data: datasets } = useSuspenseQuery({ ...datasetsQuery, refetchInterval: 30_000 })
   const freshness = useFilter('freshness', freshnessStates)
   const now_ms = useNow()
+  const typeTitles = useTypeTitles()
   return (
     <Page
       title="Lists"
@@ -44,7 +45,13 @@ export default function DatasetsPage() {
         words="lists"
         items={datasets}
         searchedBy="name, type or owner"
-        toTexts={({ list_key, title, type_key, owner }) => [list_key, title, type_key, owner]}
+        toTexts={({ list_key, title, type_key, owner }) => [
+          list_key,
+          title,
+          type_key,
+          typeTitles.get(type_key) ?? '',
+          owner,
+        ]}
         more={{
           names: ['freshness'],
           fields: <Filter name="freshness" label="Freshness" values={freshnessStates} everything="Any freshness" />,
@@ -69,14 +76,26 @@ export default function DatasetsPage() {
           ),
         }}
       >
-        {(dataset) => <DatasetRow key={`${dataset.origin} ${dataset.list_key}`} dataset={dataset} />}
+        {(dataset) => (
+          <DatasetRow
+            key={`${dataset.origin} ${dataset.list_key}`}
+            dataset={dataset}
+            typeTitle={typeTitles.get(dataset.type_key)}
+          />
+        )}
       </SearchableList>
       <RegisterDialog isOpen={isRegistering} onClose={registering.close} />
     </Page>
   )
 }
 
-function DatasetRow({ dataset }: { readonly dataset: Dataset }) {
+interface DatasetRowProps {
+  readonly dataset: Dataset
+  /** Undefined until it is read. */
+  readonly typeTitle: string | undefined
+}
+
+function DatasetRow({ dataset, typeTitle }: DatasetRowProps) {
   const { active, pending } = dataset
   const next = pending[0]
   const entries = entriesInForce(dataset)
@@ -95,7 +114,7 @@ function DatasetRow({ dataset }: { readonly dataset: Dataset }) {
       </Table.Td>
       <Table.Td visibleFrom="lg">
         <PageLink to={`/types/${dataset.type_key}`} size="sm">
-          {dataset.type_key}
+          <span title={dataset.type_key}>{typeTitle ?? dataset.type_key}</span>
         </PageLink>
       </Table.Td>
       <Table.Td>

@@ -2,13 +2,14 @@
 import './decision.css'
 import { Alert, Badge, Group, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { toSentence, toWords } from '../format.ts'
 import { Icon } from '../icons.tsx'
 import { getOrigin } from '../origin.ts'
 import { PlainTable } from '../plain-table.tsx'
 import { formatPoints, MAX_POINTS } from '../points.ts'
+import { datasetsQuery } from '../registry-queries.ts'
 import { SearchLink } from '../search-link.tsx'
 import { Section } from '../section.tsx'
 import { formatEntryValue, getEntryName } from '../type-texts.ts'
@@ -39,6 +40,7 @@ interface ExplanationViewProps {
 export function ExplanationView({ outcome, explanation, lists }: ExplanationViewProps) {
   const { factors, triggers, rows, summary } = explanation
   const names = useEntryNames(factors, lists)
+  const titles = useListTitles()
   return (
     <Stack gap="md">
       {triggers.length > 0 && (
@@ -46,7 +48,7 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
           <Stack gap="xs">
             {triggers.map((trigger) => (
               <Alert key={trigger.key} color="orange" icon={<Icon name="warning" />} title={trigger.title}>
-                <Text size="sm">{formatReason(trigger.reason, names)}</Text>
+                <Text size="sm">{formatReason(trigger.reason, names, titles)}</Text>
                 <Group gap="xs" mt={4}>
                   {trigger.floor_band !== null && (
                     <Text size="sm" component="span">
@@ -89,7 +91,7 @@ export function ExplanationView({ outcome, explanation, lists }: ExplanationView
             <Sentences of={summary} />
           </details>
         ) : (
-          <Sentences of={summary.map((text) => formatReason(text, names))} />
+          <Sentences of={summary.map((text) => formatReason(text, names, titles))} />
         )}
       </Section>
       <DecisionInputs inputs={explanation.inputs} names={names} />
@@ -134,6 +136,12 @@ export function useEntryNames(factors: readonly Factor[], lists: readonly ListVe
     }
   }
   return names
+}
+
+/** Titles of lists by key; the sentences of a decision name lists by their keys. */
+function useListTitles(): ReadonlyMap<string, string> {
+  const { data = [] } = useQuery({ ...datasetsQuery, staleTime: 300_000, throwOnError: false })
+  return new Map(data.map(({ list_key, title }) => [list_key, title]))
 }
 
 /** A code that the decision looked up in a list is shown with the name of its entry. */
@@ -221,6 +229,7 @@ function getTrack({ weight_bps, contribution_bps }: Factor, heaviest_bps: number
 
 /** One bar per factor with the numbers beside it. */
 function Contributions({ factors, outcome, lists, names }: ContributionsProps) {
+  const titles = useListTitles()
   const isWeighted = factors.length > 0 && factors.every(({ weight_bps }) => Boolean(weight_bps))
   const heaviest_bps = isWeighted ? Math.max(...factors.map(({ weight_bps }) => weight_bps ?? 0)) : null
   return (
@@ -238,7 +247,7 @@ function Contributions({ factors, outcome, lists, names }: ContributionsProps) {
             </span>
           </div>
           <ContributionBar {...getTrack(factor, heaviest_bps)} />
-          <Text size="sm">{formatReason(factor.reason, names)}</Text>
+          <Text size="sm">{formatReason(factor.reason, names, titles)}</Text>
           <FactorSources factor={factor} lists={lists} names={names} />
         </li>
       ))}
@@ -302,10 +311,11 @@ interface ListLinkProps {
 
 /** Links to exactly the version that was used. */
 export function ListLink({ list_key, lists }: ListLinkProps) {
+  const title = useListTitles().get(list_key) ?? list_key
   const used = lists.find((list) => list.list_key === list_key)
   const words: ReactNode = used
-    ? `${list_key}, version ${used.version}${used.overlay_version ? ` with overlay ${used.overlay_version}` : ''}`
-    : list_key
+    ? `${title}, version ${used.version}${used.overlay_version ? ` with overlay ${used.overlay_version}` : ''}`
+    : title
   return (
     <SearchLink
       to={`/datasets/${list_key}`}

@@ -20,6 +20,17 @@ test('groups the digits of scores, not of years', () => {
   expect(formatReason('Founded in 2010, rated 10000.')).toBe('Founded in 2010, rated 10,000.')
 })
 
+test('names a list by its title', () => {
+  const titles = new Map([['jurisdiction-risk', 'Country risk']])
+  expect(formatReason('DE is rated 2000 by jurisdiction-risk.', new Map(), titles)).toBe(
+    'DE is rated 2,000 by Country risk.',
+  )
+  expect(formatReason('DE gives 2000 basis points by the list jurisdiction-risk.', new Map(), titles)).toBe(
+    'DE gives 2,000 points by the list Country risk.',
+  )
+  expect(formatReason('jurisdiction-risk rated by hand', new Map(), titles)).toBe('jurisdiction-risk rated by hand')
+})
+
 test('adds the name of a key where the key is a word of its own', () => {
   const names = new Map([
     ['JE', 'Jersey'],

@@ -29,10 +29,20 @@ function addNames(text: string, names: EntryNames): string {
   }, text)
 }
 
+/** A key that is a word of its own is named only where a sentence names lists: `by the list countries`. */
+const LIST_KEY = /(?<=\b(?:by|by the list|on the list) )[a-z0-9]+(?:[-_][a-z0-9]+)*(?![\w-])/gi
+
+const addListTitles = (text: string, titles: ReadonlyMap<string, string>): string =>
+  text.replaceAll(LIST_KEY, (key) => titles.get(key) ?? key)
+
 /** `Registration in JE is rated 3500` → `Registration in Jersey (JE) is rated 3,500`. */
-export const formatReason = (reason: string, names: EntryNames = new Map()): string =>
+export const formatReason = (
+  reason: string,
+  names: EntryNames = new Map(),
+  listTitles: ReadonlyMap<string, string> = new Map(),
+): string =>
   addNames(
-    reason
+    addListTitles(reason, listTitles)
       .replaceAll(LIST_REFERENCE, '')
       .replaceAll(INTERVAL, formatInterval)
       .replaceAll(EXACT_NUMBER, (exact) => String(Number(exact)))
