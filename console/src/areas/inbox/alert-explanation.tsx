@@ -57,9 +57,12 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
         Reported {formatCount(alert.occurrences, 'time')} by {alert.source}
         {alert.rule_code !== null && `, rule ${alert.rule_code}`}.
       </Text>
-      <Text size="xs" c="dimmed" component="div" className="break">
-        Key of the match: <CopyValue value={alert.dedup_key} name="the key of the match" />
-      </Text>
+      <details>
+        <summary>Technical details</summary>
+        <Text size="xs" c="dimmed" component="div" className="break">
+          Key of the match: <CopyValue value={alert.dedup_key} name="the key of the match" />
+        </Text>
+      </details>
       {alert.previous_alert_id !== null && (
         <PageLink to={`/inbox/alerts/${alert.previous_alert_id}`} size="sm">
           Earlier: {getAlertName(alert.previous_alert_id)}

@@ -71,7 +71,7 @@ export function NewSuppression({ alert, onClose }: NewSuppressionProps) {
       />
       <TextInput
         label="Key of the match"
-        description="Shown on every alert of the match."
+        description="Shown on every alert of the match, under its technical details."
         value={dedup_key}
         onChange={(event) => setDedupKey(event.currentTarget.value)}
       />
