@@ -1,54 +1,33 @@
 /** The people of the demo tenants, on a server that offers them: one click signs in as one of them. */
 import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { isProblem, type Schemas } from '@probity/client'
-import { useMutation, useQuery } from '@tanstack/react-query'
 import { toSentence, toWords } from '#console/ui/format.ts'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { probe } from './client.ts'
-import { signInWithToken } from './session.ts'
-
-type DemoTenant = Schemas['DemoPeople']['items'][number]
-type DemoPerson = DemoTenant['people'][number]
-
-/** Empty on a server without demo sign-in, or when the page was not opened on the server's own machine. */
-async function loadDemoTenants(signal: AbortSignal): Promise<readonly DemoTenant[]> {
-  const { data: providers } = await probe.raw.GET('/api/auth/oidc', { signal })
-  if (!providers?.has_demo_people) return []
-  const { data } = await probe.raw.GET('/api/auth/demo-people', { signal })
-  return data?.items ?? []
-}
+import { type DemoPerson, useDemoSignIn, useDemoTenants } from './demo-sign-in.ts'
 
 interface DemoPeopleProps {
   readonly onDone?: () => void
 }
 
 export function DemoPeople({ onDone }: DemoPeopleProps) {
-  const { data: tenants = [] } = useQuery({
-    queryKey: ['demo-people'],
-    queryFn: ({ signal }) => loadDemoTenants(signal),
-    staleTime: 60_000,
-    throwOnError: false,
-  })
-  const session = useMutation({
-    mutationFn: (user_id: string) => probe.POST('/api/auth/demo-sessions', { body: { user_id } }),
-    onSuccess: ({ access_token }) => {
-      signInWithToken(access_token)
-      onDone?.()
-    },
-  })
+  const tenants = useDemoTenants()
+  const session = useDemoSignIn(onDone)
   if (tenants.length === 0) return null
-  const chosen = session.isPending ? session.variables : null
   return (
     <Stack gap="md" mb="md">
       <Text size="sm" c="dimmed">
         This is a demo server: choose who you want to be. No password is needed, and all data is fictitious.
       </Text>
-      <ProblemNote problem={isProblem(session.error) ? session.error : null} />
+      <ProblemNote problem={session.problem} />
       {tenants.map((tenant) => (
         <div key={tenant.tenant_id}>
-          <Title order={2} size="h6" mb="xs">
+          <Title order={2} size="h6" mb={tenantTexts[tenant.slug] === undefined ? 'xs' : 0}>
             Sign in at {tenant.name} as
           </Title>
+          {tenantTexts[tenant.slug] !== undefined && (
+            <Text size="xs" c="dimmed" mb="xs">
+              {tenantTexts[tenant.slug]}
+            </Text>
+          )}
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="xs" verticalSpacing="xs">
             {tenant.people.map((person) => (
               <Button
@@ -58,9 +37,9 @@ export function DemoPeople({ onDone }: DemoPeopleProps) {
                 justify="flex-start"
                 h="auto"
                 py={6}
-                loading={chosen === person.user_id}
-                disabled={session.isPending}
-                onClick={() => session.mutate(person.user_id)}
+                loading={session.user_id === person.user_id}
+                disabled={session.isRunning}
+                onClick={() => session.signIn(person.user_id)}
               >
                 <span className="demo-person-text">
                   <span className="sr-only">{`Sign in as ${describePerson(person)} of ${tenant.name}: `}</span>
@@ -76,6 +55,12 @@ export function DemoPeople({ onDone }: DemoPeopleProps) {
       ))}
     </Stack>
   )
+}
+
+/** What somebody finds in a demo tenant. */
+const tenantTexts: Readonly<Record<string, string>> = {
+  demo: 'Holds fictitious customers, a year of ratings, alerts and cases.',
+  'demo-two': 'Is empty: a guided start leads from the first list to the first decision.',
 }
 
 /** "an analyst", "a policy editor and a compliance officer" */

@@ -2,8 +2,8 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { roles } from '#kernel/auth/roles.ts'
-import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
-import { at, base, browserTest, noProblems, pageHeading, w } from './setup.ts'
+import { expectFitsScreens, openPage, takeScreenshot } from '../page-session.ts'
+import { at, base, browser, browserTest, noProblems, pageHeading, w } from './setup.ts'
 
 const people = roles.filter((role) => role !== 'service')
 const step = (page: Page, number: number) => page.getByRole('listitem', { name: new RegExp(`^Step ${number}: `) })
@@ -34,6 +34,8 @@ describe('guided start', () => {
     await page.getByRole('button', { name: 'Rate the customer' }).click()
     await page.getByText('Erika Beispiel is rated low').waitFor()
     await expectDone(page, 3)
+    const result = step(page, 3).getByRole('group', { name: 'Result of the rating' })
+    expect(await result.innerText()).toMatch(/^low\s+with a score of [\d,]+ of 10,000/)
 
     expect(await page.getByLabel('Medium risk from a score of').inputValue()).toBe('2,000')
     await page.getByRole('button', { name: 'Save as a new version and analyse the impact' }).click()
@@ -70,6 +72,26 @@ describe('guided start', () => {
     await page.getByRole('button', { name: /^Account of/ }).click()
     await page.getByRole('menuitem', { name: 'Guided start' }).click()
     await step(page, 1).getByText('Somebody with the role policy editor can do it').waitFor()
+    await step(page, 3).getByText('Somebody with the role analyst').waitFor()
+    expect(await step(page, 3).getByRole('button').count()).toBe(0)
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
+  browserTest('names the demo people who can do a step, and goes on as one of them', async () => {
+    const { page, seen, close } = await openPage(browser, base, '/guide')
+    await page.getByText('Is empty: a guided start leads from the first list to the first decision.').waitFor()
+    await page.getByRole('button', { name: 'Sign in as a viewer of Second Demo Bank: Vera Viewer' }).click()
+    await step(page, 1)
+      .getByText(/^Your roles do not include this step\. Petra Policy can do it/)
+      .waitFor()
+    await step(page, 3)
+      .getByText(/Anton Analyst can do it/)
+      .waitFor()
+    await takeScreenshot(page, 'guide-demo-people')
+    await step(page, 1).getByRole('button', { name: 'Go on as Petra Policy' }).click()
+    await page.getByRole('button', { name: 'Account of Petra Policy' }).waitFor()
+    await step(page, 1).getByRole('button', { name: 'Import the sample file' }).waitFor()
     expect(seen).toEqual(noProblems)
     await close()
   })

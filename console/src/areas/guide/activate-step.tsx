@@ -8,6 +8,7 @@ import type { ActivationMode } from '#console/ui/put-in-force.tsx'
 import { PutListInForce } from '#console/ui/put-list-in-force.tsx'
 import { type Dataset, datasetQuery } from '#console/ui/registry-queries.ts'
 import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
+import { DemoApprovers } from './who-can.tsx'
 
 export function ActivateStep({ list_key }: { readonly list_key: string }) {
   const { data: dataset } = useQuery({ ...datasetQuery(list_key, 'own'), throwOnError: false })
@@ -59,14 +60,17 @@ export function PutNewestInForce({ dataset, isMain = false }: PutNewestInForcePr
 export function ActivationWaits() {
   const may = usePermission()
   return (
-    <Text size="sm">
-      A request to put the list in force is waiting for approval.{' '}
-      {may('approveChangeRequest')
-        ? 'If somebody else made it, you can approve it. '
-        : 'A compliance officer other than the requester approves it. '}
-      <SearchLink to="/change-requests" search={{ view: 'all' }} inherit>
-        Open change requests
-      </SearchLink>
-    </Text>
+    <Stack gap="xs">
+      <Text size="sm">
+        A request to put the list in force is waiting for approval.{' '}
+        {may('approveChangeRequest')
+          ? 'If somebody else made it, you can approve it. '
+          : 'A compliance officer other than the requester approves it. '}
+        <SearchLink to="/change-requests" search={{ view: 'all' }} inherit>
+          Open change requests
+        </SearchLink>
+      </Text>
+      {!may('approveChangeRequest') && <DemoApprovers />}
+    </Stack>
   )
 }

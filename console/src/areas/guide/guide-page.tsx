@@ -5,21 +5,22 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { usePermission } from '#console/session/queries.ts'
-import { toWords } from '#console/ui/format.ts'
+import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { Icon } from '#console/ui/icons.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { rolesQuery } from '#console/ui/role-picker.tsx'
+import { formatPoints, MAX_POINTS } from '#console/ui/points.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { ActivateStep, ActivationWaits } from './activate-step.tsx'
-import { canDoStep, chooseStep, countDone, findStepRoles, type Step, type StepName, stepNames } from './guide-steps.ts'
+import { canDoStep, chooseStep, countDone, type Step, type StepName, stepNames } from './guide-steps.ts'
 import { useStoredProgress } from './guide-storage.ts'
 import { ImportStep } from './import-step.tsx'
 import { RateStep } from './rate-step.tsx'
 import { ReplayStep } from './replay-step.tsx'
 import { latestDecisionQuery, useGuideProgress } from './tenant-facts.ts'
 import { ThresholdImpact, ThresholdStep } from './threshold-step.tsx'
+import { WhoCan } from './who-can.tsx'
 
 export default function GuidePage() {
   const navigate = useNavigate()
@@ -103,13 +104,16 @@ function Steps({ steps, list_key, onReplayed }: StepsProps) {
                 (step === open ? (
                   <StepBody step={step} list_key={list_key} onMeasured={setRunId} />
                 ) : (
-                  step.state === 'ready' && (
+                  step.state === 'ready' &&
+                  (canDoStep(step, may) ? (
                     <Group>
                       <Button size="xs" variant="default" onClick={() => setChosen(step.name)}>
                         Open this step<span className="sr-only">: {step.title}</span>
                       </Button>
                     </Group>
-                  )
+                  ) : (
+                    <WhoCan step={step} />
+                  ))
                 ))
               )}
             </div>
@@ -163,21 +167,6 @@ function StepBody({ step, list_key, onMeasured }: StepBodyProps) {
 
 const stepNumber = (name: StepName | null): number => (name === null ? 1 : stepNames.indexOf(name) + 1)
 
-/** A step that the roles of the user do not allow. */
-function WhoCan({ step }: { readonly step: Step }) {
-  const { data } = useQuery({ ...rolesQuery, throwOnError: false })
-  const roles = data ? findStepRoles(step, data.items).map(toWords) : []
-  return (
-    <Alert color="gray" role="note">
-      <Text size="sm">
-        Your roles do not include this step.
-        {roles.length > 0 && ` Somebody with the role ${roles.join(' or ')} can do it`}
-        {roles.length > 0 && '; this page shows when it is done.'}
-      </Text>
-    </Alert>
-  )
-}
-
 /** Where to see what a step made. */
 function StepResult({ name, list_key }: { readonly name: StepName; readonly list_key: string | null }) {
   const may = usePermission()
@@ -199,9 +188,17 @@ function StepResult({ name, list_key }: { readonly name: StepName; readonly list
   }
   if (name === 'rate' && decision) {
     return (
-      <PageLink to={`/evaluations/${decision.evaluation_id}`} size="sm">
-        Open the decision and its reasons
-      </PageLink>
+      <Group gap="xs" role="group" aria-label="Result of the rating">
+        <ResultMark of={decision} isLarge />
+        {decision.score_bps !== null && (
+          <Text size="sm">
+            with a score of <b className="number">{formatPoints(decision.score_bps)}</b> of {formatPoints(MAX_POINTS)}
+          </Text>
+        )}
+        <PageLink to={`/evaluations/${decision.evaluation_id}`} size="sm">
+          Open the decision and its reasons
+        </PageLink>
+      </Group>
     )
   }
   return null

@@ -3,6 +3,7 @@ import {
   canDoStep,
   chooseStep,
   deriveSteps,
+  findDemoActors,
   findStepRoles,
   isOffered,
   type Step,
@@ -138,4 +139,18 @@ test('writes the sample with the field names of its type', () => {
   expect(lines[0]).toBe('band,title,from_bps,to_bps,review_every_months,due_diligence')
   expect(lines[2]).toBe('medium,Medium,3000,5499,18,standard')
   expect(lines).toHaveLength(6)
+})
+
+test('finds the demo people of this tenant with a role, without the user', () => {
+  const anton = { user_id: 'a', name: 'Anton Analyst', roles: ['analyst'] }
+  const clara = { user_id: 'c', name: 'Clara Compliance', roles: ['compliance_officer'] }
+  const tenants = [
+    { tenant_id: 'one', people: [anton, clara] },
+    { tenant_id: 'two', people: [{ ...anton, user_id: 'b' }] },
+  ]
+  const roles = ['analyst', 'compliance_officer']
+  const me = { tenant_id: 'one', principal: 'user:v' }
+  expect(findDemoActors(tenants, me, ['analyst'])).toEqual([anton])
+  expect(findDemoActors(tenants, { ...me, principal: 'user:c' }, roles)).toEqual([anton])
+  expect(findDemoActors(tenants, { ...me, tenant_id: 'three' }, roles)).toEqual([])
 })

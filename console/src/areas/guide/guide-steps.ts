@@ -132,6 +132,28 @@ export const isOffered = (facts: TenantFacts, steps: readonly Step[], hasBegun: 
 export const canDoStep = ({ name, needs }: Step, may: (operation: OperationId) => boolean): boolean =>
   needs.every(may) || (name === 'activate' && may('submitDatasetVersion'))
 
+interface DemoTenant {
+  readonly tenant_id: string
+  readonly people: readonly DemoActor[]
+}
+
+/** A person of a demo tenant, as whom anybody may sign in. */
+export interface DemoActor {
+  readonly user_id: string
+  readonly name: string
+  readonly roles: readonly string[]
+}
+
+/** The demo people of this tenant who have one of the roles; not the user, who would need another person. */
+export const findDemoActors = (
+  tenants: readonly DemoTenant[],
+  { tenant_id, principal }: { readonly tenant_id: string; readonly principal: string },
+  roles: readonly string[],
+): readonly DemoActor[] =>
+  (tenants.find((tenant) => tenant.tenant_id === tenant_id)?.people ?? []).filter(
+    (person) => principal !== `user:${person.user_id}` && person.roles.some((role) => roles.includes(role)),
+  )
+
 interface RoleOperations {
   readonly role: string
   readonly operations: readonly string[]
