@@ -58,7 +58,11 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
         {alert.rule_code !== null && `, rule ${alert.rule_code}`}.
       </Text>
       <details>
-        <summary>Technical details</summary>
+        <summary>
+          <Text span size="xs" c="dimmed">
+            Technical details
+          </Text>
+        </summary>
         <Text size="xs" c="dimmed" component="div" className="break">
           Key of the match: <CopyValue value={alert.dedup_key} name="the key of the match" />
         </Text>

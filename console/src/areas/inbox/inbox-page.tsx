@@ -9,6 +9,7 @@ import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { useFilter } from '#console/ui/filters.tsx'
 import { KeyboardHelp } from '#console/ui/keyboard-help.tsx'
+import { ButtonLink } from '#console/ui/link.tsx'
 import { usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { usePageKeys } from '#console/ui/use-page-keys.ts'
@@ -183,6 +184,11 @@ export default function InboxPage() {
                 title: 'No open alerts',
                 about:
                   'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
+                action: may('listSubjects') && (
+                  <ButtonLink to="/subjects" size="xs" variant="default">
+                    Open the subjects
+                  </ButtonLink>
+                ),
                 filters: ['queue', 'view'],
               }}
             />

@@ -6,7 +6,9 @@ import { usePermission } from '#console/session/queries.ts'
 import { useNow } from '#console/ui/date-time.tsx'
 import { useSetFilters } from '#console/ui/filters.tsx'
 import { formatShortTime } from '#console/ui/time-left.tsx'
+import { useProposedCases } from '#console/ui/work/proposed-cases.ts'
 import { queuesQuery, type WorkQueue } from '#console/ui/work/work-queries.ts'
+import { useAlertCount } from './use-alert-count.ts'
 
 interface QueueRailProps {
   readonly queue: string | undefined
@@ -18,11 +20,16 @@ export function QueueRail({ queue, view }: QueueRailProps) {
   const set = useSetFilters()
   const { data } = useQuery({ ...queuesQuery, enabled: may('listWorkQueues'), throwOnError: false })
   const queues = (data?.items ?? []).filter(({ open, is_mine }) => is_mine || open > 0)
+  const open = useAlertCount('open')
+  const proposed = useAlertCount('proposed')
+  const { cases } = useProposedCases()
   const mine = queues.reduce((sum, one) => sum + one.mine, 0)
   return (
     <nav aria-label="Queues" className="queue-rail">
       <QueueButton
         title="All open"
+        count={open?.count}
+        hasMore={open?.hasMore}
         detail="alerts"
         isOpen={queue === undefined && view === undefined}
         onClick={() => set({ queue: undefined, view: undefined })}
@@ -35,6 +42,8 @@ export function QueueRail({ queue, view }: QueueRailProps) {
       />
       <QueueButton
         title="Second person"
+        count={proposed && proposed.count + cases.length}
+        hasMore={proposed?.hasMore}
         detail={may('closeInvestigation') ? 'dismissals, outcomes' : 'proposed dismissals'}
         isOpen={view === 'second-person'}
         onClick={() => set({ queue: undefined, view: 'second-person' })}
@@ -75,12 +84,14 @@ function QueueDetail({ queue: { oldest_opened_at, missed } }: { readonly queue: 
 interface QueueButtonProps {
   readonly title: string
   readonly count?: number | undefined
+  /** There are more than were counted. */
+  readonly hasMore?: boolean | undefined
   readonly detail?: ReactNode
   readonly isOpen: boolean
   readonly onClick: () => void
 }
 
-function QueueButton({ title, count, detail, isOpen, onClick }: QueueButtonProps) {
+function QueueButton({ title, count, hasMore, detail, isOpen, onClick }: QueueButtonProps) {
   return (
     <UnstyledButton className="queue" onClick={onClick} {...(isOpen && { 'aria-current': 'true' as const })}>
       <span className="queue-title">
@@ -90,6 +101,7 @@ function QueueButton({ title, count, detail, isOpen, onClick }: QueueButtonProps
         {count !== undefined && (
           <Text span size="sm" className="queue-count">
             {count.toLocaleString('en')}
+            {hasMore && '+'}
           </Text>
         )}
       </span>
