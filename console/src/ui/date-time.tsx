@@ -1,6 +1,7 @@
 /** Instants as relative and exact times. */
 import { useSyncExternalStore } from 'react'
 import { formatDateTime, formatDay, formatExactTime } from './date-format.ts'
+import { formatCount } from './format.ts'
 
 /** From which distance a unit is used. Deadlines are set in days, so that 90 days are not called 2 months. */
 const steps: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, from: number][] = [
@@ -18,6 +19,13 @@ export function formatAgo(at: Date, now_ms: number): string {
     if (Math.abs(seconds) >= from) return relative.format(Math.trunc(seconds / size), unit)
   }
   return seconds < 0 ? 'just now' : 'soon'
+}
+
+/** How long something has lasted: `80 days`. */
+export function formatElapsed(since: Date, now_ms: number): string {
+  const seconds = Math.max(0, now_ms - since.getTime()) / 1000
+  const [unit = 'minute', size = 60] = steps.find(([, , from]) => seconds >= from) ?? []
+  return seconds < size ? 'less than a minute' : formatCount(Math.trunc(seconds / size), unit)
 }
 
 /** One timer for all instances, because a long list would need hundreds. */
@@ -61,6 +69,16 @@ interface DateTimeProps {
   readonly at: string
   /** With seconds, as records do that may follow each other within a minute. */
   readonly isExact?: boolean
+}
+
+/** `80 days`, with the exact begin as its title. */
+export function ElapsedTime({ since }: { readonly since: string }) {
+  const now = useNow()
+  return (
+    <time dateTime={since} title={formatExactTime(since)}>
+      {formatElapsed(new Date(since), now)}
+    </time>
+  )
 }
 
 /** Date and time, with the seconds as its title. */

@@ -15,7 +15,7 @@ import { Freshness, getFreshness } from './freshness.tsx'
 import { RegisterDialog } from './register-dialog.tsx'
 import { entriesInForce, viaTexts } from './version-texts.ts'
 
-const freshnessStates = ['fresh', 'due', 'stale', 'no-limit', 'empty', 'archived'] as const
+const freshnessStates = ['fresh', 'due', 'out-of-date', 'no-limit', 'empty', 'archived'] as const
 
 export default function DatasetsPage() {
   const may = usePermission()

@@ -16,7 +16,7 @@ test.each([
   ['fresh', { ...list, review_due_at: '2026-01-11T00:00:00Z' }],
   ['no-limit', { ...list, stale_after_days: null }],
   ['due', { ...list, stale_after_days: null, review_due_at: '2026-01-09T00:00:00Z' }],
-  ['stale', { ...list, review_due_at: '2026-01-09T00:00:00Z', stale_since: '2026-01-08T00:00:00Z' }],
+  ['out-of-date', { ...list, review_due_at: '2026-01-09T00:00:00Z', stale_since: '2026-01-08T00:00:00Z' }],
   ['empty', { ...list, active: null }],
   ['archived', { ...list, active: null, state: 'archived' }],
 ] as const)('%s: %o', (freshness, dataset) => {

@@ -68,7 +68,7 @@ export function ListFields({ settings, onChange, faults }: ListFieldsProps) {
       <TextInput label="Owner" description="Person or team responsible" maxLength={200} {...field('owner')} />
       <Group grow align="flex-start">
         <NumberInput label="Review interval in days" {...number('review_every_days')} />
-        <NumberInput label="Stale after (days)" {...number('stale_after_days')} />
+        <NumberInput label="Out of date after (days)" {...number('stale_after_days')} />
       </Group>
       <Textarea label="Description" autosize minRows={2} maxLength={4000} {...field('description')} />
       <GuardFields

@@ -3,7 +3,7 @@
 import { Badge, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { StateBadge } from '#console/ui/badges.tsx'
-import { RelativeTime } from '#console/ui/date-time.tsx'
+import { ElapsedTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
@@ -93,7 +93,7 @@ export function DueDefinitions({ of }: { readonly of: readonly Schemas['DueDefin
               {one.origin === 'shared' && `, shared ${one.family === 'contract' ? 'source contract' : one.family}`}
               {one.stale_since !== null && (
                 <>
-                  , out of date since <RelativeTime at={one.stale_since} />
+                  , out of date for <ElapsedTime since={one.stale_since} />
                 </>
               )}
               {one.review_due_at !== null && (

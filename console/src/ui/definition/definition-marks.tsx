@@ -11,7 +11,7 @@ export function SharedMark() {
   )
 }
 
-/** Whether the version in force is stale, due for review or has findings. */
+/** Whether the version in force is out of date, due for review or has findings. */
 export function AttentionMark({ of }: { readonly of: DefinitionItem | DefinitionView }) {
   const now_ms = useNow()
   const mark = (color: string, words: string) => (
@@ -22,7 +22,7 @@ export function AttentionMark({ of }: { readonly of: DefinitionItem | Definition
   if (of.state === 'archived') return mark('gray', 'archived')
   if (of.active === null) return mark('gray', 'not in force')
   if ('attention' in of && of.attention.length > 0) return mark('red', 'has findings')
-  if (of.stale_since !== null) return mark('red', 'stale')
+  if (of.stale_since !== null) return mark('red', 'out of date')
   if (of.review_due_at !== null && Date.parse(of.review_due_at) < now_ms) return mark('orange', 'review due')
   return mark('teal', 'up to date')
 }

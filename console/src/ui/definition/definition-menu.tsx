@@ -147,7 +147,7 @@ function SettingsFields({ settings, faults, onChange }: SettingsFieldsProps) {
       <Textarea label="Description" autosize minRows={2} maxLength={2000} {...text('description')} />
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
         {days('review_every_days', 'Review interval in days')}
-        {days('stale_after_days', 'Stale after (days)')}
+        {days('stale_after_days', 'Out of date after (days)')}
       </SimpleGrid>
       {profile &&
         (['subject_types', 'products', 'typologies'] as const).map((name) => (
