@@ -280,9 +280,12 @@ function documentFamilies(schemas: Json, modules: readonly Module[]): Json {
 }
 
 const INTRODUCTION =
-  'Every authenticated route is scoped to the tenant in the bearer token; a row of another tenant is answered like a missing one. ' +
-  'Errors are `application/problem+json`; the catalogue is at `/api/errors`. Lists are keyset pages: follow `next_cursor`. ' +
-  'Long work answers 202 with a job to poll.\n\n' +
+  'With this API a bank keeps the policy of its compliance as versions (lists, risk matrices, rules), decides by it who is rated how and ' +
+  'why, replays every decision exactly, works on alerts and investigations, and proves from a record who changed what. Everything that ' +
+  'the console does is a call of this API.\n\n' +
+  'A call needs a bearer token, which an API key or the identity provider gives. It sees the tenant of its token only; a row of another ' +
+  'tenant is answered like a missing one. Errors are `application/problem+json`; the catalogue is at `/api/errors`. A list comes in pages: ' +
+  'follow `next_cursor` until it is null. Long work is answered with 202 and a job to poll.\n\n' +
   'Every example was recorded from a real request; identifiers, times and hashes in it are replaced, long lists are cut.'
 
 export function buildOpenapiDocument({ modules, version, server_url, groups = [], examples }: OpenapiOptions): Json {
