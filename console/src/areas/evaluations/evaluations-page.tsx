@@ -149,7 +149,7 @@ function SingleDecisions({ search }: { readonly search: Search }) {
             { name: 'Result' },
             { name: 'Decided by', from: 'sm' },
             { name: 'Reasons', from: 'lg' },
-            { name: 'When' },
+            { name: 'When', from: 'sm' },
             { name: 'By', from: 'md' },
           ]}
           row={(one) => <Row key={one.evaluation_id} one={one} />}
@@ -194,6 +194,9 @@ function Row({ one }: { readonly one: Item }) {
             , open the decision of <DefinitionName {...one} />
           </span>
         </PageLink>
+        <Text size="xs" c="dimmed" hiddenFrom="sm">
+          <RelativeTime at={one.decided_at} />
+        </Text>
       </Table.Td>
       <Table.Td>
         <Group gap={6} wrap="nowrap">
@@ -220,7 +223,7 @@ function Row({ one }: { readonly one: Item }) {
           <ReasonCodes of={one.reason_codes} />
         </Text>
       </Table.Td>
-      <Table.Td>
+      <Table.Td visibleFrom="sm">
         <RelativeTime at={one.decided_at} />
       </Table.Td>
       <Table.Td visibleFrom="md">
