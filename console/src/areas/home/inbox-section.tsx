@@ -21,6 +21,8 @@ const paths: Readonly<Record<string, (id: string) => string>> = {
 
 const toPath = (kind: string, id: string): string => paths[kind]?.(id) ?? '/inbox'
 
+const NOTHING_OPEN = 'Nothing is assigned to you, and your queues are empty: there is nothing to do.'
+
 export function InboxSection() {
   const { data: queues, isLoading: loadsQueues } = useQuery({ ...queuesQuery, throwOnError: false })
   const { data: mine, isLoading: loadsMine } = useQuery({
@@ -71,7 +73,7 @@ export function InboxSection() {
           ),
           mark: <PriorityBadge priority={item.priority} />,
         }))}
-        empty="Nothing is assigned to you. Claim the next alert in the inbox."
+        empty={own.length > 0 ? 'Nothing is assigned to you. Claim the next alert in the inbox.' : NOTHING_OPEN}
       />
     </Section>
   )

@@ -92,6 +92,9 @@ function KindFilter({ kinds, chosen }: KindFilterProps) {
   )
 }
 
+const OLD_VERSIONS =
+  'Of lists, only the entries in force are searched: to look into an older version, open the list and choose the version.'
+
 interface ResultsProps {
   readonly asked: string
   readonly data: Awaited<ReturnType<NonNullable<ReturnType<typeof searchQuery>['queryFn']>>> | undefined
@@ -105,11 +108,11 @@ function Results({ asked, data }: ResultsProps) {
     return (
       <EmptyState
         title={`Nothing found for “${asked}”`}
-        about={
+        about={`${
           data.searched_names
             ? 'Names are compared word by word from their beginning; try fewer or shorter words.'
             : 'Type at least two letters to search names. Shorter texts find exact keys and ids only.'
-        }
+        } ${OLD_VERSIONS}`}
       />
     )
   }

@@ -24,6 +24,8 @@ function useRelated<T>(subject_id: string, name: string, isAllowed: boolean, rea
   return data?.items ?? []
 }
 
+const formatKinds = new Intl.ListFormat('en', { type: 'disjunction' })
+
 export function RelatedWork({ subject: { subject_id, state } }: { readonly subject: Schemas['Subject'] }) {
   const may = usePermission()
   const alerts = useRelated(subject_id, 'alerts', may('listAlerts'), () =>
@@ -36,6 +38,11 @@ export function RelatedWork({ subject: { subject_id, state } }: { readonly subje
     probity.GET('/api/holds', { params: { query: { object_id: subject_id, state: 'active', limit } } }),
   )
   if (!may('listAlerts') && !may('listDocuments') && !may('listHolds')) return null
+  const kinds = [
+    ...(may('listAlerts') ? ['open alerts'] : []),
+    ...(may('listDocuments') ? ['documents'] : []),
+    ...(may('listHolds') ? ['active holds'] : []),
+  ]
   const isEmpty = alerts.length + documents.length + holds.length === 0
   return (
     <Section
@@ -98,7 +105,7 @@ export function RelatedWork({ subject: { subject_id, state } }: { readonly subje
       </Stack>
       {isEmpty && (
         <Text size="sm" c="dimmed">
-          Nothing that you may see.
+          No {formatKinds.format(kinds)} of this subject.
         </Text>
       )}
     </Section>
