@@ -41,7 +41,7 @@ export function Filter({ name, label, values, everything }: FilterProps) {
     <Select
       size="xs"
       w={170}
-      aria-label={label}
+      label={label}
       placeholder={everything}
       clearable
       value={value}

@@ -55,12 +55,12 @@ export function SearchableList<Item extends { readonly origin: Origin }>({
   )
   return (
     <>
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <TextInput
           size="xs"
           w={240}
           type="search"
-          aria-label={`Search ${words}`}
+          label={`Search ${words}`}
           placeholder={`Search by ${searchedBy}`}
           value={String(find)}
           onChange={(event) => setFilter('find', event.currentTarget.value || null)}

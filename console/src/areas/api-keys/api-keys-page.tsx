@@ -37,7 +37,7 @@ export default function ApiKeysPage() {
       about="A key is exchanged for 15-minute tokens with its roles. API keys cannot approve changes."
       actions={may('createApiKey') && <Button onClick={() => setCreating(true)}>Create API key</Button>}
     >
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="state" label="State" values={states} everything="Any state" />
       </Group>
       <ListTable

@@ -1,5 +1,5 @@
 /** Change requests: those waiting for the user, and all others. */
-import { Box, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
+import { Box, Button, Group, SegmentedControl, Stack, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
@@ -10,7 +10,7 @@ import { useChangeText } from '#console/ui/change-request/use-target-name.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
 import { Filter, useFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { omitUndefined, toWords } from '#console/ui/format.ts'
-import { PageLink } from '#console/ui/link.tsx'
+import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -61,7 +61,7 @@ export default function ChangeRequestsPage() {
           <BreakGlassInbox hidesEmpty />
         </Box>
       )}
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         {hasInbox && (
           <SegmentedControl
             size="xs"
@@ -84,10 +84,20 @@ export default function ChangeRequestsPage() {
             ? {
                 title: 'No change request is waiting for your approval',
                 about: 'Changes that others propose and that you may approve or reject appear here.',
+                action: (
+                  <Button size="xs" variant="default" onClick={() => setFilter('view', 'all')}>
+                    Show all change requests
+                  </Button>
+                ),
               }
             : {
                 title: 'No change requests for your roles yet',
                 about: 'A change that your roles may make or approve waits here until somebody else approves it.',
+                action: (
+                  <ButtonLink to="/datasets" size="xs" variant="default">
+                    Open the lists
+                  </ButtonLink>
+                ),
                 filters: ['state'],
               }
         }

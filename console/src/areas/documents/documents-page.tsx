@@ -34,7 +34,7 @@ export default function DocumentsPage() {
       about="Files about subjects and cases. They are stored encrypted, compared with their hash every night, and every download is recorded."
       actions={add}
     >
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="state" label="State" values={states} everything="Any state" />
       </Group>
       <ListTable

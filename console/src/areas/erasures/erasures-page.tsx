@@ -34,7 +34,7 @@ export default function ErasuresPage() {
       about="An erasure makes what is stored about a subject unreadable for good. One person requests it and another confirms it. Holds and retention periods take precedence."
       actions={preview}
     >
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="state" label="State" values={states} everything="Any state" />
       </Group>
       <ListTable

@@ -36,7 +36,7 @@ export default function HoldsPage() {
       about="While a hold is active, nobody can delete or erase anything that belongs to its object. The person who placed a hold cannot release it."
       actions={place}
     >
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="state" label="State" values={states} everything="Any state" />
       </Group>
       <ListTable

@@ -25,7 +25,7 @@ export default function JobsPage() {
   )
   return (
     <Page title="Jobs" about="Background jobs of this tenant: imports, exports, verifications, maintenance.">
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="state" label="State" values={states} everything="Any state" />
       </Group>
       <ListTable

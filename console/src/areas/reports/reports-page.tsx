@@ -66,7 +66,7 @@ export default function ReportsPage() {
     >
       <Stack gap="lg">
         <div>
-          <Group gap="xs" mb="sm">
+          <Group gap="xs" mb="sm" align="flex-end">
             <Filter name="template_key" label="Kind" values={templates.map(({ key }) => key)} everything="Any kind" />
             <Filter name="state" label="State" values={reportStates} everything="Any state" />
           </Group>

@@ -44,7 +44,7 @@ export default function RestrictionsPage() {
         </>
       }
     >
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="state" label="State" values={states} everything="Any state" />
       </Group>
       <ListTable

@@ -27,7 +27,7 @@ export default function TypesPage() {
       about="A type defines the fields, key and rules of list entries."
       actions={may('createDatasetType') && <ButtonLink to="/types/new">New type</ButtonLink>}
     >
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="origin" label="Owner" values={origins} everything="Own and shared" />
       </Group>
       <ListTable

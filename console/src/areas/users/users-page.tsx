@@ -34,7 +34,7 @@ export default function UsersPage() {
       about="Users of this tenant. Deactivated users keep their history."
       actions={may('createUser') && <Button onClick={inviting.open}>Invite a user</Button>}
     >
-      <Group gap="xs" mb="sm">
+      <Group gap="xs" mb="sm" align="flex-end">
         <Filter name="state" label="State" values={states} everything="Any state" />
         <Filter name="role" label="Role" values={roles} everything="Any role" />
       </Group>
