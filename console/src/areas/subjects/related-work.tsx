@@ -26,6 +26,21 @@ function useRelated<T>(subject_id: string, name: string, isAllowed: boolean, rea
 
 const formatKinds = new Intl.ListFormat('en', { type: 'disjunction' })
 
+/** Names only what the user may read. */
+function NothingFound() {
+  const may = usePermission()
+  const kinds = [
+    ...(may('listAlerts') ? ['open alerts'] : []),
+    ...(may('listDocuments') ? ['documents'] : []),
+    ...(may('listHolds') ? ['active holds'] : []),
+  ]
+  return (
+    <Text size="sm" c="dimmed">
+      No {formatKinds.format(kinds)} of this subject.
+    </Text>
+  )
+}
+
 export function RelatedWork({ subject: { subject_id, state } }: { readonly subject: Schemas['Subject'] }) {
   const may = usePermission()
   const alerts = useRelated(subject_id, 'alerts', may('listAlerts'), () =>
@@ -38,11 +53,6 @@ export function RelatedWork({ subject: { subject_id, state } }: { readonly subje
     probity.GET('/api/holds', { params: { query: { object_id: subject_id, state: 'active', limit } } }),
   )
   if (!may('listAlerts') && !may('listDocuments') && !may('listHolds')) return null
-  const kinds = [
-    ...(may('listAlerts') ? ['open alerts'] : []),
-    ...(may('listDocuments') ? ['documents'] : []),
-    ...(may('listHolds') ? ['active holds'] : []),
-  ]
   const isEmpty = alerts.length + documents.length + holds.length === 0
   return (
     <Section
@@ -103,11 +113,7 @@ export function RelatedWork({ subject: { subject_id, state } }: { readonly subje
           </li>
         ))}
       </Stack>
-      {isEmpty && (
-        <Text size="sm" c="dimmed">
-          No {formatKinds.format(kinds)} of this subject.
-        </Text>
-      )}
+      {isEmpty && <NothingFound />}
     </Section>
   )
 }
