@@ -1493,6 +1493,8 @@ CREATE OR REPLACE FUNCTION app.keep_mcp_approval()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  was_running constant boolean := coalesce(old.running_until > now(), false);
 begin
   if app.restoring() then return new; end if;
   if (new.tool, new.operation, new.arguments, new.arguments_hash, new.requested_by, new.requested_roles, new.requested_at, new.expires_at)
@@ -1500,12 +1502,21 @@ begin
      (old.tool, old.operation, old.arguments, old.arguments_hash, old.requested_by, old.requested_roles, old.requested_at, old.expires_at) then
     raise exception 'what waits for a person never changes' using errcode = 'PB002';
   end if;
+  if old.ran_at is not null and new.ran_at is distinct from old.ran_at then
+    raise exception 'when a tool call took effect never changes' using errcode = 'PB002';
+  end if;
   if not ((old.state = 'waiting' and new.state in ('approved', 'denied')) or (old.state = 'approved' and new.state in ('succeeded', 'failed'))
+          or (old.state = 'approved' and new.state = 'denied' and old.ran_at is null and not was_running)
           or (old.state = new.state and old.collected_at is null)) then
     raise exception 'a tool call is decided once and runs once' using errcode = 'PB002';
   end if;
-  if old.state = 'waiting' and new.state = 'approved' and now() > new.expires_at then
-    raise exception 'a tool call that has expired is not approved' using errcode = 'PB002';
+  if old.state = 'approved' and new.state = 'approved'
+     and (new.decided_by, new.decided_at, new.note) is distinct from (old.decided_by, old.decided_at, old.note) then
+    raise exception 'who approved a tool call never changes' using errcode = 'PB002';
+  end if;
+  if new.state = 'approved' and (old.state = 'waiting' or new.running_until > now()) and now() > new.expires_at
+     and old.ran_at is null and not was_running then
+    raise exception 'a tool call that has expired is neither approved nor run' using errcode = 'PB002';
   end if;
   return new;
 end $function$
@@ -2233,6 +2244,24 @@ CREATE OR REPLACE FUNCTION app.name_words(name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN COALESCE((SELECT array_agg(DISTINCT "left"(w.word, 64)) AS array_agg FROM (SELECT s.word FROM regexp_split_to_table(lower(regexp_replace(NORMALIZE(name_words.name, NFKD), '[\u0300-\u036f]'::text, ''::text, 'g'::text)), '[^[:alnum:]]+'::text) s(word) WHERE (s.word <> ''::text) LIMIT 32) w), '{}'::text[])
+;
+CREATE OR REPLACE FUNCTION app.note_approved_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  found_state text;
+begin
+  if app.restoring() then return new; end if;
+  update app.mcp_approval set ran_at = now()
+   where tenant_id = new.tenant_id and approval_id = new.approval_id and state = 'approved' and ran_at is null;
+  if found then return new; end if;
+  select state into found_state from app.mcp_approval where tenant_id = new.tenant_id and approval_id = new.approval_id;
+  if found_state in ('waiting', 'denied') then
+    raise exception 'the call is %', found_state using errcode = 'PB010';
+  end if;
+  return new;
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.note_roles_changed()
  RETURNS trigger
@@ -5477,6 +5506,9 @@ create table app.mcp_approval (
   note text,
   outcome jsonb,
   collected_at timestamp with time zone,
+  running_until timestamp with time zone,
+  run_problem text,
+  ran_at timestamp with time zone,
   constraint mcp_approval_pkey PRIMARY KEY (tenant_id, approval_id),
   constraint mcp_approval_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint mcp_approval_arguments_ck CHECK ((jsonb_typeof(arguments) = 'object'::text)),
@@ -5485,6 +5517,10 @@ create table app.mcp_approval (
   constraint mcp_approval_expiry_ck CHECK ((expires_at > requested_at)),
   constraint mcp_approval_four_eyes_ck CHECK (((decided_by <> requested_by) AND (decided_by ~~ 'user:%'::text))),
   constraint mcp_approval_outcome_ck CHECK (((state = ANY (ARRAY['succeeded'::text, 'failed'::text])) = (outcome IS NOT NULL))),
+  constraint mcp_approval_ran_ck CHECK (((ran_at IS NULL) OR (state = ANY (ARRAY['approved'::text, 'succeeded'::text, 'failed'::text])))),
+  constraint mcp_approval_run_problem_ck CHECK (((length(run_problem) >= 1) AND (length(run_problem) <= 100))),
+  constraint mcp_approval_run_problem_state_ck CHECK (((run_problem IS NULL) OR (state = ANY (ARRAY['approved'::text, 'denied'::text])))),
+  constraint mcp_approval_running_ck CHECK (((running_until IS NULL) OR (state = 'approved'::text))),
   constraint mcp_approval_state_ck CHECK ((state = ANY (ARRAY['waiting'::text, 'approved'::text, 'denied'::text, 'succeeded'::text, 'failed'::text])))
 );
 CREATE INDEX mcp_approval_arguments_idx ON app.mcp_approval USING btree (tenant_id, requested_by, tool, arguments_hash, requested_at);
@@ -5528,6 +5564,7 @@ create policy sight on app.mcp_call as restrictive for all using (((restriction_
 create policy wall on app.mcp_call as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mcp_call_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_call FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER mcp_call_append BEFORE DELETE OR UPDATE ON app.mcp_call FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER mcp_call_approved_run BEFORE INSERT ON app.mcp_call FOR EACH ROW WHEN (((new.approval_id IS NOT NULL) AND (new.problem IS NULL))) EXECUTE FUNCTION app.note_approved_run();
 grant insert, select on app.mcp_call to app;
 
 -- mcp_tool_policy: tenant

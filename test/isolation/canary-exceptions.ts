@@ -185,6 +185,7 @@ export const excludedColumns: Readonly<Record<string, string>> = {
   'mcp_approval.arguments_hash': 'mcp_approval_arguments_hash_ck',
   'mcp_approval.decided_by': 'mcp_approval_decided_ck',
   'mcp_approval.outcome': 'mcp_approval_outcome_ck',
+  'mcp_approval.run_problem': 'mcp_approval_run_problem_state_ck',
   'mcp_approval.state': 'mcp_approval_decided_ck',
   'mcp_call.arguments_hash': 'mcp_call_arguments_hash_ck',
   'mcp_call.result_hash': 'mcp_call_result_hash_ck',

@@ -74,7 +74,7 @@ export const columnsWithoutPersonalData: Readonly<Record<string, string>> = {
   investigation_task: 'step_key role state assignee ended_by created_by updated_by',
   job: 'kind state resource visible_to progress_unit worker created_by',
   job_schedule: 'name kind payload',
-  mcp_approval: 'tool operation arguments_hash client requested_by requested_roles state decided_by',
+  mcp_approval: 'tool operation arguments_hash client requested_by requested_roles state decided_by run_problem',
   mcp_call: 'principal client tool operation arguments_hash result_hash problem',
   mcp_tool_policy: 'rules updated_by',
   mlro_designation: 'effect reason state proposed_by decided_by',

@@ -385,6 +385,32 @@ describe('an approval', () => {
       token: await t.token(['compliance_officer'], principal),
       body: {},
     })
+  const deny = async (approval_id: string) =>
+    w.call(`POST /mcp/approvals/${approval_id}/deny`, {
+      token: await t.token(['compliance_officer'], t.author),
+      body: { note: 'Not any more' },
+    })
+  /** As if the clock of the database had gone on. */
+  const shift = async (approval_id: string, change: string) => {
+    const owner = new pg.Client(w.clone.postgres)
+    await owner.connect()
+    await owner.query(
+      `set session_replication_role = replica; update app.mcp_approval set ${change} where approval_id = '${approval_id}'`,
+    )
+    await owner.end()
+  }
+  /** Approved while its plugin is stopped. */
+  async function approvedNotRun() {
+    const { plugin_key, matrix_key } = await createPluginMatrix(t)
+    await setRules([{ tool: 'evaluate_subject', roles: [], decision: 'person' }])
+    const given = { matrix_key, inputs: { country: 'AE', directors: 1 } }
+    const approval_id = String((await call('evaluate_subject', given))['approval_id'])
+    await t.make(`POST /plugins/${plugin_key}/disable`, { body: { reason: 'Wrong scores' } })
+    const { status, json } = await approve(approval_id)
+    expect([status, json.code]).toEqual([503, 'plugin_invalid'])
+    return { given, plugin_key, approval_id }
+  }
+  const EXPIRED = `requested_at = now() - interval '2 days', expires_at = now() - interval '1 day'`
   const countDecisions = async () => (await t.make('GET /evaluations')).items.length
 
   test('given four times at once runs the call once, and its caller gets the result', async () => {
@@ -403,16 +429,19 @@ describe('an approval', () => {
   })
 
   test('of a call whose plugin cannot run is not used up', async () => {
-    const { plugin_key, matrix_key } = await createPluginMatrix(t)
-    await setRules([{ tool: 'evaluate_subject', roles: [], decision: 'person' }])
-    const given = { matrix_key, inputs: { country: 'AE', directors: 1 } }
-    const approval_id = String((await call('evaluate_subject', given))['approval_id'])
-    await t.make(`POST /plugins/${plugin_key}/disable`, { body: { reason: 'Wrong scores' } })
-    const { status, json } = await approve(approval_id)
-    expect([status, json.code]).toEqual([503, 'plugin_invalid'])
-    expect(await t.make(`GET /mcp/approvals/${approval_id}`)).toMatchObject({ state: 'approved', outcome: null })
+    const { given, plugin_key, approval_id } = await approvedNotRun()
+    const kept = { state: 'approved', outcome: null, running: false, run_problem: 'plugin_invalid', ran_at: null }
+    expect(await t.make(`GET /mcp/approvals/${approval_id}`)).toMatchObject(kept)
+    expect((await t.make('GET /mcp/approvals?state=open')).items).toMatchObject([{ approval_id, ...kept }])
+    expect(await call('evaluate_subject', given)).toMatchObject({
+      code: 'tool_approval_required',
+      approval_id,
+      state: 'approved',
+      detail: expect.stringContaining('Approved, not run yet: plugin_invalid'),
+    })
     await t.make(`POST /plugins/${plugin_key}/enable`, { body: { reason: 'Repaired' } })
-    expect((await approve(approval_id)).json).toMatchObject({ state: 'succeeded' })
+    expect((await approve(approval_id)).json).toMatchObject({ state: 'succeeded', run_problem: null })
+    expect((await t.make('GET /mcp/approvals?state=open')).items).toEqual([])
     expect((await call('evaluate_subject', given))['evaluation_id']).toEqual(expect.any(String))
   })
 
@@ -422,10 +451,70 @@ describe('an approval', () => {
     await t.write(async (tx) => {
       expect(await tryLockIdempotencyKey(tx, key)).toBe(true)
       const { status, json } = await approve(approval_id)
-      expect([status, json.state, json.outcome]).toEqual([200, 'approved', null])
+      expect([status, json.state, json.outcome, json.running]).toEqual([200, 'approved', null, true])
+      const denied = await deny(approval_id)
+      expect([denied.status, denied.json.code]).toEqual([409, 'transition_not_allowed'])
     })
     expect((await approve(approval_id)).json.state).toBe('succeeded')
     expect(await countDecisions()).toBe(1)
     expect((await call('evaluate_subject', given))['evaluation_id']).toEqual(expect.any(String))
+  })
+
+  test('of a call that never ran is taken back by denying it', async () => {
+    const { given, approval_id } = await approvedNotRun()
+    expect((await deny(approval_id)).json).toMatchObject({ state: 'denied', note: 'Not any more' })
+    expect((await approve(approval_id)).json.code).toBe('transition_not_allowed')
+    expect((await call('evaluate_subject', given))['code']).toBe('tool_declined')
+  })
+
+  test('of a call that never ran expires like one that waits', async () => {
+    const { given, plugin_key, approval_id } = await approvedNotRun()
+    await t.make(`POST /plugins/${plugin_key}/enable`, { body: { reason: 'Repaired' } })
+    await shift(approval_id, EXPIRED)
+    expect((await t.make(`GET /mcp/approvals/${approval_id}`)).state).toBe('expired')
+    for (const decide of [approve, deny]) {
+      expect((await decide(approval_id)).json).toMatchObject({ code: 'transition_not_allowed' })
+    }
+    expect((await call('evaluate_subject', given))['approval_id']).not.toBe(approval_id)
+    expect(await countDecisions()).toBe(0)
+  })
+
+  test('is not taken back while the call runs, and a run that was taken back has no effect', async () => {
+    const { approval_id } = await waiting()
+    const update = (change: string) =>
+      t.write((tx) => tx.run(`update app.mcp_approval set ${change} where approval_id = $1`, [approval_id]))
+    await shift(
+      approval_id,
+      `state = 'approved', decided_at = now(), decided_by = '${t.author}', running_until = now() + interval '1 minute'`,
+    )
+    await expect(update(`state = 'denied', running_until = null`)).rejects.toThrow('decided once and runs once')
+    expect((await deny(approval_id)).json.detail).toBe('The call is running.')
+    await shift(approval_id, `state = 'denied', running_until = null`)
+    const ran = t.write((tx) =>
+      tx.run(
+        `insert into app.mcp_call (tenant_id, call_id, principal, tool, arguments_hash, approval_id, request_id, duration_ms)
+         select tenant_id, gen_random_uuid(), requested_by, tool, arguments_hash, approval_id, gen_random_uuid(), 1
+           from app.mcp_approval where approval_id = $1`,
+        [approval_id],
+      ),
+    )
+    await expect(ran).rejects.toMatchObject({ code: 'transition_not_allowed' })
+  })
+
+  test('is asked for once by identical calls at the same time, which also get its outcome together', async () => {
+    const { matrix_key } = await ensurePolicy(t)
+    await setRules([{ tool: 'evaluate_subject', roles: [], decision: 'person' }])
+    const given = { matrix_key, inputs: { country: 'DE' } }
+    const callAtOnce = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => call('evaluate_subject', given)))
+    const asked = new Set((await callAtOnce(8)).map((answer) => answer['approval_id']))
+    const [approval_id] = [...asked].map(String)
+    expect(asked.size).toBe(1)
+    const { json } = await approve(String(approval_id))
+    expect(await callAtOnce(3)).toEqual([json.outcome, json.outcome, json.outcome])
+    expect((await t.make('GET /mcp/approvals')).items).toHaveLength(1)
+    expect(await countDecisions()).toBe(1)
+    await shift(String(approval_id), `collected_at = now() - interval '61 seconds'`)
+    expect(await call('evaluate_subject', given)).toMatchObject({ code: 'tool_approval_required', state: 'waiting' })
   })
 })

@@ -118,18 +118,34 @@ export interface ApprovalRow {
   readonly note: string | null
   readonly outcome: unknown
   readonly collected_at: string | null
+  readonly running: boolean
+  readonly run_problem: string | null
+  readonly ran_at: string | null
 }
 
+const isRunning = `coalesce(state = 'approved' and running_until > now(), false)`
+
+/** An approved call that never ran expires like one that waits. */
 const approvalColumns = `approval_id, tool, operation, arguments, arguments_hash, client, requested_at, requested_by, requested_roles,
-  expires_at, case when state = 'waiting' and now() >= expires_at then 'expired' else state end as state, decided_at, decided_by, note,
-  outcome, collected_at`
+  expires_at, case when now() >= expires_at and (state = 'waiting' or state = 'approved' and ran_at is null and not ${isRunning})
+    then 'expired' else state end as state, decided_at, decided_by, note, outcome, collected_at, ${isRunning} as running, run_problem, ran_at`
+
+/** Held until the transaction ends: the same call of the same caller opens one approval, and its outcome is collected once. */
+export const lockApprovalsOfCall = (tx: Tx, { tool, arguments_hash }: Pick<ApprovalRow, 'tool' | 'arguments_hash'>) =>
+  tx.run('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
+    `tool-approval:${tx.tenant_id}:${tx.actor}:${tool}:${arguments_hash}`,
+  ])
+
+/** Calls that are sent together arrive one after the other. */
+const COLLECTED_FOR = '1 minute'
 
 /** The newest request of this principal for the same call that still matters. */
 export const findApprovalOfCall = (tx: Tx, { tool, arguments_hash }: Pick<ApprovalRow, 'tool' | 'arguments_hash'>) =>
   tx.find<ApprovalRow>(
     `select ${approvalColumns} from app.mcp_approval
-      where tenant_id = $1 and requested_by = $2 and tool = $3 and arguments_hash = $4 and collected_at is null
-        and now() < expires_at
+      where tenant_id = $1 and requested_by = $2 and tool = $3 and arguments_hash = $4
+        and (collected_at is null or collected_at > now() - interval '${COLLECTED_FOR}')
+        and (now() < expires_at or state = 'approved' and (ran_at is not null or ${isRunning}))
       order by requested_at desc limit 1 for update`,
     [tx.tenant_id, tx.actor, tool, arguments_hash],
   )
@@ -162,7 +178,7 @@ export const insertApproval = (
 export const listApprovals = (tx: Tx, state: string | null, after: PagePosition, count: number) =>
   tx.query<ApprovalRow>(
     `select * from (select ${approvalColumns} from app.mcp_approval where tenant_id = $1) a
-      where ($2::text is null or state = $2) and ($3::timestamptz is null or (requested_at, approval_id) < ($3, $4::uuid))
+      where ($2::text is null or state = $2 or $2 = 'open' and state in ('waiting', 'approved')) and ($3::timestamptz is null or (requested_at, approval_id) < ($3, $4::uuid))
       order by requested_at desc, approval_id desc limit $5`,
     [tx.tenant_id, state, after?.[0] ?? null, after?.[1] ?? null, count],
   )
@@ -179,15 +195,35 @@ export const lockApproval = (tx: Tx, approval_id: string) =>
     [tx.tenant_id, approval_id],
   )
 
+/** How long a run is taken for one that goes on, where its process does not say how it ended. */
+const RUNS_FOR = '5 minutes'
+
+/** What is approved runs at once: nobody can deny it in between. */
 export const updateApprovalDecided = (
   tx: Tx,
   approval_id: string,
   { state, note }: { state: 'approved' | 'denied'; note: string | null },
 ) =>
   tx.find<ApprovalRow>(
-    `update app.mcp_approval set state = $3, decided_at = now(), decided_by = $4, note = $5
+    `update app.mcp_approval set state = $3, decided_at = now(), decided_by = $4, note = $5,
+            running_until = case when $3 = 'approved' then now() + interval '${RUNS_FOR}' end
       where tenant_id = $1 and approval_id = $2 returning ${approvalColumns}`,
     [tx.tenant_id, approval_id, state, tx.actor, note],
+  )
+
+export const updateApprovalRunning = (tx: Tx, approval_id: string) =>
+  tx.find<ApprovalRow>(
+    `update app.mcp_approval set running_until = now() + interval '${RUNS_FOR}'
+      where tenant_id = $1 and approval_id = $2 and state = 'approved' returning ${approvalColumns}`,
+    [tx.tenant_id, approval_id],
+  )
+
+/** The run ended without an outcome: the call stays approved. */
+export const updateApprovalNotRun = (tx: Tx, approval_id: string, run_problem: string) =>
+  tx.run(
+    `update app.mcp_approval set running_until = null, run_problem = $3
+      where tenant_id = $1 and approval_id = $2 and state = 'approved'`,
+    [tx.tenant_id, approval_id, run_problem],
   )
 
 export const updateApprovalOutcome = (
@@ -196,16 +232,16 @@ export const updateApprovalOutcome = (
   { state, outcome }: { state: 'succeeded' | 'failed'; outcome: unknown },
 ) =>
   tx.find<ApprovalRow>(
-    `update app.mcp_approval set state = $3, outcome = $4::jsonb
+    `update app.mcp_approval set state = $3, outcome = $4::jsonb, running_until = null, run_problem = null
       where tenant_id = $1 and approval_id = $2 and state = 'approved' returning ${approvalColumns}`,
     [tx.tenant_id, approval_id, state, JSON.stringify(outcome)],
   )
 
 export const updateApprovalCollected = (tx: Tx, approval_id: string) =>
-  tx.run('update app.mcp_approval set collected_at = now() where tenant_id = $1 and approval_id = $2', [
-    tx.tenant_id,
-    approval_id,
-  ])
+  tx.run(
+    'update app.mcp_approval set collected_at = now() where tenant_id = $1 and approval_id = $2 and collected_at is null',
+    [tx.tenant_id, approval_id],
+  )
 
 const toolApprovals = {
   table: 'mcp_approval',

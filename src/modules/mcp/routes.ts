@@ -30,9 +30,18 @@ import {
   type ToolPolicyRow,
   updateApprovalDecided,
   updateApprovalOutcome,
+  updateApprovalRunning,
   upsertToolPolicy,
 } from './queries.ts'
-import { assertRunnable, findRequestingActor, lockDecidable, runApproval, shareRun } from './run-approval.ts'
+import {
+  assertDeniable,
+  assertRunnable,
+  findRequestingActor,
+  keepApproved,
+  lockDecidable,
+  runApproval,
+  shareRun,
+} from './run-approval.ts'
 import {
   ApprovalDecision,
   ProtectedResource,
@@ -236,7 +245,8 @@ export const mcpRoutes = [
     description:
       'Within 24 hours, by a person other than the one who made the call or requested its key. The operation runs in the name of the ' +
       'caller, who gets the outcome by repeating the call. Approvals at the same time run it once. Where the server failed to run it, ' +
-      'or a plugin that it needs cannot run, the state stays `approved`, and approving it again runs it.',
+      'or a plugin that it needs cannot run, the state stays `approved` with the reason in `run_problem`: within the 24 hours, approving ' +
+      'it again runs it, and it can be denied.',
     roles: approvers,
     tx: 'self',
     uses: SESSION_CAPABILITIES,
@@ -264,7 +274,7 @@ export const mcpRoutes = [
     await assertRunnable({ kernel, approval: known, requester })
     const approval = await write(async (tx) => {
       const locked = await lockDecidable(tx, params.approval_id)
-      // A process may stop while it runs an approved call: approving it again runs it.
+      // The run may have failed, or its process may have stopped: approving it again runs it.
       if (locked.state === 'approved') return locked
       if (locked.state !== 'waiting') fail('transition_not_allowed', `The call is ${locked.state}.`)
       return assertFound(
@@ -273,8 +283,12 @@ export const mcpRoutes = [
     })
     const approved_by = approval.decided_by ?? actor.principal
     return shareRun(approval.approval_id, async () => {
-      const outcome = await runApproval({ kernel, approval, requester, request, approved_by })
       const find = async (tx: Tx) => assertFound(await findApproval(tx, approval.approval_id))
+      // Another process may have finished it since.
+      if (!(await write((tx) => updateApprovalRunning(tx, approval.approval_id)))) return read(find)
+      const outcome = await runApproval({ kernel, approval, requester, request, approved_by }).catch((error) =>
+        keepApproved({ kernel, write, request }, approval, error),
+      )
       if (!outcome) return read(find)
       return settle(
         fingerprint,
@@ -285,7 +299,8 @@ export const mcpRoutes = [
 
   tenantRoute('POST /mcp/approvals/:approval_id/deny', {
     id: 'denyToolCall',
-    summary: 'Deny a tool call that waits for a person',
+    summary: 'Deny a tool call that waits for a person, or that was approved but has not run',
+    description: 'A call that is running, or that took effect, is not denied.',
     roles: approvers,
     tx: 'write',
     params: ToolApprovalParams,
@@ -294,7 +309,7 @@ export const mcpRoutes = [
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
   }).handle(async ({ tx, params, body }) => {
     const approval = await lockDecidable(tx, params.approval_id)
-    if (approval.state !== 'waiting') fail('transition_not_allowed', `The call is ${approval.state}.`)
+    assertDeniable(approval)
     return assertFound(
       await updateApprovalDecided(tx, approval.approval_id, { state: 'denied', note: body.note ?? null }),
     )

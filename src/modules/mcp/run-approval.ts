@@ -5,10 +5,11 @@ import { isPerson } from '#kernel/auth/principal.ts'
 import { isRole } from '#kernel/auth/roles.ts'
 import { decideTool, mayCallTool } from '#kernel/auth/tool-policy.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { toProblem } from '#kernel/http/problem-reply.ts'
 import { assertFound, fail, Problem, type ProblemCode, problems } from '#kernel/problem.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
 import { findPresentRoles, findRequester } from '#modules/access/index.ts'
-import { type ApprovalRow, lockApproval } from './queries.ts'
+import { type ApprovalRow, lockApproval, updateApprovalNotRun } from './queries.ts'
 import { type SessionKernel, toProblemObject } from './server/session.ts'
 import { callOperation, hashArguments, type ToolCall } from './server/tool-call.ts'
 import { toToolRequest } from './tools/arguments.ts'
@@ -22,6 +23,15 @@ export async function lockDecidable(tx: Tx, approval_id: string): Promise<Approv
     fail('approval_own_request', 'A key that you asked for made this call.')
   }
   return approval
+}
+
+/** What runs may take effect at any moment, and what took effect is not undone. */
+export function assertDeniable({ state, running, ran_at }: ApprovalRow): void {
+  if (state === 'approved' && ran_at !== null) {
+    fail('transition_not_allowed', 'The call took effect; approving it again stores its outcome.')
+  }
+  if (running) fail('transition_not_allowed', 'The call is running.')
+  if (state !== 'waiting' && state !== 'approved') fail('transition_not_allowed', `The call is ${state}.`)
 }
 
 /** Who asked, with the roles that still hold. */
@@ -112,4 +122,25 @@ export async function runApproval(
     if (isServerFailure(error)) throw error
     return { state: 'failed', outcome: toProblemObject(error, session) }
   }
+}
+
+interface FailedRun {
+  readonly kernel: Pick<SessionKernel, 'log'>
+  readonly request: RequestMetadata
+  write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
+}
+
+/** Says why the run ended, so that the call can be run again or denied. Where nothing can be written, the run ends by the clock. */
+export async function keepApproved(
+  { kernel, request, write }: FailedRun,
+  { approval_id }: ApprovalRow,
+  error: unknown,
+): Promise<never> {
+  await write((tx) => updateApprovalNotRun(tx, approval_id, toProblem(error).code)).catch((err) =>
+    kernel.log.error(
+      { err, request_id: request.id },
+      'the end of a run of an approved tool call could not be recorded',
+    ),
+  )
+  throw error
 }

@@ -100,18 +100,33 @@ export const ToolApproval = closed(
     requested_by: text(200),
     requested_roles: listOf(text(50), roles.length),
     expires_at: Timestamp(),
-    state: oneOf(approvalStates, { description: '`approved`: it is running.' }),
+    state: oneOf(approvalStates, {
+      description:
+        '`approved`: it is running, or has not run yet (`running` and `run_problem` tell). `expired`: nobody approved it in time, or it did not run in time.',
+    }),
     decided_at: nullable(Timestamp()),
     decided_by: nullable(text(200)),
     note: nullable(text(2000)),
     outcome: Type.Unsafe<unknown>({ description: 'What the operation answered: its reply, or the problem.' }),
     collected_at: nullable(Timestamp({ description: 'When the caller got the outcome.' })),
+    running: Type.Boolean({ description: 'It is running now.' }),
+    run_problem: nullable(
+      text(100, { description: 'The code of the problem because of which an approved call has not run.' }),
+    ),
+    ran_at: nullable(
+      Timestamp({ description: 'When the operation took effect. The outcome is stored right after it.' }),
+    ),
   },
   { title: 'ToolApproval' },
 )
 export const ToolApprovalPage = pageOf(ToolApproval)
 export const ToolApprovalParams = closed({ approval_id: Id() })
-export const ToolApprovalQuery = closed({ ...pageQuery, state: Type.Optional(oneOf(approvalStates)) })
+export const ToolApprovalQuery = closed({
+  ...pageQuery,
+  state: Type.Optional(
+    oneOf(['open', ...approvalStates], { description: '`open`: waiting, or approved without an outcome yet.' }),
+  ),
+})
 export const ApprovalDecision = closed({ note: Type.Optional(text(2000)) })
 
 export const ToolCallView = closed(

@@ -181,11 +181,13 @@ describe('the tool policy of a tenant', () => {
     const result = (await call(client, 'evaluate_subject', given)).value
     expect(result).toEqual(approved.json.outcome)
     expect((await tenant.make('GET /evaluations')).items).toHaveLength(1)
-    // The result was collected: the same call asks again.
-    const again = (await call(client, 'evaluate_subject', given)).value
+    // Others that were sent at the same time get it too.
+    expect((await call(client, 'evaluate_subject', given)).value).toEqual(result)
+    const other = { matrix_key, inputs: { country: 'FR' } }
+    const again = (await call(client, 'evaluate_subject', other)).value
     expect(again.approval_id).not.toBe(waiting.approval_id)
     expect((await decide('deny', tenant.author, again.approval_id)).json.state).toBe('denied')
-    expect((await call(client, 'evaluate_subject', given)).value.code).toBe('tool_declined')
+    expect((await call(client, 'evaluate_subject', other)).value.code).toBe('tool_declined')
     const { events } = await listRecordedCalls(w, tenant)
     expect(
       events.filter(({ operation, detail }) => operation === 'createEvaluation' && !detail.includes('problem')),
@@ -194,6 +196,7 @@ describe('the tool policy of a tenant', () => {
         actor: tenant.caller,
         detail: expect.stringContaining(`"approved_by":"${tenant.author}"`),
       }),
+      expect.objectContaining({ actor: tenant.caller }),
       expect.objectContaining({ actor: tenant.caller }),
     ])
   })

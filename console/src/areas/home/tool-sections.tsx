@@ -16,7 +16,7 @@ export function WaitingToolCalls() {
   const me = useMe()
   const { data, isLoading } = useQuery({ ...waitingApprovalsQuery, throwOnError: false })
   useFirstAnswer(isLoading)
-  const waiting = (data?.items ?? []).filter(({ requested_by }) => requested_by !== me.principal)
+  const waiting = (data?.items ?? []).filter((one) => one.requested_by !== me.principal && !one.running)
   return (
     <WaitingRows
       title="Tool calls waiting for a person"

@@ -1,5 +1,5 @@
 /** Calls of tools that wait for a person: what exactly would run, for whom, and until when. Nobody decides about their own. */
-import { Card, Group, Stack, Text, Title } from '@mantine/core'
+import { Alert, Card, Group, Stack, Text, Title } from '@mantine/core'
 import { useId } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
@@ -14,18 +14,27 @@ import { Principal } from '#console/ui/principal.tsx'
 import { Facts } from '#console/ui/section.tsx'
 import { CallTargets, hasTargets } from '#console/ui/tool/call-targets.tsx'
 import { ApprovalStateBadge } from '#console/ui/tool/tool-badges.tsx'
-import { approvalStateNames, approvalStates, formatClient, type ToolApproval } from '#console/ui/tool/tool-texts.ts'
+import {
+  approvalStateNames,
+  approvalStates,
+  describeRunProblem,
+  formatClient,
+  isStranded,
+  type ToolApproval,
+} from '#console/ui/tool/tool-texts.ts'
 import { DecideApproval } from './decide-approval.tsx'
 import { ToolsFrame } from './tools-frame.tsx'
 
-const states = [...approvalStates, 'all'] as const
+/** Those that somebody has to decide on, or to run again, are shown first. */
+const OPEN = 'open'
+const states = [OPEN, ...approvalStates, 'all'] as const
 const stateChoices = [
   ...approvalStates.map((value) => ({ value, label: toSentence(approvalStateNames[value]) })),
   { value: 'all', label: 'All' },
 ]
 
 export default function ApprovalsPage() {
-  const state = useFilter('state', states) ?? 'waiting'
+  const state = useFilter('state', states) ?? OPEN
   const list = usePages<ToolApproval>(
     ['tool-approvals', 'list', state],
     (cursor, signal) =>
@@ -43,13 +52,13 @@ export default function ApprovalsPage() {
     >
       <Stack gap="sm">
         <Group gap="xs">
-          <KnownFilter name="state" label="State" choices={stateChoices} everything="Waiting" />
+          <KnownFilter name="state" label="State" choices={stateChoices} everything="Open" />
         </Group>
         {list.data === undefined ? (
           <ListSkeleton />
         ) : items.length === 0 ? (
           <EmptyState
-            title={state === 'waiting' ? 'No call waits for a person' : 'No calls yet'}
+            title={state === OPEN || state === 'waiting' ? 'No call waits for a person' : 'No calls yet'}
             about="A call appears here when the tool policy says that a person approves it. It expires after 24 hours without a decision."
             // “All” hides nothing, so it cannot be why the list is empty.
             filters={state === 'all' ? [] : ['state']}
@@ -78,10 +87,18 @@ function ApprovalCard({ approval }: { readonly approval: ToolApproval }) {
             <Title order={2} size="h5" id={id} className="mono">
               {approval.tool}
             </Title>
-            <ApprovalStateBadge state={approval.state} />
+            <ApprovalStateBadge approval={approval} />
           </Group>
-          {approval.state === 'waiting' && <Decision approval={approval} />}
+          {(approval.state === 'waiting' || isStranded(approval)) && <Decision approval={approval} />}
         </Group>
+        {isStranded(approval) && (
+          <Alert color="orange" role="status">
+            <Text size="sm">
+              {describeRunProblem(approval)} The approval is kept
+              {approval.ran_at === null ? ': run the call again, or deny it.' : ': run it again to store the outcome.'}
+            </Text>
+          </Alert>
+        )}
         <div className="approval-columns">
           <ApprovalFacts approval={approval} />
           <div>
@@ -112,7 +129,7 @@ function ApprovalFacts({ approval }: { readonly approval: ToolApproval }) {
         ['Does', formatOperation(approval.operation)],
         hasTargets(approval.arguments) && ['Concerns', <CallTargets key="targets" of={approval.arguments} />],
         ['Asked', <RelativeTime key="at" at={approval.requested_at} />],
-        approval.state === 'waiting' && [
+        (approval.state === 'waiting' || (isStranded(approval) && approval.ran_at === null)) && [
           'Until',
           <span key="until">
             <DateTime at={approval.expires_at} /> (<RelativeTime at={approval.expires_at} />)

@@ -1,12 +1,12 @@
 /** Badges of tools, decisions of the tool policy and states. Colour only repeats the text. */
 import { Badge, Tooltip } from '@mantine/core'
 import {
-  approvalStateColors,
-  approvalStateNames,
+  colorApprovalState,
   decisionColors,
   effectColors,
   effectNames,
   effectTexts,
+  nameApprovalState,
   type RoleDecision,
   roleDecisionNames,
   type ServerToolState,
@@ -49,8 +49,8 @@ export const DecisionBadge = ({ decision }: { readonly decision: RoleDecision })
   />
 )
 
-export const ApprovalStateBadge = ({ state }: { readonly state: ToolApproval['state'] }) => (
-  <Mark color={approvalStateColors[state]} words={approvalStateNames[state]} />
+export const ApprovalStateBadge = ({ approval }: { readonly approval: ToolApproval }) => (
+  <Mark color={colorApprovalState(approval)} words={nameApprovalState(approval)} />
 )
 
 export const ToolStateBadge = ({ state }: { readonly state: ServerToolState }) => (

@@ -26,11 +26,11 @@ export const discoveryQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 })
 
-/** The first calls that wait for a person. */
+/** The first calls that wait for a person, those included that were approved and did not run. */
 export const waitingApprovalsQuery = queryOptions({
   queryKey: ['tool-approvals', 'waiting'],
   queryFn: ({ signal }) =>
-    probity.GET('/api/mcp/approvals', { params: { query: { state: 'waiting', limit: 20 } }, signal }),
+    probity.GET('/api/mcp/approvals', { params: { query: { state: 'open', limit: 20 } }, signal }),
   refetchInterval: 15_000,
 })
 

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import {
+  describeRunProblem,
   formatDecisions,
   formatRule,
   getServerKey,
   getToolOrigin,
   groupByDecision,
+  isStranded,
+  nameApprovalState,
   toProviderPath,
 } from './tool-texts.ts'
 
@@ -47,4 +50,12 @@ test('reads from an audit event that an assistant caused it', () => {
   })
   expect(getToolOrigin({ via: 'mcp' })).toEqual({ tool: null, client: null })
   expect(getToolOrigin({ diff: [] })).toBeNull()
+})
+
+test('tells an approved call that runs from one that did not run, with the reason', () => {
+  const approval = { state: 'approved', running: false, run_problem: 'plugin_invalid', ran_at: null } as const
+  expect([nameApprovalState(approval), isStranded(approval)]).toEqual(['approved, not run', true])
+  expect(describeRunProblem(approval)).toBe('A plugin that it needs could not run.')
+  const again = { ...approval, running: true }
+  expect([nameApprovalState(again), isStranded(again)]).toEqual(['approved, running', false])
 })

@@ -88,7 +88,7 @@ export const approvalStates: readonly ToolApproval['state'][] = [
 ]
 export const approvalStateNames: Readonly<Record<ToolApproval['state'], string>> = {
   waiting: 'waiting',
-  approved: 'approved, running',
+  approved: 'approved, no outcome yet',
   succeeded: 'approved, done',
   failed: 'approved, failed',
   denied: 'denied',
@@ -101,6 +101,33 @@ export const approvalStateColors: Readonly<Record<ToolApproval['state'], string>
   failed: 'red',
   denied: 'red',
   expired: 'gray',
+}
+
+/** An approved call without an outcome runs, or did not run: then it can be run again or denied. */
+export const isStranded = ({ state, running }: Pick<ToolApproval, 'state' | 'running'>): boolean =>
+  state === 'approved' && !running
+
+export function nameApprovalState(approval: Pick<ToolApproval, 'state' | 'running' | 'ran_at'>): string {
+  if (approval.state !== 'approved') return approvalStateNames[approval.state]
+  if (approval.running) return 'approved, running'
+  return approval.ran_at === null ? 'approved, not run' : 'approved, done, outcome not stored'
+}
+
+export const colorApprovalState = (approval: Pick<ToolApproval, 'state' | 'running'>): string =>
+  isStranded(approval) ? 'orange' : approvalStateColors[approval.state]
+
+/** Why an approved call did not run. */
+export function describeRunProblem({ run_problem, ran_at }: Pick<ToolApproval, 'run_problem' | 'ran_at'>): string {
+  if (ran_at !== null) return 'The call took effect, but the server stopped before it stored the outcome.'
+  if (run_problem === null) return 'The server stopped while it ran the call.'
+  return runProblemTexts[run_problem] ?? `The server could not run it: ${toWords(run_problem)}.`
+}
+
+const runProblemTexts: Readonly<Record<string, string>> = {
+  plugin_invalid: 'A plugin that it needs could not run.',
+  plugin_failed: 'A plugin that it needs failed.',
+  overloaded: 'The server was too busy to run it.',
+  dependency_unavailable: 'The database could not be reached.',
 }
 
 const callProblemTexts: Readonly<Record<string, string>> = {

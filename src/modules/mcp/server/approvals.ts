@@ -2,20 +2,28 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { type ApprovalRow, findApprovalOfCall, insertApproval, updateApprovalCollected } from '../queries.ts'
+import {
+  type ApprovalRow,
+  findApprovalOfCall,
+  insertApproval,
+  lockApprovalsOfCall,
+  updateApprovalCollected,
+} from '../queries.ts'
 import type { Tool } from '../tools/catalogue.ts'
 import { toScope } from './session.ts'
 import { recordCall, type ToolCall, toErrorResult, toResult } from './tool-call.ts'
 
 /**
- * The first call asks for approval, the same call asks for its state, and after the approval it returns the result, once. What the
- * approval did is not done again.
+ * The first call asks for approval, the same call asks for its state, and after the approval it returns the result. What the approval
+ * did is not done again. The same calls at the same time take turns; those that follow the first within a minute get what it got.
  */
 export function requestApproval(call: ToolCall, tool: Tool): Promise<CallToolResult> {
   const { session, given, arguments_hash, client } = call
   const operation = tool.route.id
   return session.kernel.transactions.write(toScope(session), async (tx) => {
-    const known = await findApprovalOfCall(tx, { tool: tool.mark.name, arguments_hash })
+    const same = { tool: tool.mark.name, arguments_hash }
+    await lockApprovalsOfCall(tx, same)
+    const known = await findApprovalOfCall(tx, same)
     if (known?.state === 'succeeded' || known?.state === 'failed') {
       await updateApprovalCollected(tx, known.approval_id)
       const problem = known.state === 'failed' ? String((known.outcome as { code?: unknown }).code) : null
@@ -29,19 +37,28 @@ export function requestApproval(call: ToolCall, tool: Tool): Promise<CallToolRes
       return toErrorResult(call, tool, new Problem('tool_declined', { detail, members: { tool: tool.mark.name } }))
     }
     const requested = {
+      ...same,
       approval_id: uuidv7(),
-      tool: tool.mark.name,
       operation,
       arguments: given,
-      arguments_hash,
       client,
       requested_roles: [...session.actor.roles],
     }
     const approval = known ?? ((await insertApproval(tx, requested)) as ApprovalRow)
-    const { approval_id, expires_at } = approval
+    const { approval_id, state, expires_at } = approval
     recordCall(tx, call, { operation, problem: 'tool_approval_required', approval_id })
-    return toErrorResult(call, tool, new Problem('tool_approval_required', { members: { approval_id, expires_at } }))
+    const problem = new Problem('tool_approval_required', {
+      ...(state === 'approved' && { detail: describeApproved(approval) }),
+      members: { approval_id, state, expires_at },
+    })
+    return toErrorResult(call, tool, problem)
   })
+}
+
+function describeApproved({ running, run_problem, ran_at }: ApprovalRow): string {
+  if (running || ran_at !== null) return 'Approved, and running. Repeat the call to get the result.'
+  const reason = run_problem === null ? 'its run did not end' : run_problem
+  return `Approved, not run yet: ${reason}. A compliance officer can run it again. Repeat the call to get the result.`
 }
 
 function toCollectedResult(tool: Tool, { state, outcome }: ApprovalRow): CallToolResult {

@@ -76,7 +76,8 @@ async function prepare(call: ToolCall, tool: Tool): Promise<{ answer: Answer } |
     if (decision === 'forbid') fail('tool_forbidden', { members: { tool: tool.mark.name } })
     request = toToolRequest(tool, given)
     const { params, query, body } = request
-    // Nobody is asked about a call that can never be made. A copy, since defaults are filled in.
+    // Nobody is asked about arguments that do not fit the schema. Whether what they name exists, and whether the operation accepts it, is
+    // found out when it runs: most operations have no check without an effect. A copy, since defaults are filled in.
     if (decision === 'person' || tool.mark.confirm) {
       assertValidInputs(tool.route, structuredClone({ params, query, body }))
     }
