@@ -27,16 +27,30 @@ export const optInTools: ReadonlySet<string> = new Set([
 /** The stricter of two rules holds for a caller with several roles. */
 const STRICTNESS: Readonly<Record<ToolDecision, number>> = { allow: 0, person: 1, forbid: 2 }
 
-/** Rules that name the tool come before rules for every tool; without one it is allowed, unless it has to be turned on. */
+/** Tools whose answers hold what another tool gives: the policy of that one holds for them too. */
+const readsThrough: Readonly<Record<string, string>> = { evaluate_what_if: 'explain_evaluation' }
+
+/** Tools whose decision may differ where the policy says something else of these. */
+export const listFollowers = (tools: ReadonlySet<string>): string[] =>
+  Object.keys(readsThrough).filter((tool) => tools.has(readsThrough[tool] as string))
+
+const selectStricter = (one: ToolDecision, other: ToolDecision): ToolDecision =>
+  STRICTNESS[other] > STRICTNESS[one] ? other : one
+
+/** The stricter decision where the tool gives what another one gives. */
 export function decideTool(rules: readonly ToolRule[], tool: string, held: readonly Role[]): ToolDecision {
+  const decision = decideNamed(rules, tool, held)
+  const other = readsThrough[tool]
+  return other === undefined ? decision : selectStricter(decision, decideNamed(rules, other, held))
+}
+
+/** Rules that name the tool come before rules for every tool; without one it is allowed, unless it has to be turned on. */
+function decideNamed(rules: readonly ToolRule[], tool: string, held: readonly Role[]): ToolDecision {
   const applicable = rules.filter(({ roles }) => roles.length === 0 || roles.some((role) => held.includes(role)))
   const named = applicable.filter((rule) => rule.tool === tool)
   if (named.length === 0 && optInTools.has(tool)) return 'forbid'
   const relevant = named.length > 0 ? named : applicable.filter((rule) => rule.tool === '*')
-  return relevant.reduce<ToolDecision>(
-    (strictest, { decision }) => (STRICTNESS[decision] > STRICTNESS[strictest] ? decision : strictest),
-    'allow',
-  )
+  return relevant.reduce<ToolDecision>((strictest, { decision }) => selectStricter(strictest, decision), 'allow')
 }
 
 /** What the policy says to a caller with one role alone. `off`: no rule that holds for the role names a tool that has to be turned on. */

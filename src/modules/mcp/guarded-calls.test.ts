@@ -143,6 +143,18 @@ describe('the tool policy', () => {
     expect((await call('get_list', { list_key }))['list_key']).toBe(list_key)
   })
 
+  test('of explanations holds for what-if questions too, which answer with the stored inputs', async () => {
+    const evaluation_id = await ensureEvaluation(t)
+    const ask = async () => (await call('evaluate_what_if', { evaluation_id, inputs: {} }))['code']
+    await setRules([{ tool: 'explain_evaluation', roles: [], decision: 'forbid' }])
+    expect(await ask()).toBe('tool_forbidden')
+    await setRules([{ tool: 'explain_evaluation', roles: [], decision: 'person' }])
+    expect(await ask()).toBe('tool_approval_required')
+    await setRules([{ tool: 'evaluate_what_if', roles: [], decision: 'forbid' }])
+    expect(await ask()).toBe('tool_forbidden')
+    expect((await call('explain_evaluation', { evaluation_id }))['code']).toBeUndefined()
+  })
+
   test('is loosened by two people where activations need two, and made stricter by one', async () => {
     await t.setApprovalRules([{ action: 'activation', approvers: 1, role: 'compliance_officer' }])
     const put = async (rules: object[]) =>

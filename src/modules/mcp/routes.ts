@@ -6,6 +6,7 @@ import {
   decideForRole,
   decideTool,
   isLooser,
+  listFollowers,
   mayCallTool,
   optInTools,
   type RoleDecision,
@@ -78,7 +79,8 @@ type ToolDecisions = Record<string, Partial<Record<Role, RoleDecision>>>
 /** What two policies say differently of the tools that they name, by tool and role: a rule alone does not say what holds without it. */
 function compareDecisions(tools: ToolCatalogue, before: readonly ToolRule[], after: readonly ToolRule[]) {
   const sides: Record<'before' | 'after', ToolDecisions> = { before: {}, after: {} }
-  for (const name of new Set([...before, ...after].map(({ tool }) => tool))) {
+  const named = new Set([...before, ...after].map(({ tool }) => tool))
+  for (const name of new Set([...named, ...listFollowers(named)])) {
     const tool = tools.get(name)
     for (const role of tool ? listRoles(tool) : []) {
       const old = decideForRole(before, name, role)
