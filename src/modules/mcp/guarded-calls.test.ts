@@ -284,6 +284,24 @@ describe('arguments that can never be valid', () => {
   })
 })
 
+test('cursors that no list gave out and completion of what does not exist are refused', async () => {
+  for (const method of ['tools/list', 'prompts/list', 'resources/templates/list', 'resources/list']) {
+    expect((await send(method, { cursor: 'zzz' })).error, method).toMatchObject({ code: -32602 })
+    expect((await send(method, {})).error, method).toBeUndefined()
+  }
+  const complete = (ref: object, name: string) => send('completion/complete', { ref, argument: { name, value: '' } })
+  const matrices = { type: 'ref/resource', uri: 'probity://matrices/{matrix_key}' }
+  expect((await complete(matrices, 'matrix_key')).error).toBeUndefined()
+  for (const [ref, name] of [
+    [{ type: 'ref/prompt', name: 'none' }, 'list_key'],
+    [{ type: 'ref/prompt', name: 'explain-decision' }, 'list_key'],
+    [{ type: 'ref/resource', uri: 'probity://none/{list_key}' }, 'list_key'],
+    [matrices, 'list_key'],
+  ] as const) {
+    expect((await complete(ref, name)).error, JSON.stringify(ref)).toMatchObject({ code: -32602 })
+  }
+})
+
 test('a batch that could never be answered is refused', async () => {
   const sendBatch = async (batch: object[]) =>
     w.call('POST /mcp', {

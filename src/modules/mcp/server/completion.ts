@@ -1,21 +1,33 @@
 /** Completion of keys in prompts and resource templates, as far as the caller may list them. */
-import type { CompleteResult, ServerContext } from '@modelcontextprotocol/server'
+import {
+  type CompleteRequestParams,
+  type CompleteResult,
+  ProtocolError,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
 import { problems } from '#kernel/problem.ts'
 import { MAX_ITEMS } from '../tools/tool-schema.ts'
 import { areAllowed } from './policy.ts'
-import { LISTS, type Listing, MATRICES, readPage } from './resources.ts'
-import type { Session } from './session.ts'
+import { promptKinds } from './prompts.ts'
+import { LISTS, type Listing, listTemplateArguments, MATRICES, readPage } from './resources.ts'
+import { INVALID_PARAMS, type Session } from './session.ts'
 
 const MAX_VALUES = 20
 
 export async function complete(
   session: Session,
   ctx: ServerContext,
-  argument: { name: string; value: string },
+  { ref, argument }: Pick<CompleteRequestParams, 'ref' | 'argument'>,
 ): Promise<CompleteResult> {
+  const taken = ref.type === 'ref/prompt' ? listPromptArguments(ref.name) : listTemplateArguments(ref.uri)
+  if (!taken) throw new ProtocolError(INVALID_PARAMS, 'Unknown prompt or resource template')
+  if (!taken.includes(argument.name)) throw new ProtocolError(INVALID_PARAMS, 'Unknown argument')
   const found = (await listValues(session, ctx, argument.name)).filter((value) => value.startsWith(argument.value))
   return { completion: { values: found.slice(0, MAX_VALUES), hasMore: found.length > MAX_VALUES } }
 }
+
+const listPromptArguments = (prompt: string): readonly string[] | undefined =>
+  promptKinds.find(({ name }) => name === prompt)?.arguments.map(({ name }) => name)
 
 async function listValues(session: Session, ctx: ServerContext, name: string): Promise<string[]> {
   if (name === 'code') return Object.keys(problems).sort()

@@ -92,6 +92,12 @@ export async function listResourceTemplates(session: Session): Promise<ListResou
   return { resourceTemplates: [...templates, TOOL_TEMPLATE, ERROR_TEMPLATE] }
 }
 
+/** Undefined where there is no such template. */
+export function listTemplateArguments(uri: string): readonly string[] | undefined {
+  const known = [...resourceKinds, TOOL_TEMPLATE, ERROR_TEMPLATE].some(({ uriTemplate }) => uriTemplate === uri)
+  return known ? [...uri.matchAll(/\{([a-z_]+)\}/g)].map(([, name]) => name as string) : undefined
+}
+
 interface ListItem {
   readonly list_key: string
   readonly title: string

@@ -96,13 +96,21 @@ class ToolServer extends Server {
   }
 }
 
+/** Of lists that have one page: no cursor was ever given out. */
+function assertFirstPage(params: { readonly cursor?: string | undefined } | undefined): void {
+  if (params?.cursor) throw new ProtocolError(INVALID_PARAMS, 'Invalid cursor')
+}
+
 export function createToolServer(session: Session): Server {
   const { kernel, actor } = session
   const server = new ToolServer(session)
   const guard = server.guard.bind(server) as ToolServer['guard']
   server.setRequestHandler(
     'tools/list',
-    guard(async () => toToolListing(selectTools(kernel.routes, await getRules(session), actor.roles))),
+    guard(async ({ params }) => {
+      assertFirstPage(params)
+      return toToolListing(selectTools(kernel.routes, await getRules(session), actor.roles))
+    }),
   )
   server.setRequestHandler(
     'tools/call',
@@ -114,7 +122,10 @@ export function createToolServer(session: Session): Server {
   )
   server.setRequestHandler(
     'resources/templates/list',
-    guard(() => listResourceTemplates(session)),
+    guard(async ({ params }) => {
+      assertFirstPage(params)
+      return listResourceTemplates(session)
+    }),
   )
   server.setRequestHandler(
     'resources/read',
@@ -122,7 +133,10 @@ export function createToolServer(session: Session): Server {
   )
   server.setRequestHandler(
     'prompts/list',
-    guard(() => listPrompts(session)),
+    guard(async ({ params }) => {
+      assertFirstPage(params)
+      return listPrompts(session)
+    }),
   )
   server.setRequestHandler(
     'prompts/get',
@@ -130,7 +144,7 @@ export function createToolServer(session: Session): Server {
   )
   server.setRequestHandler(
     'completion/complete',
-    guard(({ params }, ctx) => complete(session, ctx, params.argument)),
+    guard(({ params }, ctx) => complete(session, ctx, params)),
   )
   return server
 }
