@@ -400,6 +400,18 @@ describe('a confirmation', () => {
     expect((await propose(second.given, second.answer('accept')))?.structuredContent).toHaveProperty('cr_id')
     expect(await countOpen()).toBe(1)
   })
+
+  test('that is declined after it was accepted says that it was proposed, and how to withdraw that', async () => {
+    const { given, answer } = await ask()
+    const cr_id = (await propose(given, answer('accept')))?.structuredContent?.['cr_id']
+    expect((await propose(given, answer('decline')))?.structuredContent).toMatchObject({
+      code: 'transition_not_allowed',
+      cr_id,
+      detail: expect.stringContaining(`POST /api/change-requests/${cr_id}/withdraw`),
+    })
+    expect((await propose(given, answer('accept')))?.structuredContent?.['cr_id']).toBe(cr_id)
+    expect(await countOpen()).toBe(1)
+  })
 })
 
 describe('an approval', () => {

@@ -70,25 +70,44 @@ async function isDeclinedState(call: ToolCall, tool: Tool, state: string): Promi
   return stored?.fingerprint === DECLINED
 }
 
-/** Uses the state up: it takes the place of the answer that an accepted one would have. */
+/** Uses the state up: it takes the place of the answer that an accepted one would have. One that was accepted before stays accepted. */
 async function decline(call: ToolCall, tool: Tool, state: string) {
   const scope = toStateScope(call, tool, state)
-  const problem = new Problem('tool_declined', 'The person declined. Nothing was proposed; call again to ask again.')
   chargeRefusal(call.session)
-  await call.session.kernel.transactions.write(toScope(call.session), async (tx) => {
+  const problem = await call.session.kernel.transactions.write(toScope(call.session), async (tx) => {
     if (!(await tryLockIdempotencyKey(tx, scope))) fail('idempotency_in_progress', { retry_after_s: 1 })
-    if (!(await findStoredResponse(tx, scope))) {
+    const stored = await findStoredResponse(tx, scope)
+    const isProposed = stored !== undefined && stored.fingerprint !== DECLINED
+    const answer = isProposed
+      ? toProposedProblem(stored)
+      : new Problem('tool_declined', 'The person declined. Nothing was proposed; call again to ask again.')
+    if (!stored) {
       await insertStoredResponse(tx, scope, {
         fingerprint: DECLINED,
-        status: problem.status,
+        status: answer.status,
         headers: {},
         body: null,
         restriction_id: null,
       })
     }
-    recordCall(tx, call, { operation: tool.route.id, problem: problem.code })
+    recordCall(tx, call, { operation: tool.route.id, problem: answer.code })
+    return answer
   })
   return toErrorResult(call, tool, problem)
+}
+
+function toProposedProblem({
+  body,
+  is_hidden,
+  is_erased,
+}: NonNullable<Awaited<ReturnType<typeof findStoredResponse>>>) {
+  const proposed = is_hidden || is_erased || body === null ? {} : (JSON.parse(body) as { cr_id?: unknown })
+  const { cr_id } = proposed
+  if (typeof cr_id !== 'string') return new Problem('transition_not_allowed', 'It was accepted and proposed already.')
+  const detail =
+    `It was accepted and proposed already: the change request ${cr_id} exists. While it is open, its author withdraws it with ` +
+    `POST /api/change-requests/${cr_id}/withdraw.`
+  return new Problem('transition_not_allowed', { detail, members: { cr_id } })
 }
 
 interface Question {
