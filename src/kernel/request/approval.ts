@@ -170,13 +170,27 @@ interface Governed {
   readonly rule: ApprovalRule
 }
 
+/** An instant has one spelling in a request, so that the same proposal is recognised. */
+function normalizeInstants(route: Route, body: unknown): unknown {
+  const { properties = {} } = (route.body ?? {}) as { properties?: Readonly<Record<string, { format?: string }>> }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) =>
+      typeof value === 'string' && properties[name]?.format === 'date-time'
+        ? [name, value.replace(/(\.[0-9]*?)0+Z$/, '$1Z').replace(/\.Z$/, 'Z')]
+        : [name, value],
+    ),
+  )
+}
+
 /** The open request of the same author for the same content and state, or a new one. */
 async function propose(
   tx: Tx,
   { route, governed, rule }: Governed,
-  input: RequestContent,
+  given: RequestContent,
   { run, audit, request }: DryRun,
 ): Promise<ProposedChange> {
+  const input = { ...given, body: normalizeInstants(route, given.body) }
   await assertEnoughApprovers(tx, { ...rule, action: governed.action })
   const head = await governed.head(tx, (input.params ?? {}) as Record<string, string>)
   // A request that could not be executed now is refused now, not when it is approved.

@@ -412,6 +412,18 @@ describe('a confirmation', () => {
     expect((await propose(given, answer('accept')))?.structuredContent?.['cr_id']).toBe(cr_id)
     expect(await countOpen()).toBe(1)
   })
+
+  test('of the same instant in another spelling gets the same change request', async () => {
+    const { params } = await (fixtures['submitDatasetVersion'] as Fixture)(t, 'policy_editor')
+    const confirm = `${params?.['list_key']}@1`
+    const proposeFrom = async (effective_from: string) =>
+      (await propose({ ...params, reason: 'Reviewed', confirm, effective_from }))?.structuredContent
+    const first = await proposeFrom('2031-01-01T00:00:00Z')
+    expect(await proposeFrom('2031-01-01T00:00:00.000Z')).toMatchObject({ cr_id: first?.['cr_id'], existing: true })
+    expect(await proposeFrom('2031-01-01T00:00:00.5Z')).not.toHaveProperty('existing')
+    expect(await proposeFrom('2031-01-01T00:00:00.500Z')).toHaveProperty('existing', true)
+    expect(await countOpen()).toBe(2)
+  })
 })
 
 describe('an approval', () => {
