@@ -206,6 +206,16 @@ describe('settings', () => {
       [409, 'definition_invalid', '#/hosts/0'],
     ])
     expect((await s.grant(provider, [], ['api.registry.example'])).status).toBe(200)
+    // An upload that is not valid says nothing about the kind.
+    const unreadable = s.newKey()
+    await s.upload(unreadable, createSimplePlugin(unreadable))
+    expect(
+      (await s.uploadVersion(unreadable, createSimplePlugin('another-plugin', { version: '2.0.0' }))).json,
+    ).toMatchObject({
+      reasons: [{ code: 'manifest_invalid' }],
+    })
+    const refused = await s.grant(unreadable, [], ['api.registry.example'])
+    expect([refused.status, refused.json.errors?.[0].pointer]).toEqual([409, '#/hosts'])
   })
 
   test('a list is granted only where it exists, for the tenant alone or shared', async () => {

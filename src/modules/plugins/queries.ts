@@ -49,6 +49,18 @@ export const listValidationsByVersion = (tx: Tx, versions: readonly VersionId[])
     ],
   )
 
+/** Under any build of the sandbox: what a plugin is does not depend on the build. Null where no version was ever valid. */
+export const findNewestValidVersion = async (
+  tx: Tx,
+  { tenant_id, dataset_id }: Pick<VersionId, 'tenant_id' | 'dataset_id'>,
+): Promise<number | null> => {
+  const found = await tx.find<{ version: number | null }>(
+    'select max(version) as version from app.plugin_validation where tenant_id = $1 and dataset_id = $2 and valid',
+    [tenant_id, dataset_id],
+  )
+  return found?.version ?? null
+}
+
 /** Two processes may validate at the same time: the result is the same, and the first is kept. */
 export const insertValidation = (tx: Tx, of: VersionId, result: Omit<ValidationRow, 'validated_at'>) =>
   tx.run(

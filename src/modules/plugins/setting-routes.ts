@@ -19,6 +19,7 @@ import { getPluginView } from './plugin-views.ts'
 import {
   countInvocations,
   findKnownLists,
+  findNewestValidVersion,
   insertConfiguration,
   insertGrant,
   listInvocations,
@@ -69,12 +70,13 @@ async function toChangedView(kernel: BindCapabilities, tx: Tx, plugin_key: strin
   return getPluginView(kernel, tx, plugin_key)
 }
 
-/** The version in force, else the newest one. */
+/** The version in force, else the newest valid one: an upload that is not valid says nothing about the plugin. Else the newest. */
 async function findCurrent(tx: Tx, plugin_key: string): Promise<resolver.ContentPointer | null> {
   const pointer = (await resolver.findPointersInForce(tx, [plugin_key], {}, PLUGIN_FAMILY)).get(plugin_key)
   if (pointer) return pointer
   const dataset = assertFound(await datasetStore.findDataset(tx, plugin_key, PLUGIN_FAMILY))
-  const newest = await versionStore.findVersion(tx, dataset, dataset.head_version)
+  const valid = await findNewestValidVersion(tx, dataset)
+  const newest = await versionStore.findVersion(tx, dataset, valid ?? dataset.head_version)
   return newest ? documentStore.toContentPointer(dataset, newest) : null
 }
 
