@@ -1,5 +1,5 @@
 /** What an entry point must return, beyond being JSON: the shape of its kind, and the schema that the manifest declares. */
-import { toAdapterSchema } from '#registry/adapters/plugin-adapter.ts'
+import { type ChunkOutput, findContradiction, toAdapterSchema } from '#registry/adapters/plugin-adapter.ts'
 import { isObject } from '#registry/content/json-pointer.ts'
 import type { EntryPoint } from '#sandbox/model.ts'
 import { type FactorManifest, getHosts, type PluginManifest } from './manifest.ts'
@@ -87,6 +87,8 @@ export function findOutputFaults(manifest: PluginManifest, entry_point: EntryPoi
     return faults.length > 0 ? faults : findHostFaults(manifest, output as RequestOutput)
   }
   const faults = findValueFaults(toAdapterSchema(manifest.outputs), output)
+  const contradiction = faults.length === 0 ? findContradiction(output as ChunkOutput) : undefined
+  if (contradiction) return [contradiction]
   const state = isObject(output) ? JSON.stringify(output['state'] ?? null) : ''
   if (state.length <= MAX_STATE_LENGTH) return faults
   return [...faults, { pointer: '/state', message: `must have at most ${MAX_STATE_LENGTH / 1024} KiB as JSON` }]

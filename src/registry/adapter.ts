@@ -63,6 +63,8 @@ export interface Batch {
   readonly rejects: readonly Reject[]
   readonly warnings: readonly Warning[]
   readonly files: readonly SourceFile[]
+  /** A record may have several entries: records are counted by their places. */
+  readonly several_per_row?: boolean
 }
 
 /** The source itself is broken (truncated, another format, wrong encoding): no version may be made of it. */

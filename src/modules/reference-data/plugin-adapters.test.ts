@@ -77,6 +77,19 @@ const failOn =
     },
   })
 
+/** Does this for the row with this code, beside its entry. */
+const also =
+  (code: string, statement: string) =>
+  (plugin: PluginFiles): PluginFiles => ({
+    ...plugin,
+    files: {
+      'plugin.js': `${plugin.files['plugin.js']}`.replace(
+        'if (!code)',
+        `if (code === '${code}') ${statement}\n    if (!code)`,
+      ),
+    },
+  })
+
 /** Makes nothing of rows with this code. */
 const skip =
   (code: string) =>
@@ -304,10 +317,28 @@ describe('a preview through a plugin', () => {
     const plugin_key = await newPlugin(failOn('bad'))
     const failed = await preview(plugin_key, 'code,name\nbad,x\n')
     expect(failed).toMatchObject({ status: 503, json: { code: 'plugin_failed', reason: 'threw', plugin_key } })
+    const { items } = await t.make(`GET /plugins/${plugin_key}/invocations`)
+    expect(items).toMatchObject([
+      { cause: { kind: 'preview', id: null }, failed: 1, failures: [{ reason: 'threw', message: expect.any(String) }] },
+    ])
     await disable(plugin_key)
     expect(await preview(plugin_key, 'code,name\na,x\n')).toMatchObject({
       status: 503,
       json: { code: 'plugin_invalid' },
+    })
+  })
+
+  test('counts a row with two entries once, and refuses a row that has an entry and a reject', async () => {
+    const twice = await newPlugin(also('two', `entries.push({ row, entry: { code: 'TWO2' } })`))
+    expect((await preview(twice, 'code,name\na,First\ntwo,Second\n')).json).toMatchObject({ rows: 2, accepted: 3 })
+    const [list_key] = [await newList()]
+    const started = await startImport(list_key, twice, 'code,name\na,First\ntwo,Second\n')
+    await t.runToEnd(started.json)
+    expect(await readImport(started)).toMatchObject({ state: 'published', counts: { rows: 2, accepted: 3 } })
+    const both = await newPlugin(also('two', `rejects.push({ row, reason: 'Not sure' })`))
+    expect(await preview(both, 'code,name\ntwo,Second\n')).toMatchObject({
+      status: 503,
+      json: { code: 'plugin_failed', reason: 'output_invalid' },
     })
   })
 

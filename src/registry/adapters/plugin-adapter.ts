@@ -90,7 +90,7 @@ export const toAdapterSchema = (entry: ValueSchema = {}, rows = MAX_CHUNK_ROWS):
   },
 })
 
-interface ChunkOutput {
+export interface ChunkOutput {
   readonly entries: readonly { readonly row: number; readonly entry: Entry }[]
   readonly rejects?: readonly { readonly row: number; readonly reason: string }[]
   readonly state?: unknown
@@ -196,7 +196,18 @@ function toBatch(rows: readonly ReadEntry[], { entries, rejects = [] }: ChunkOut
     ),
     warnings: [],
     files: [],
+    several_per_row: true,
   }
+}
+
+/** Of an output that fits the schema: nobody can say what became of a row that is both. */
+export function findContradiction({
+  entries,
+  rejects = [],
+}: ChunkOutput): { pointer: string; message: string } | undefined {
+  const refused = new Set(rejects.map(({ row }) => row))
+  const index = entries.findIndex(({ row }) => refused.has(row))
+  return index < 0 ? undefined : { pointer: `/entries/${index}/row`, message: 'names a row that has a reject too' }
 }
 
 async function runChunk(
@@ -215,7 +226,7 @@ async function runChunk(
     throw new PluginAdapterFault({ ...result, message: `${result.message} (${place})` })
   }
   const output = JSON.parse(result.output) as ChunkOutput
-  const [fault] = findValueFaults(toAdapterSchema(outputs, rows.length), output)
+  const fault = findValueFaults(toAdapterSchema(outputs, rows.length), output)[0] ?? findContradiction(output)
   const invalid = (message: string): PluginFault => ({
     ...{ reason: 'output_invalid', message: `${message} (${place})`, line: null, stack: null, fuel: result.fuel },
   })

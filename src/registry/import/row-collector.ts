@@ -46,6 +46,8 @@ export class RowCollector {
   private rejects: Reject[] = []
   private keys: [string, string | null][] = []
   private accepted = 0
+  /** Accepted entries and rejected places beyond the first of their record. */
+  private surplus = 0
   private unstaged_bytes = 0
   private last_key = ''
   private is_ordered = true
@@ -70,10 +72,11 @@ export class RowCollector {
 
   /** Number of rows read so far. */
   get rows(): number {
-    return this.accepted + this.tally.rows
+    return this.accepted + this.tally.rows - this.surplus
   }
 
   add(batch: Batch): void {
+    const before = this.rows
     for (const reject of batch.rejects) this.reject(reject)
     for (const warning of batch.warnings) {
       if (warning.closes_guard) this.doubts.push(warning)
@@ -86,6 +89,7 @@ export class RowCollector {
       if (is_removal) this.addRemoval(entry, at)
       else this.addEntry(entry, at)
     }
+    if (batch.several_per_row) this.surplus += this.rows - before - countPlaces(batch)
   }
 
   /** Outputs that have reached their size. */
@@ -210,6 +214,9 @@ export class RowCollector {
     }
   }
 }
+
+const countPlaces = ({ entries, rejects }: Batch): number =>
+  new Set([...entries, ...rejects].map(({ at }) => at.row)).size
 
 /** Duplicate keys are found, with their locations, among the staged rows. */
 function finishTree(content: RootBuilder): ReturnType<RootBuilder['finish']> | null {

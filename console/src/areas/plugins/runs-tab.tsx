@@ -47,7 +47,7 @@ export function RunsTab({ plugin_key }: { readonly plugin_key: string }) {
         empty={{
           title: 'Not run yet',
           about:
-            'Decisions, imports and calls of providers that run the plugin appear here, with their failures. Runs under “Try it” are not recorded.',
+            'Decisions, imports and calls of providers that run the plugin appear here, with their failures. Of previews of imports only failures are recorded, and runs under “Try it” are not.',
           filters: ['failed'],
         }}
       />

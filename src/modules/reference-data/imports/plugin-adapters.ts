@@ -136,19 +136,31 @@ export function failPluginAdapter(bound: BoundPlugin | null, error: unknown): ne
   return failPlugin(bound, fault)
 }
 
-/** The problem that ends an import, with the failure recorded for the author of the plugin. */
+type Write = <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
+
+/** Records the failure for the author of the plugin; that a machine was too busy is none. */
+export async function recordAdapterFailure(
+  write: Write,
+  bound: BoundPlugin | null,
+  error: unknown,
+  caused_by: pluginModel.InvocationCause,
+): Promise<void> {
+  if (!bound || !(error instanceof PluginAdapterFault)) return
+  const { reason, ...fault } = error.fault
+  if (reason === 'overloaded') return
+  const result = { ok: false, reason, ...fault } as Parameters<typeof recordInvocations>[2][number]
+  await write((tx) => recordInvocations(tx, bound, [result], caused_by))
+}
+
+/** The problem that ends an import. */
 export async function toPluginProblem(
-  write: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>,
+  write: Write,
   bound: BoundPlugin,
   error: unknown,
   import_id: string,
 ): Promise<unknown> {
   if (!(error instanceof PluginAdapterFault)) return error
-  const { reason, ...fault } = error.fault
-  if (reason !== 'overloaded') {
-    const result = { ok: false, reason, ...fault } as Parameters<typeof recordInvocations>[2][number]
-    await write((tx) => recordInvocations(tx, bound, [result], { kind: 'import', id: import_id }))
-  }
+  await recordAdapterFailure(write, bound, error, { kind: 'import', id: import_id })
   try {
     return failPluginAdapter(bound, error)
   } catch (problem) {

@@ -29,6 +29,7 @@ import {
   failPluginAdapter,
   findAdapter,
   listPluginAdapters,
+  recordAdapterFailure,
   toAdapterCode,
   toPluginPin,
 } from './plugin-adapters.ts'
@@ -142,7 +143,7 @@ export const importRoutes = [
     description:
       'Reads at most so many rows and for so long as the operator allows; `truncated` then says which limit was met, the counts ' +
       'cover what was read, and rules over the whole list are not checked. Ends when the client disconnects. Few previews of a ' +
-      'tenant run at once; more wait, and beyond that the answer is 429 or 503 with Retry-After.',
+      'tenant run at once; more wait, and beyond that the answer is 429 or 503 with Retry-After. Where a plugin fails, its runs show that.',
     stores_nothing: true,
     tool: {
       name: 'run_import_preview',
@@ -154,7 +155,7 @@ export const importRoutes = [
     },
     roles: ['policy_editor', 'compliance_officer'],
     tx: 'self',
-    uses: ['threads', 'preview_limits', 'caches', 'plugin_policy'],
+    uses: ['threads', 'preview_limits', 'caches', 'plugin_policy', 'log'],
     executes: 'plugin',
     runs_plugins_of: ['adapter'],
     params: PreviewParams,
@@ -171,7 +172,7 @@ export const importRoutes = [
       'base_withdrawn',
       'base_incompatible',
     ],
-  }).handle(async ({ params, body, read, kernel, actor, request }) => {
+  }).handle(async ({ params, body, read, write, kernel, actor, request }) => {
     const adapter = await read((tx) => findAdapter(tx, params.adapter_key))
     assertAdapterOptions(adapter, body.options ?? {})
     const { list_key } = body
@@ -206,7 +207,12 @@ export const importRoutes = [
         }),
       },
       { tenant_id: actor.tenant_id, signal: request.signal },
-    ).catch((error: unknown) => failPluginAdapter(bound, error))
+    ).catch(async (error: unknown) => {
+      await recordAdapterFailure(write, bound, error, { kind: 'preview', id: null }).catch((err) =>
+        kernel.log.error({ err, request_id: request.id }, 'the failure of a plugin in a preview could not be recorded'),
+      )
+      return failPluginAdapter(bound, error)
+    })
   }),
 
   tenantRoute('POST /reference-data/imports', {
