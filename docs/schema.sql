@@ -576,12 +576,6 @@ begin
   return exists (select 1 from app.hold_in_force h where h.tenant_id = app.tenant_id() and h.object_id = object);
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
- RETURNS boolean
- LANGUAGE sql
- IMMUTABLE PARALLEL SAFE
-RETURN (ids ? (restriction)::text)
-;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -590,6 +584,12 @@ AS $function$
 begin
   return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
 end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN (ids ? (restriction)::text)
 ;
 CREATE OR REPLACE FUNCTION app.is_joined(edge text, neighbour text, beyond text, loosely boolean)
  RETURNS boolean

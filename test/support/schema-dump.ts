@@ -4,7 +4,7 @@ import type pg from 'pg'
 const inApp = `n.nspname = 'app'`
 
 const functions = `select pg_get_functiondef(p.oid) || ';' as line from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-  where ${inApp} order by p.proname`
+  where ${inApp} order by p.proname, pg_get_function_identity_arguments(p.oid)`
 
 const tables = `select c.oid::int, c.relname::text as name, coalesce(w.kind, '?') as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
   left join app.wall_register w on w.table_name = c.relname where ${inApp} and c.relkind in ('r', 'p') order by c.relname`
