@@ -18,6 +18,7 @@ const WITHOUT_PADLOCK: Readonly<Record<string, string>> = {
   'console/src/ui/restriction/restricted-objects.tsx': 'is next to the padlock of the restriction',
   'console/src/areas/inbox/alert-dialogs.tsx':
     'names a case by its number in a message; the alert beside it has the padlock',
+  'console/src/areas/inbox/queue-rail.tsx': 'counts open alerts and proposals, and shows nothing of one',
   'console/src/areas/holds/document-select.tsx': 'offers documents by title, and says which are restricted',
   'console/src/areas/providers/settle-call.tsx': 'is a part of the page of the call, which has it',
 }

@@ -301,12 +301,13 @@ export const listTimeline = (
   count: number,
 ) =>
   tx.query<TimelineRow>(
-    `select e.event_id, e.kind, e.category, ${shownData}, e.recorded_at, e.recorded_by, n.note_id, n.content as note, a.reason
+    `select e.event_id, e.kind, e.category, ${shownData}, e.recorded_at, e.recorded_by, n.note_id, n.content as note,
+            case when e.kind = 'answer_entered' then (
+              select a.reason from app.provider_answer a
+               where a.tenant_id = e.tenant_id and a.call_id = (e.data ->> 'call_id')::uuid and a.is_result) end as reason
        from app.investigation_event e
        left join app.investigation_note n on n.tenant_id = e.tenant_id and n.investigation_id = e.investigation_id
          and (n.revision = e.revision or (e.kind = 'noted' and n.note_id = (e.data ->> 'note_id')::uuid))
-       left join app.provider_answer a on e.kind = 'answer_entered' and a.tenant_id = e.tenant_id
-         and a.call_id = (e.data ->> 'call_id')::uuid and a.is_result
       where e.tenant_id = $1 and e.investigation_id = $2 and ($3::text is null or e.category = $3) and ${isShown}
         and ($4::timestamptz is null or (e.recorded_at, e.event_id) < ($4, $5::uuid))
       order by e.recorded_at desc, e.event_id desc limit $6`,
