@@ -70,8 +70,7 @@ function ReviewItem({ review }: { readonly review: Review }) {
             {formatEvent(review.operation)}
             {target !== undefined && (
               <>
-                {' '}
-                of <span className="mono">{target}</span>
+                : <span className="mono">{target}</span>
               </>
             )}
           </Text>
@@ -85,7 +84,7 @@ function ReviewItem({ review }: { readonly review: Review }) {
           variant="default"
           loading={acknowledge.isRunning}
           onClick={() => acknowledge.run(undefined)}
-          aria-label={`Acknowledge ${formatEvent(review.operation).toLowerCase()}${target === undefined ? '' : ` of ${target}`}`}
+          aria-label={`Acknowledge: ${formatEvent(review.operation)}${target === undefined ? '' : `, ${target}`}`}
         >
           Acknowledge
         </Button>

@@ -69,7 +69,7 @@ browserTest('emergency changes can be acknowledged on the home page by a possibl
   const inbox = page.getByRole('region', { name: 'Emergency changes to acknowledge' })
   await inbox.getByText('It blocks everybody.').waitFor()
   await takeScreenshot(page, 'console-break-glass')
-  await inbox.getByRole('button', { name: 'Acknowledge roll back rule of large-cash' }).click()
+  await inbox.getByRole('button', { name: 'Acknowledge: Rule rolled back, large-cash' }).click()
   await inbox.waitFor({ state: 'detached' })
   expect(seen).toEqual(noProblems)
   await close()

@@ -180,13 +180,13 @@ describe('activations', () => {
     await impact.getByRole('button', { name: '1 changed decisions, show them' }).click()
     await impact.getByRole('button', { name: 'Show all affected' }).waitFor()
     await takeScreenshot(page, 'decisions-approved')
-    await impact.getByRole('button', { name: 'Re-rate this customer with Asked' }).click()
+    await impact.getByRole('button', { name: /^Re-rate this customer with\sRule asked$/ }).click()
     await pageHeading(page, /^Batch/).waitFor()
     // The earlier decision was made on typed inputs, which the record of the subject lacks.
     await page.getByRole('button', { name: '1 failed, show them' }).click()
     await expect.poll(() => page.url()).toContain('state=failed')
     await page.goto(`${base}${place}`)
-    await impact.getByRole('link', { name: 'Re-rated with Asked' }).waitFor()
+    await impact.getByRole('link', { name: /^Re-rated with\sRule asked$/ }).waitFor()
 
     await page.goto(`${base}/change-requests/${second}`)
     await page.getByRole('status').getByText('No longer applicable').waitFor()

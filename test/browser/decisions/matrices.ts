@@ -10,7 +10,7 @@ describe('matrices', () => {
     const { page, seen, close } = await at(petra, '/matrices')
     await page.getByRole('link', { name: 'Customer risk of persons' }).click()
     await pageHeading(page, 'Customer risk of persons').waitFor()
-    await page.getByRole('img', { name: /low from 0 to 2999.*prohibited from 9000 to 10000/ }).waitFor()
+    await page.getByRole('img', { name: /low from 0 to 2,999.*prohibited from 9,000 to 10,000/ }).waitFor()
     await page.getByRole('table', { name: /Table of Turnover/ }).waitFor()
     await takeScreenshot(page, 'decisions-matrix')
     await page.getByRole('button', { name: 'Copy to own matrix' }).click()
