@@ -57,7 +57,7 @@ export function DemoPeople({ onDone }: DemoPeopleProps) {
   )
 }
 
-/** What somebody finds in a demo tenant. */
+/** What a demo tenant contains. */
 const tenantTexts: Readonly<Record<string, string>> = {
   demo: 'Holds fictitious customers, a year of ratings, alerts and cases.',
   'demo-two': 'Is empty: a guided start leads from the first list to the first decision.',

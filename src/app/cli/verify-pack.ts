@@ -157,36 +157,32 @@ export interface PackReport {
 
 const sha256 = (bytes: Buffer | string): string => hash('sha256', bytes, 'hex')
 
-function parseJson(files: ReadonlyMap<string, Buffer>, name: string): unknown {
+/** The parsed file, or why it cannot be parsed; an absent one is null. */
+function parseJson(bytes: Buffer | undefined): { readonly value: unknown; readonly fault: string | null } {
   try {
-    return parseJsonFile(files.get(name)?.toString('utf8') ?? 'null')
+    return { value: parseJsonFile(bytes?.toString('utf8') ?? 'null'), fault: null }
   } catch (error) {
     if (!(error instanceof InvalidJson)) throw error
-    return null
+    return { value: null, fault: error.message }
   }
 }
 
-/** In every file: a person may read a doubled member differently, whoever signed it. */
-function findJsonFaults(files: ReadonlyMap<string, Buffer>): string[] {
-  return [...files].flatMap(([name, bytes]) => {
-    if (!name.endsWith('.json')) return []
-    try {
-      parseJsonFile(bytes.toString('utf8'))
-      return []
-    } catch (error) {
-      if (!(error instanceof InvalidJson)) throw error
-      return [`${name}: ${error.message}`]
-    }
-  })
-}
+/** Of every file: parsers differ in which of two members with one name they return. */
+const findJsonFaults = (files: ReadonlyMap<string, Buffer>): string[] =>
+  [...files]
+    .filter(([name]) => name.endsWith('.json'))
+    .flatMap(([name, bytes]) => {
+      const { fault } = parseJson(bytes)
+      return fault === null ? [] : [`${name}: ${fault}`]
+    })
 
 function readObject<T>(files: ReadonlyMap<string, Buffer>, name: string): T | null {
-  const value = parseJson(files, name)
+  const value = parseJson(files.get(name)).value
   return isObject(value) ? (value as T) : null
 }
 
 const readList = (files: ReadonlyMap<string, Buffer>, name: string): Json[] => {
-  const value = parseJson(files, name)
+  const value = parseJson(files.get(name)).value
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
@@ -230,7 +226,7 @@ function findUnreadable(files: ReadonlyMap<string, Buffer>): string[] {
 const findFormFaults = (files: ReadonlyMap<string, Buffer>): string[] =>
   Object.entries(forms).flatMap(([name, form]) => {
     if (!files.has(name)) return [`${name} is missing.`]
-    const value = parseJson(files, name)
+    const value = parseJson(files.get(name)).value
     if (!isObject(value)) return [`${name} is not a JSON object.`]
     const wrong = Object.keys(form).filter((member) => !form[member]?.(value[member]))
     return wrong.map((member) => `${name}: ${member} is missing or not of the form that an archive has.`)

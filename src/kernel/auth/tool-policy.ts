@@ -27,17 +27,17 @@ export const optInTools: ReadonlySet<string> = new Set([
 /** The stricter of two rules holds for a caller with several roles. */
 const STRICTNESS: Readonly<Record<ToolDecision, number>> = { allow: 0, person: 1, forbid: 2 }
 
-/** Tools whose answers hold what another tool gives: the policy of that one holds for them too. */
+/** Tools whose result includes that of another tool: its policy applies to them too. */
 const readsThrough: Readonly<Record<string, string>> = { evaluate_what_if: 'explain_evaluation' }
 
-/** Tools whose decision may differ where the policy says something else of these. */
+/** Tools to which the policy of one of these applies too. */
 export const listFollowers = (tools: ReadonlySet<string>): string[] =>
   Object.keys(readsThrough).filter((tool) => tools.has(readsThrough[tool] as string))
 
 const selectStricter = (one: ToolDecision, other: ToolDecision): ToolDecision =>
   STRICTNESS[other] > STRICTNESS[one] ? other : one
 
-/** The stricter decision where the tool gives what another one gives. */
+/** The stricter decision where the result includes that of another tool. */
 export function decideTool(rules: readonly ToolRule[], tool: string, held: readonly Role[]): ToolDecision {
   const decision = decideNamed(rules, tool, held)
   const other = readsThrough[tool]

@@ -136,7 +136,7 @@ export const lockApprovalsOfCall = (tx: Tx, { tool, arguments_hash }: Pick<Appro
     `tool-approval:${tx.tenant_id}:${tx.actor}:${tool}:${arguments_hash}`,
   ])
 
-/** Calls that are sent together arrive one after the other. */
+/** How long identical calls that were sent at the same time get the collected outcome too. */
 const COLLECTED_FOR = '1 minute'
 
 /** The newest request of this principal for the same call that still matters. */

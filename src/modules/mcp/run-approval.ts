@@ -130,7 +130,7 @@ interface FailedRun {
   write<T>(body: (tx: Tx) => Promise<T>): Promise<T>
 }
 
-/** Says why the run ended, so that the call can be run again or denied. Where nothing can be written, the run ends by the clock. */
+/** Says why the run ended, so that the call can be run again or denied. If that cannot be stored, the run counts as ended after `running_until`. */
 export async function keepApproved(
   { kernel, request, write }: FailedRun,
   { approval_id }: ApprovalRow,

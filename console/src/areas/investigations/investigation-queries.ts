@@ -117,7 +117,7 @@ export const narrativeQuery = (investigation_id: string, version?: number) =>
       }),
   })
 
-/** A list of a case. Its key never changes, so that an act which invalidates it waits for its new content. */
+/** The query of a list of a case. Its key is constant, so that a mutation which invalidates it awaits the refetch. */
 const listQuery = <Data>(
   name: 'tasks' | 'requests' | 'subjects',
   investigation_id: string,
@@ -147,7 +147,7 @@ export const subjectsQuery = (investigation_id: string) =>
     probity.GET('/api/investigations/{investigation_id}/subjects', { params: { path: { investigation_id } }, signal }),
   )
 
-/** A list of the case that is shown: read again when the case has changed, whoever changed it. */
+/** A list of the case on the page, refetched after every change of the case. */
 export function useListOfCase<Data, Key extends QueryKey>(
   query: UseQueryOptions<Data, Error, Data, Key>,
   { revision, counts }: Investigation,

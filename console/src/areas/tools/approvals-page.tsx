@@ -25,7 +25,7 @@ import {
 import { DecideApproval } from './decide-approval.tsx'
 import { ToolsFrame } from './tools-frame.tsx'
 
-/** Those that somebody has to decide on, or to run again, are shown first. */
+/** By default the page lists calls to decide on or to run again. */
 const OPEN = 'open'
 const states = [OPEN, ...approvalStates, 'all'] as const
 const stateChoices = [

@@ -13,7 +13,7 @@ export function describeSource({ source }: Pick<Batch, 'source'>): string {
   return parts.length === 0 ? 'all active subjects' : `subjects with ${parts.join(', ')}`
 }
 
-/** The note of whoever started it; without one, what it was made from. */
+/** The note given when it was started; without one, a description of its source. */
 export const getBatchTitle = (batch: Pick<Batch, 'source' | 'note'>): string => batch.note || describeSource(batch)
 
 export const formatCounts = ({ counts }: Pick<Batch, 'counts'>): string =>
