@@ -440,3 +440,16 @@ describe('size and names', () => {
     expect(sources.filter(({ text }) => !text.startsWith('/**')).map(({ file }) => file)).toEqual([])
   })
 })
+
+test('a browser story waits for what a page shows, as a page may still show what it had', () => {
+  const stories = readSources('test/browser')
+  const reading =
+    'count|inputValue|innerText|textContent|allTextContents|isVisible|isDisabled|isEnabled|getAttribute|title|url'
+  const waiting = new RegExp(`expect\\.?\\s*\\.poll\\(\\(\\) =>[^\\n]*\\.(${reading})\\(`)
+  const once = new RegExp(`expect\\((await )?[^\\n]*\\b(page|\\))\\.(${reading})\\([^)]*\\)\\)*\\.to`)
+  expect(stories.filter(({ text }) => waiting.test(text)).length).toBeGreaterThan(15)
+  const found = stories.flatMap(({ file, text }) =>
+    text.split('\n').flatMap((line, at) => (once.test(line) ? [`${file}:${at + 1}`] : [])),
+  )
+  expect(found).toEqual([])
+})

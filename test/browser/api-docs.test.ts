@@ -134,7 +134,9 @@ inBrowser(
   async () => {
     const { page, seen, close } = await visit('/')
     await page.getByRole('region', { name: 'Sign in' }).waitFor()
-    expect(await page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href')).toBe('/api/openapi.json')
+    await expect
+      .poll(() => page.getByRole('link', { name: 'OpenAPI document' }).getAttribute('href'))
+      .toBe('/api/openapi.json')
     for (const [viewport, colorScheme] of [
       [DESKTOP, 'dark'],
       [PHONE, 'dark'],
@@ -150,8 +152,8 @@ inBrowser(
     await page.evaluate('window.isSameDocument = true')
     await page.getByRole('navigation').getByRole('link', { name: 'API documentation' }).click()
     await page.getByTitle('API documentation').waitFor()
-    expect(new URL(page.url()).pathname).toBe('/api-docs')
-    expect(await page.title()).toBe('API documentation · Probity')
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/api-docs')
+    await expect.poll(() => page.title()).toBe('API documentation · Probity')
     await page.goBack()
     await page.getByRole('heading', { level: 1, name: 'Decisions you can prove' }).waitFor()
     expect(await page.evaluate('window.isSameDocument')).toBe(true)
@@ -169,7 +171,7 @@ inBrowser('a malformed token, one cut short and an unknown API key are refused w
   ] as const) {
     await useToken(page, text)
     await tokenState(page).getByText(reason).waitFor()
-    expect(await box(page).getAttribute('aria-invalid')).toBe('true')
+    await expect.poll(() => box(page).getAttribute('aria-invalid')).toBe('true')
     expect(await page.evaluate('sessionStorage.length')).toBe(0)
   }
   await close()

@@ -45,7 +45,7 @@ describe('with the keyboard alone', () => {
     await tabTo(page, /^Karl Keyboard$/)
     await page.keyboard.press('Enter')
     await pageHeading(page, 'Karl Keyboard').waitFor()
-    expect(new URL(page.url()).pathname).toBe(`/subjects/${subject.subject_id}`)
+    await expect.poll(() => new URL(page.url()).pathname).toBe(`/subjects/${subject.subject_id}`)
 
     await tabTo(page, /^Override/)
     await page.keyboard.press('Enter')

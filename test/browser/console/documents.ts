@@ -27,7 +27,7 @@ describe('a document', () => {
     await custody.getByText('Received').waitFor()
     await page.getByRole('button', { name: 'Show' }).click()
     const shown = page.getByRole('region', { name: 'Text of the document' })
-    expect(await shown.textContent()).toBe(TEXT)
+    await expect.poll(() => shown.textContent()).toBe(TEXT)
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('The bytes are unaltered').waitFor()
     await custody.getByText('Verified').waitFor()

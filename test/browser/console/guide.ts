@@ -35,9 +35,9 @@ describe('guided start', () => {
     await page.getByText('Erika Beispiel is rated low').waitFor()
     await expectDone(page, 3)
     const result = step(page, 3).getByRole('group', { name: 'Result of the rating' })
-    expect(await result.innerText()).toMatch(/^low\s+with a score of [\d,]+ of 10,000/)
+    await expect.poll(() => result.innerText()).toMatch(/^low\s+with a score of [\d,]+ of 10,000/)
 
-    expect(await page.getByLabel('Medium risk from a score of').inputValue()).toBe('2,000')
+    await expect.poll(() => page.getByLabel('Medium risk from a score of').inputValue()).toBe('2,000')
     await page.getByRole('button', { name: 'Save as a new version and analyse the impact' }).click()
     await step(page, 4).getByRole('table', { name: 'Migration of results' }).waitFor()
     await step(page, 4).getByText('100.0 %').waitFor()
@@ -51,13 +51,13 @@ describe('guided start', () => {
 
     await page.getByRole('link', { name: 'Go to the home page' }).click()
     await pageHeading(page, /./).waitFor()
-    expect(await page.getByRole('region', { name: /guided start|Start here/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('region', { name: /guided start|Start here/ }).count()).toBe(0)
 
     // The tenant now has a list of its own under the key of a shared one.
     await page.goto(`${base}/resolver`)
     await page.getByRole('combobox', { name: 'List' }).fill('risk-bands')
     await page.getByRole('option', { name: /\(risk-bands\)/ }).waitFor()
-    expect(await page.getByRole('option').count()).toBe(1)
+    await expect.poll(() => page.getByRole('option').count()).toBe(1)
     expect(seen).toEqual(noProblems)
     await close()
   })
@@ -73,7 +73,7 @@ describe('guided start', () => {
     await page.getByRole('menuitem', { name: 'Guided start' }).click()
     await step(page, 1).getByText('Somebody with the role policy editor can do it').waitFor()
     await step(page, 3).getByText('Somebody with the role analyst').waitFor()
-    expect(await step(page, 3).getByRole('button').count()).toBe(0)
+    await expect.poll(() => step(page, 3).getByRole('button').count()).toBe(0)
     expect(seen).toEqual(noProblems)
     await close()
   })

@@ -37,7 +37,7 @@ describe('a legal hold', () => {
     await pageHeading(page, /^Hold [0-9a-f]{8}$/).waitFor()
     await page.getByRole('note', { name: 'Restricted' }).getByText('2 people by name').waitFor()
     await page.getByText('You placed it, so another person must release it.').waitFor()
-    expect(await page.title()).toBe('Restricted record · Probity')
+    await expect.poll(() => page.title()).toBe('Restricted record · Probity')
     await expectFitsScreens(page, 'console-hold')
     const address = new URL(page.url()).pathname
 
@@ -50,7 +50,7 @@ describe('a legal hold', () => {
     const preview = await at(otto, `/erasures/new?subject=${subject.subject_id}`)
     await preview.page.getByText('Something must be kept').waitFor()
     await preview.page.getByRole('table', { name: 'Classes of records' }).getByText('Legal hold').first().waitFor()
-    expect(await preview.page.getByRole('button', { name: 'Request the erasure' }).count()).toBe(0)
+    await expect.poll(() => preview.page.getByRole('button', { name: 'Request the erasure' }).count()).toBe(0)
     await expectFitsScreens(preview.page, 'console-erasure-preview')
 
     const second = await at(otto, address)
@@ -83,7 +83,7 @@ describe('a legal hold', () => {
     await colleague.page.goto(new URL(`/subjects/${subject.subject_id}`, page.url()).href)
     await colleague.page.getByRole('note', { name: 'Erased' }).getByRole('link', { name: 'Open the erasure' }).waitFor()
     for (const name of ['Open a case', 'Dossier'])
-      expect(await colleague.page.getByText(name, { exact: true }).count()).toBe(0)
+      await expect.poll(() => colleague.page.getByText(name, { exact: true }).count()).toBe(0)
     await takeScreenshot(colleague.page, 'console-subject-erased')
     await Promise.all([close(), preview.close(), second.close(), colleague.close()])
   })

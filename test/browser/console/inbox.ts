@@ -89,7 +89,7 @@ describe('the inbox', () => {
     await dismiss.getByText('another person confirms the dismissal').waitFor()
     await dismiss.getByRole('button', { name: 'Propose dismissal' }).click()
     await panel.getByText('You proposed to dismiss it, so another person must confirm.').waitFor()
-    expect(await page.title()).toBe('Inbox · Probity')
+    await expect.poll(() => page.title()).toBe('Inbox · Probity')
 
     // Several at once: what breaks a rule is said before anything is done.
     for (const name of await table.getByRole('checkbox').all()) await name.check()
@@ -134,7 +134,7 @@ describe('the inbox', () => {
     await confirm.waitFor({ state: 'hidden' })
     await shown.getByRole('link', { name: 'Open' }).click()
     await pageHeading(second.page, /^Alert [0-9a-f]{8}$/).waitFor()
-    expect(await second.page.title()).toMatch(/^Alert [0-9a-f]{8} · Probity$/)
+    await expect.poll(() => second.page.title()).toMatch(/^Alert [0-9a-f]{8} · Probity$/)
     await expectFitsScreens(second.page, 'console-alert')
     await second.page.getByRole('button', { name: 'Confirm the dismissal' }).click()
     await second.page.getByRole('main').getByText('dismissed', { exact: true }).first().waitFor()
@@ -180,7 +180,7 @@ describe('the inbox', () => {
     await home.page.reload()
     await overview
     await home.page.getByRole('status', { name: 'Loading' }).first().waitFor()
-    expect(await home.page.getByText('Your inbox').isVisible()).toBe(false)
+    await expect.poll(() => home.page.getByText('Your inbox').isVisible()).toBe(false)
     release()
     await home.page.getByRole('region', { name: 'Your inbox' }).waitFor()
     await home.close()
@@ -202,7 +202,7 @@ describe('the inbox', () => {
     await dialog.getByLabel('Explanation').fill('The feed repeats old payments until it is repaired')
     await dialog.getByRole('button', { name: 'Propose' }).click()
     await page.getByRole('table', { name: 'Suppressions' }).getByText('proposed', { exact: true }).waitFor()
-    expect(await page.getByRole('button', { name: 'Confirm' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Confirm' }).count()).toBe(0)
     const second = await at(otto, '/inbox/suppressions')
     await second.page.getByRole('button', { name: 'Confirm' }).click()
     await second.page.getByText('active', { exact: true }).waitFor()

@@ -75,7 +75,7 @@ describe('users', () => {
     await page.getByRole('option', { name: 'Viewer' }).click()
     await page.getByRole('link', { name: 'Ada Analyst' }).waitFor({ state: 'detached' })
     await page.getByRole('link', { name: 'Vera Viewer' }).waitFor()
-    expect(new URL(page.url()).search).toBe('?role=viewer')
+    await expect.poll(() => new URL(page.url()).search).toBe('?role=viewer')
     await close()
   })
 
@@ -112,7 +112,7 @@ describe('absence', () => {
     await page.getByLabel('Away until').fill('2999-12-31T17:30')
     await page.getByRole('button', { name: 'Save absence' }).click()
     await page.getByText('no new work is assigned in this period').waitFor()
-    expect(await page.getByLabel('Away until').inputValue()).toBe('2999-12-31T17:30')
+    await expect.poll(() => page.getByLabel('Away until').inputValue()).toBe('2999-12-31T17:30')
     await takeScreenshot(page, 'console-away')
     await page.getByRole('button', { name: 'End absence' }).click()
     await page.getByText('Available. New work is assigned as usual.').waitFor()
@@ -149,7 +149,7 @@ describe('API keys', () => {
     await signIn(machine.page, secret)
     await machine.page.getByText('Signed in as Nightly import.').waitFor()
     await navigation(machine.page).getByRole('link', { name: 'Jobs' }).waitFor()
-    expect(await navigation(machine.page).getByRole('link', { name: 'Users' }).count()).toBe(0)
+    await expect.poll(() => navigation(machine.page).getByRole('link', { name: 'Users' }).count()).toBe(0)
     await machine.page.reload()
     await machine.page.getByText('Signed in as Nightly import.').waitFor()
 

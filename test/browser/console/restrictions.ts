@@ -36,7 +36,7 @@ describe('a restriction', () => {
     const note = page.getByRole('note', { name: 'Restricted' })
     await note.getByText('1 person by name').waitFor()
     await note.getByText('Do not discuss with the customer.').waitFor()
-    expect(await page.title()).toBe('Restricted record · Probity')
+    await expect.poll(() => page.title()).toBe('Restricted record · Probity')
     expect(page.url()).not.toMatch(/acme/i)
 
     await page.getByRole('button', { name: 'Give access' }).click()
@@ -70,7 +70,7 @@ describe('a restriction', () => {
     await colleague.close()
     const analyst = await at(anton, address)
     await pageHeading(analyst.page, /^Restriction/).waitFor()
-    expect(await analyst.page.getByRole('button', { name: 'Give access' }).count()).toBe(0)
+    await expect.poll(() => analyst.page.getByRole('button', { name: 'Give access' }).count()).toBe(0)
     expect(analyst.seen).toEqual(noProblems)
     await analyst.close()
 
@@ -114,7 +114,7 @@ describe('a restriction', () => {
       .getByText(/^ended /)
       .filter({ visible: true })
       .waitFor()
-    expect(await auditor.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
+    await expect.poll(() => auditor.getByRole('button', { name: 'Revoke' }).count()).toBe(0)
     expect(second.seen).toEqual(noProblems)
     await second.close()
 
@@ -128,7 +128,7 @@ describe('a restriction', () => {
     await lift.getByLabel('Reason').fill('The suspicion was not confirmed')
     await lift.getByRole('button', { name: 'Lift' }).click()
     await page.getByRole('main').getByText('lifted', { exact: true }).waitFor()
-    expect(await note.count()).toBe(0)
+    await expect.poll(() => note.count()).toBe(0)
     await page.getByRole('button', { name: 'Impose' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Impose' }).click()
     await note.waitFor()

@@ -130,7 +130,7 @@ describe('a tool of another server', () => {
       await admin.page.getByRole('row', { name: new RegExp(`lookup_company.*${state}`) }).waitFor()
       await page.reload()
       await pageHeading(page, 'lookup_company').waitFor()
-      expect(await page.getByRole('button', { name: 'Pin again' }).count()).toBe(tools.length)
+      await expect.poll(() => page.getByRole('button', { name: 'Pin again' }).count()).toBe(tools.length)
     }
     await page.getByRole('table', { name: 'Pinned and offered definition' }).waitFor()
     expect([admin.seen, officer.seen]).toEqual([noProblems, noProblems])

@@ -60,7 +60,7 @@ describe('source contracts', () => {
     await page.getByRole('button', { name: 'Propose a draft' }).click()
     await page.getByText('Made from 3 records.').waitFor()
     await page.getByLabel('Title').fill('Registry of samples')
-    expect(await page.getByLabel('Key').inputValue()).toBe('registry-of-samples')
+    await expect.poll(() => page.getByLabel('Key').inputValue()).toBe('registry-of-samples')
     await page.getByRole('button', { name: 'Create and open the draft' }).click()
     await pageHeading(page, 'Draft of Registry of samples').waitFor()
 
@@ -99,8 +99,10 @@ describe('source contracts', () => {
     await rows.getByRole('link').click()
     await pageHeading(page, 'Payload of company-register').waitFor()
     const payload = page.getByRole('region', { name: 'Payload', exact: true })
-    expect(await payload.locator('[data-marked]').innerText()).toMatch(/"status": "struck off".*Value not allowed/s)
-    expect(await payload.innerText()).toContain('"name": "[personal]"')
+    await expect
+      .poll(() => payload.locator('[data-marked]').innerText())
+      .toMatch(/"status": "struck off".*Value not allowed/s)
+    await expect.poll(() => payload.innerText()).toContain('"name": "[personal]"')
     await expectFitsScreens(page, 'decisions-quarantine-item')
     await page.getByRole('button', { name: 'Resolve' }).click()
     const dialog = page.getByRole('dialog')
@@ -110,7 +112,7 @@ describe('source contracts', () => {
     await page.getByText('The registry has a new status').waitFor()
     await page.getByRole('link', { name: 'Open the draft' }).click()
     await pageHeading(page, 'Draft of Company register').waitFor()
-    expect(await page.getByLabel('Schema of a record as JSON').inputValue()).toContain('struck off')
+    await expect.poll(() => page.getByLabel('Schema of a record as JSON').inputValue()).toContain('struck off')
 
     await page.goto(`${base}/source-contracts/company-register?tab=drift`)
     const findings = page.getByRole('table', { name: 'Drift findings' })

@@ -40,7 +40,7 @@ browserTest('the home page shows each role what needs them, and a count opens ex
   const bands = page.getByRole('list', { name: 'Active subjects by band' }).getByRole('listitem')
   await bands.filter({ hasText: /−\d/ }).first().waitFor()
   // A change is the difference of two counts, which no list shows.
-  expect(await bands.getByRole('link', { name: /[+−]/ }).count()).toBe(0)
+  await expect.poll(() => bands.getByRole('link', { name: /[+−]/ }).count()).toBe(0)
   await page.getByText('A count opens the customers who are in the band now', { exact: false }).waitFor()
   const low = bands.filter({ hasText: 'Low' }).getByRole('link')
   const count = Number(await low.innerText())

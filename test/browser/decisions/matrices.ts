@@ -27,7 +27,7 @@ describe('matrices', () => {
     await cell.fill('>> nonsense')
     await page.getByRole('button', { name: 'Save' }).click()
     await grid.locator('td.cell-fault').waitFor()
-    expect(await cell.getAttribute('aria-invalid')).toBe('true')
+    await expect.poll(() => cell.getAttribute('aria-invalid')).toBe('true')
     await page.getByRole('button', { name: /^at .*\/when\/0$/ }).click()
     const focused = await page.evaluate('document.activeElement.getAttribute("aria-label")')
     expect(focused).toBe('Expected turnover in a year, row 1')

@@ -71,7 +71,7 @@ describe('an own matrix under a shared key', () => {
     await page.getByRole('region', { name: 'Result with these inputs' }).waitFor()
     await page.getByRole('tab', { name: 'Inputs and versions' }).click()
     const pinned = page.getByRole('link', { name: `matrix Customer risk of persons, version ${shared}` })
-    expect(await pinned.getAttribute('href')).toMatch(/origin=shared/)
+    await expect.poll(() => pinned.getAttribute('href')).toMatch(/origin=shared/)
     expect(seen).toEqual(noProblems)
     await close()
   }

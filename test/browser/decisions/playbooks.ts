@@ -34,7 +34,7 @@ describe('a playbook', () => {
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('No version of the matrix unheard-of is in force.').waitFor()
     await page.getByRole('button', { name: /^at \/steps\/6\/with\/matrix/ }).click()
-    expect(await page.evaluate('document.getSelection().toString()')).toBe('"unheard-of"')
+    await expect.poll(() => page.evaluate('document.getSelection().toString()')).toBe('"unheard-of"')
     const step = {
       key: 'lookup',
       kind: 'provider',

@@ -15,7 +15,7 @@ describe('a plugin', () => {
     await page.getByRole('link', { name: 'New plugin' }).first().click()
     await page.getByText('Manifest and source').click()
     await page.getByRole('button', { name: 'Start from an example' }).click()
-    expect(await page.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(KEY)
+    await expect.poll(() => page.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(KEY)
     const source = page.getByRole('textbox', { name: 'Source' })
     const good = await source.inputValue()
     const faulty = good.replace('inputs.directors <= 1', 'inputs.directors < 1')
@@ -24,17 +24,17 @@ describe('a plugin', () => {
     const refused = page.getByRole('alert').filter({ hasText: 'Stored as version 1, which cannot run' })
     await refused.getByText('An example gives another output').waitFor()
     const differences = refused.getByRole('table', { name: 'How the output differs' })
-    expect(await differences.getByRole('row', { name: /score/ }).innerText()).toMatch(
-      /expected\s*6,?000[\s\S]*actual\s*0/,
-    )
+    await expect
+      .poll(() => differences.getByRole('row', { name: /score/ }).innerText())
+      .toMatch(/expected\s*6,?000[\s\S]*actual\s*0/)
     await refused.getByRole('button', { name: /^\/examples\/1/ }).click()
-    expect(await page.evaluate('document.activeElement.value.slice(0, document.activeElement.selectionEnd)')).toContain(
-      'one director',
-    )
+    await expect
+      .poll(() => page.evaluate('document.activeElement.value.slice(0, document.activeElement.selectionEnd)'))
+      .toContain('one director')
     await refused.getByRole('button', { name: 'line 4 of the source' }).click()
-    expect(await page.evaluate('document.activeElement.value.slice(0, document.activeElement.selectionEnd)')).toMatch(
-      /Date\.now\(\)$/,
-    )
+    await expect
+      .poll(() => page.evaluate('document.activeElement.value.slice(0, document.activeElement.selectionEnd)'))
+      .toMatch(/Date\.now\(\)$/)
     await takeScreenshot(page, 'decisions-plugin-upload')
     const manifest = page.getByRole('textbox', { name: 'Manifest' })
     await manifest.fill((await manifest.inputValue()).replace('"1.0.0"', '"1.0.1"'))
@@ -53,7 +53,7 @@ describe('a plugin', () => {
     const zip = { name: 'board-1.0.2.zip', mimeType: 'application/zip', buffer }
     await page.locator('input[type="file"]').setInputFiles(zip)
     await page.getByRole('status').getByText('This plugin exists').waitFor()
-    expect(await page.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(KEY)
+    await expect.poll(() => page.getByRole('textbox', { name: 'Key' }).inputValue()).toBe(KEY)
     await page.getByRole('button', { name: 'Upload as a new version' }).waitFor()
     expect(seen).toEqual(noProblems)
     await close()
@@ -62,7 +62,7 @@ describe('a plugin', () => {
     const first = officer.page.getByRole('listitem', { name: 'Version 1' })
     await first.getByText('cannot run').waitFor()
     await first.getByText('It cannot be put in force.').waitFor()
-    expect(await first.getByRole('button', { name: /^Put in force/ }).isDisabled()).toBe(true)
+    await expect.poll(() => first.getByRole('button', { name: /^Put in force/ }).isDisabled()).toBe(true)
     await officer.page
       .getByRole('listitem', { name: 'Version 2' })
       .getByRole('button', { name: /^Put in force/ })

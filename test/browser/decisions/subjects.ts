@@ -24,12 +24,12 @@ describe('subjects', () => {
     await page.getByRole('combobox', { name: 'Search' }).fill('lovelace')
     const found = page.getByRole('group', { name: 'Subjects' }).getByRole('option', { name: /Ada Lovelace/ })
     await found.waitFor()
-    expect(await found.first().innerText()).toMatch(/Person, .*rated high/)
+    await expect.poll(() => found.first().innerText()).toMatch(/Person, .*rated high/)
     // Up from the first option is the last one, which opens all results.
     await page.keyboard.press('ArrowUp')
     await page.keyboard.press('Enter')
     await pageHeading(page, 'Search').waitFor()
-    expect(new URL(page.url()).searchParams.get('q')).toBe('lovelace')
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('lovelace')
     await page.locator('label', { hasText: 'Decisions' }).click()
     await page.getByRole('region', { name: 'Subjects' }).waitFor({ state: 'detached' })
     await page
@@ -38,7 +38,7 @@ describe('subjects', () => {
       .first()
       .click()
     await page.getByRole('heading', { level: 1 }).waitFor()
-    expect(page.url()).toContain('/evaluations/')
+    await expect.poll(() => page.url()).toContain('/evaluations/')
     await page.keyboard.press('Control+k')
     await page
       .getByRole('group', { name: 'Opened before' })
@@ -67,7 +67,7 @@ describe('subjects', () => {
     const rejected = page.getByRole('table', { name: 'Rejected rows' })
     await rejected.getByText('/subject_type').waitFor()
     await page.getByText('stored in part').waitFor()
-    expect(await rejected.getByRole('row').nth(1).innerText()).toMatch(/row 2/)
+    await expect.poll(() => rejected.getByRole('row').nth(1).innerText()).toMatch(/row 2/)
     await takeScreenshot(page, 'decisions-upload')
     await page.goto(`${base}/subjects?external_id=B-1`)
     await page.getByRole('link', { name: 'Lise Meitner' }).click()

@@ -10,7 +10,7 @@ describe('a shared list', () => {
   browserTest('can be found and compared field by field', async () => {
     const { page, seen, close } = await at(vera, '/datasets')
     await pageHeading(page, 'Lists').waitFor()
-    expect(await page.getByRole('button', { name: 'New list' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'New list' }).count()).toBe(0)
     await page.getByLabel('Search lists').fill('sanctions')
     await page.getByRole('link', { name: 'Demonstration sanctions list' }).click()
     await pageHeading(page, 'Demonstration sanctions list').waitFor()
@@ -26,10 +26,10 @@ describe('a shared list', () => {
     const tile = page.getByRole('button', { name: '15 changed: show only these' })
     await tile.click()
     await expect.poll(() => page.getByRole('article').count()).toBe(15)
-    expect(await tile.getAttribute('aria-pressed')).toBe('true')
+    await expect.poll(() => tile.getAttribute('aria-pressed')).toBe('true')
     const changed = page.getByRole('article', { name: 'changed: demo|DEMO-0004' })
     const address = changed.getByRole('row', { name: /^Addresses/ })
-    expect(await address.getByRole('insertion').innerText()).toContain('Nowhere Road')
+    await expect.poll(() => address.getByRole('insertion').innerText()).toContain('Nowhere Road')
     await takeScreenshot(page, 'registry-difference')
 
     await page.getByLabel('Go to a key').fill('demo-0168')
