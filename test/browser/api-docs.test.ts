@@ -156,7 +156,7 @@ inBrowser(
     await expect.poll(() => page.title()).toBe('API documentation · Probity')
     await page.goBack()
     await page.getByRole('heading', { level: 1, name: 'Decisions you can prove' }).waitFor()
-    expect(await page.evaluate('window.isSameDocument')).toBe(true)
+    await expect.poll(() => page.evaluate('window.isSameDocument')).toBe(true)
     expect(seen).toEqual(nothing)
     await close()
   },
@@ -172,7 +172,7 @@ inBrowser('a malformed token, one cut short and an unknown API key are refused w
     await useToken(page, text)
     await tokenState(page).getByText(reason).waitFor()
     await expect.poll(() => box(page).getAttribute('aria-invalid')).toBe('true')
-    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    await expect.poll(() => page.evaluate('sessionStorage.length')).toBe(0)
   }
   await close()
 })
@@ -231,7 +231,7 @@ inBrowser('/api-docs sends the newest token, names its tenant, keeps it after a 
   await page.getByRole('button', { name: 'Remove token' }).click()
   await tokenState(page).getByText('No token in use').waitFor()
   await expect.poll(() => ownField(docs).inputValue()).toBe('')
-  expect(await page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0)
+  await expect.poll(() => page.evaluate('sessionStorage.length + document.cookie.length')).toBe(0)
   expect(seen).toEqual({ ...nothing, failed: ['401 /api/auth/me'] })
   await close()
 })

@@ -53,10 +53,11 @@ describe('a padlock', () => {
       await navigate(page, address)
       const note = page.getByRole('note', { name: 'Restricted' }).getByText('Do not discuss with the customer.')
       await note.waitFor({ timeout: 10_000 }).catch(() => missing.push(path))
-      const title = await page.title()
       // The number of a case is random, and says nothing.
-      if (!/^(Restricted record|INV-[0-9A-Z]{4}-[0-9A-Z]{4}) · Probity$/.test(title))
-        missing.push(`title of ${path}: ${title}`)
+      await expect
+        .poll(() => page.title())
+        .toMatch(/^(Restricted record|INV-[0-9A-Z]{4}-[0-9A-Z]{4}) · Probity$/)
+        .catch(async () => missing.push(`title of ${path}: ${await page.title()}`))
     }
     await takeScreenshot(page, 'restricted-object')
     for (const path of lists) {

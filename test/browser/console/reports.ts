@@ -33,12 +33,17 @@ describe('a report', () => {
     await page.getByText('Identical: the same bytes were made again').waitFor({ timeout: 60_000 })
     await expectFitsScreens(page, 'console-report')
     await page.setViewportSize(PHONE)
-    const button = await page.getByRole('button', { name: 'Download PDF' }).boundingBox()
-    expect((button?.x ?? PHONE.width) + (button?.width ?? 0)).toBeLessThanOrEqual(PHONE.width)
+    const button = page.getByRole('button', { name: 'Download PDF' })
+    const getRightEdge = async () => {
+      const box = await button.boundingBox()
+      return (box?.x ?? PHONE.width) + (box?.width ?? 0)
+    }
+    await expect.poll(getRightEdge).toBeLessThanOrEqual(PHONE.width)
     await page.getByRole('button', { name: 'Preview' }).click()
     // Labels are above their values, not beside them.
     const [label, value] = [frame.locator('dl > dt').first(), frame.locator('dl > dd').first()]
-    expect((await value.boundingBox())?.y).toBeGreaterThan((await label.boundingBox())?.y ?? Number.POSITIVE_INFINITY)
+    const getDistance = async () => ((await value.boundingBox())?.y ?? Number.NaN) - ((await label.boundingBox())?.y ?? Number.NaN)
+    await expect.poll(getDistance).toBeGreaterThan(0)
     await takeScreenshot(page, 'console-report-preview-390')
     await page.keyboard.press('Escape')
     await page.setViewportSize(DESKTOP)

@@ -70,10 +70,8 @@ describe('source contracts', () => {
     const steps = page.getByRole('list', { name: 'Steps of admission' })
     await steps.getByText('Wrong kind of value').waitFor()
     await steps.getByRole('button', { name: 'record 2, /capital' }).click()
-    const selected = await page.evaluate(
-      '(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)',
-    )
-    expect(selected).toBe('"much"')
+    const selected = `(({ value, selectionStart, selectionEnd }) => value?.slice(selectionStart, selectionEnd))(document.activeElement)`
+    await expect.poll(() => page.evaluate(selected)).toBe('"much"')
     await page.getByRole('button', { name: 'Add as counter-example' }).click()
     await expectFitsScreens(page, 'decisions-contract-draft')
     await page.getByRole('button', { name: 'Save', exact: true }).click()

@@ -29,8 +29,9 @@ describe('matrices', () => {
     await grid.locator('td.cell-fault').waitFor()
     await expect.poll(() => cell.getAttribute('aria-invalid')).toBe('true')
     await page.getByRole('button', { name: /^at .*\/when\/0$/ }).click()
-    const focused = await page.evaluate('document.activeElement.getAttribute("aria-label")')
-    expect(focused).toBe('Expected turnover in a year, row 1')
+    await expect
+      .poll(() => page.evaluate('document.activeElement.getAttribute("aria-label")'))
+      .toBe('Expected turnover in a year, row 1')
     await takeScreenshot(page, 'decisions-draft-cell')
 
     await cell.fill('< 50000.00')
