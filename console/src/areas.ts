@@ -70,6 +70,8 @@ export const areas: readonly Area[] = [
     needs: 'listSubjects',
     pages: {
       '/subjects': () => import('./areas/subjects/subjects-page.tsx'),
+      '/subjects/bands': () => import('./areas/subjects/band-page.tsx'),
+      '/subjects/movements': () => import('./areas/subjects/movements-page.tsx'),
       '/subjects/upload': () => import('./areas/subjects/new-upload-page.tsx'),
       '/subjects/upload/$bulk_id': () => import('./areas/subjects/upload-page.tsx'),
       '/subjects/$subject_id': () => import('./areas/subjects/subject-page.tsx'),

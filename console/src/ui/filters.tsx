@@ -32,15 +32,16 @@ interface FilterProps {
   readonly label: string
   readonly values: readonly string[]
   readonly everything: string
+  readonly width?: number
 }
 
-export function Filter({ name, label, values, everything }: FilterProps) {
+export function Filter({ name, label, values, everything, width = 170 }: FilterProps) {
   const value = useFilter(name, values) ?? null
   const set = useSetFilter()
   return (
     <Select
       size="xs"
-      w={170}
+      w={width}
       label={label}
       placeholder={everything}
       clearable

@@ -1,7 +1,7 @@
 /** A paginated list: query, table, loading state and button for the next page. */
 import { Button, Group, Skeleton, Stack, Table, Text } from '@mantine/core'
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import { type EmptyContent, EmptyState } from './empty-state.tsx'
 import { formatCount } from './format.ts'
 
@@ -46,7 +46,7 @@ export interface Column {
 export function ListTable<Item>({ label, list, head, row, total, empty }: ListTableProps<Item>) {
   if (list.data === undefined) return <ListSkeleton />
   const items = list.data.pages.flatMap((page) => page.items)
-  if (items.length === 0) return <EmptyState {...empty} />
+  if (items.length === 0) return list.hasNextPage ? <NextRows list={list} /> : <EmptyState {...empty} />
   return (
     <Stack gap="xs" aria-busy={list.isPlaceholderData}>
       <div className="table-card">
@@ -66,6 +66,15 @@ export function ListTable<Item>({ label, list, head, row, total, empty }: ListTa
       <ListMore list={list} count={items.length} {...(total && { total })} />
     </Stack>
   )
+}
+
+/** Reads on: a request examines a bounded number of rows, and a page without any may name a next one. */
+function NextRows<Item>({ list }: Pick<ListTableProps<Item>, 'list'>) {
+  const { isFetching, fetchNextPage } = list
+  useEffect(() => {
+    if (!isFetching) fetchNextPage()
+  }, [isFetching, fetchNextPage])
+  return <ListSkeleton />
 }
 
 interface ListMoreProps<Item> extends Pick<ListTableProps<Item>, 'list' | 'total'> {

@@ -6,11 +6,10 @@ import type { JobContext } from '#kernel/job/kind.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { insertRating, newSubject } from '#modules/subjects/fixtures.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
-import { SeededRandom } from '#test/support/seeded-random.ts'
+import { daysAgo, findSubjectDays, insertHistories } from '#test/support/portfolio-histories.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
 import { createPortfolioJob, PORTFOLIO_DAYS } from './portfolio/portfolio-job.ts'
 
-const DAY_MS = 86_400_000
 let w: TestApp
 let superuser: pg.Client
 beforeAll(async () => {
@@ -23,9 +22,6 @@ afterAll(async () => {
   await w.close()
 })
 
-const daysAgo = (days: number): string => new Date(Date.now() - days * DAY_MS).toISOString()
-const startOfDay = (days_ago: number): string => `${daysAgo(days_ago).slice(0, 10)}T00:00:00Z`
-
 interface Count {
   readonly day: string
   readonly matrix_key: string
@@ -33,44 +29,11 @@ interface Count {
   readonly subjects: number
 }
 
-interface RatingRow {
-  readonly subject_id: string
-  readonly cause: string
-  readonly matrix_key: string | null
-  readonly band: string | null
-  readonly valid_at: Date
-  readonly expires_at: Date | null
-  readonly offboarded_at: Date | null
-}
-
-/** Each day on its own, from all ratings: no running sums, no chunks. */
 async function recount(tenant_id: string, days: number): Promise<Count[]> {
-  const { rows } = await superuser.query<RatingRow>(
-    `select r.subject_id, r.cause, r.matrix_key, r.band, r.valid_at, r.expires_at, s.offboarded_at
-       from app.rating r join app.subject s using (tenant_id, subject_id)
-      where tenant_id = $1 order by r.valid_at desc, r.recorded_at desc`,
-    [tenant_id],
-  )
-  const subjects = new Map<string, RatingRow[]>()
-  for (const row of rows) subjects.set(row.subject_id, [...(subjects.get(row.subject_id) ?? []), row])
-  const matrices = new Set(rows.map(({ matrix_key }) => matrix_key ?? ''))
   const counts = new Map<string, Count>()
-  for (let ago = days; ago > 0; ago--) {
-    const day = startOfDay(ago).slice(0, 10)
-    const ends_at = new Date(startOfDay(ago - 1))
-    for (const matrix_key of new Set(['', ...matrices])) {
-      for (const all of subjects.values()) {
-        const before = all.filter(({ valid_at }) => valid_at < ends_at)
-        const rated = before.find((row) => row.matrix_key !== null && ['', row.matrix_key].includes(matrix_key))
-        const last = before.find(({ cause }) => cause.startsWith('override'))
-        const override = last?.expires_at && last.expires_at >= ends_at ? last : undefined
-        const isActive = all.every(({ offboarded_at }) => offboarded_at === null || offboarded_at >= ends_at)
-        const band = (matrix_key === '' || rated ? (override ?? rated) : rated)?.band
-        if (!isActive || !band) continue
-        const key = `${day} ${matrix_key} ${band}`
-        counts.set(key, { day, matrix_key, band, subjects: (counts.get(key)?.subjects ?? 0) + 1 })
-      }
-    }
+  for (const { subject_id: _, ...of } of await findSubjectDays(superuser, tenant_id, days)) {
+    const key = toKey({ ...of, subjects: 0 })
+    counts.set(key, { ...of, subjects: (counts.get(key)?.subjects ?? 0) + 1 })
   }
   return [...counts.values()].sort((one, two) => (toKey(one) < toKey(two) ? -1 : 1))
 }
@@ -88,59 +51,11 @@ const enqueue = (t: ExampleTenant) =>
   t.write((tx) => w.kernel.jobs.enqueue(tx, { kind: PORTFOLIO_DAYS, payload: {}, unlimited: true }))
 const runJob = async (t: ExampleTenant) => (await t.runToEnd(await enqueue(t)))['result'] as Record<string, unknown>
 
-/** Subjects with ratings, overrides and offboardings at random times, which no client can write for the past. */
-async function insertHistories(t: ExampleTenant, seed: number, subjects: number): Promise<void> {
-  const random = new SeededRandom(seed)
-  const bands = ['low', 'medium', 'high', 'prohibited']
-  // Midnight is a boundary of days, so it must come up often.
-  const pickTime = (from_days: number, until_days: number) => {
-    const days = random.between(until_days, from_days)
-    return random.chance(0.2) ? startOfDay(days) : daysAgo(days + random.share())
-  }
-  await superuser.query('begin; set local session_replication_role = replica')
-  for (let i = 0; i < subjects; i++) {
-    const subject_id = uuidv7()
-    const offboarded_at = random.chance(0.2) ? pickTime(60, 0) : null
-    await superuser.query(
-      `insert into app.subject (tenant_id, subject_id, subject_type, name, state, offboarded_at, created_by, updated_by)
-       values ($1, $2, 'person', 'Ada', $3, $4, 'seed:test', 'seed:test')`,
-      [t.tenant_id, subject_id, offboarded_at ? 'offboarded' : 'active', offboarded_at],
-    )
-    for (let n = random.below(8); n > 0; n--) {
-      const valid_at = random.chance(0.1) ? pickTime(600, 380) : pickTime(70, 0)
-      await superuser.query(
-        `insert into app.rating (tenant_id, rating_id, subject_id, cause, matrix_key, matrix_version, band, score_bps, valid_at,
-           recorded_at, actor) values ($1, $2, $3, 'batch', $4, 1, $5, 1, $6, $6::timestamptz + $7 * interval '1 hour', 'seed:test')`,
-        [
-          t.tenant_id,
-          uuidv7(),
-          subject_id,
-          random.pick(['one', 'two']),
-          random.pick(bands),
-          valid_at,
-          random.below(100),
-        ],
-      )
-    }
-    for (let n = random.chance(0.5) ? random.below(4) : 0; n > 0; n--) {
-      const at = pickTime(60, 1)
-      const ends = random.chance(0.3)
-      const expires_at = ends ? null : new Date(Date.parse(at) + random.between(1, 40) * DAY_MS).toISOString()
-      await superuser.query(
-        `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, valid_at, recorded_at, actor, reason, expires_at)
-         values ($1, $2, $3, $4, $5, $6, $6, 'seed:test', 'test', $7)`,
-        [t.tenant_id, uuidv7(), subject_id, ends ? 'override-ended' : 'override', random.pick(bands), at, expires_at],
-      )
-    }
-  }
-  await superuser.query('commit')
-}
-
 describe('daily counts by band', () => {
   test('equal a recount of every day for random histories', async () => {
     for (const seed of [1, 2]) {
       const t = await ExampleTenant.create(w)
-      await insertHistories(t, seed, 40)
+      await insertHistories(superuser, t.tenant_id, seed, 40)
       expect(await runJob(t)).toMatchObject({ days: 400, subjects: 40 })
       const stored = await readStored(t.tenant_id)
       expect(stored.length).toBeGreaterThan(500)
@@ -150,7 +65,7 @@ describe('daily counts by band', () => {
 
   test('are corrected by a decision with an earlier valid time, from its day on only', async () => {
     const t = await ExampleTenant.create(w)
-    await insertHistories(t, 4, 20)
+    await insertHistories(superuser, t.tenant_id, 4, 20)
     await runJob(t)
     // Ratings of the last hour are looked at again; as if it had passed.
     const skipOverlap = () =>
@@ -167,7 +82,7 @@ describe('daily counts by band', () => {
 
   test('are written once when two workers count at the same time', async () => {
     const t = await ExampleTenant.create(w)
-    await insertHistories(t, 5, 20)
+    await insertHistories(superuser, t.tenant_id, 5, 20)
     const jobs = [await enqueue(t), await enqueue(t)]
     const [one, two] = [w.runtime.createRunner(1), w.runtime.createRunner(1)]
     one.start()
@@ -183,7 +98,7 @@ describe('daily counts by band', () => {
 
   test('keep what another run wrote since the days were planned', async () => {
     const t = await ExampleTenant.create(w)
-    await insertHistories(t, 6, 10)
+    await insertHistories(superuser, t.tenant_id, 6, 10)
     const job = createPortfolioJob({ chunk_subjects: 4, step_chunks: 1 })
     const { context, results } = createContext(t)
     let is_first = true
@@ -201,7 +116,7 @@ describe('daily counts by band', () => {
 
   test('continue after the last checkpoint when the worker was stopped', async () => {
     const t = await ExampleTenant.create(w)
-    await insertHistories(t, 7, 23)
+    await insertHistories(superuser, t.tenant_id, 7, 23)
     const job = createPortfolioJob({ chunk_subjects: 4, step_chunks: 2 })
     const first = createContext(t, 2)
     await expect(job.run(first.context)).rejects.toThrow('stopped')

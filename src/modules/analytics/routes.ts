@@ -1,10 +1,14 @@
 /** What needs the caller, and the portfolio by risk band over time. */
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { actionFilters } from '#modules/risk-matrices/index.ts'
+import { listRiskMovements, listSubjectsInBand } from './bands/band-lists.ts'
+import { BandSubjectPage, BandSubjectQuery, MovementPage, MovementQuery } from './bands/schema.ts'
 import { buildOverview } from './overview/build-overview.ts'
 import { Overview } from './overview/schema.ts'
 import { getRiskDistribution } from './portfolio/risk-distribution.ts'
 import { Distribution, DistributionQuery } from './portfolio/schema.ts'
+
+const readers = ['viewer', 'analyst', 'compliance_officer', 'auditor'] as const
 
 export const analyticsRoutes = [
   tenantRoute('GET /analytics/overview', {
@@ -38,11 +42,40 @@ export const analyticsRoutes = [
     description:
       'From a row per day, matrix and band that is written once an hour, so that a year costs no more than a day. An override in ' +
       'force counts with its band.',
-    roles: ['viewer', 'analyst', 'compliance_officer', 'auditor'],
+    roles: readers,
     tx: 'read',
     uses: ['caches'],
     query: DistributionQuery,
     reply: [200, Distribution],
     problems: ['conflict', 'content_corrupt'],
   }).handle(async ({ tx, kernel, query }) => getRiskDistribution(kernel, tx, query)),
+
+  tenantRoute('GET /analytics/risk-distribution/subjects', {
+    id: 'listSubjectsInBand',
+    summary: 'The subjects that a count by band stands for',
+    description:
+      'Active subjects with the band that they had when a day ended, by the rules of the daily counts and as known now. ' +
+      'A request examines at most 5,000 subjects, so a page may be short or empty and still name the next one.',
+    roles: readers,
+    tx: 'read',
+    uses: ['cursors'],
+    query: BandSubjectQuery,
+    reply: [200, BandSubjectPage],
+    problems: ['conflict'],
+  }).handle(async (input) => listSubjectsInBand(input)),
+
+  tenantRoute('GET /analytics/risk-movements', {
+    id: 'listRiskMovements',
+    summary: 'The subjects whose risk band is another at the end of a period',
+    description:
+      'Those that came into a band, less those that left it, are the change that the risk distribution shows for the same ' +
+      'days. Who moved out and back is not listed. A request examines at most 5,000 subjects, so a page may be short or empty ' +
+      'and still name the next one.',
+    roles: readers,
+    tx: 'read',
+    uses: ['cursors'],
+    query: MovementQuery,
+    reply: [200, MovementPage],
+    problems: ['conflict'],
+  }).handle(async (input) => listRiskMovements(input)),
 ]

@@ -22,7 +22,7 @@ const buildOverride = () => ({
 export const newSubject = async (t: ExampleTenant): Promise<string> =>
   (await t.make('POST /subjects', { body: buildSubject() })).subject_id
 
-async function newOverriddenSubject(t: ExampleTenant): Promise<string> {
+export async function newOverriddenSubject(t: ExampleTenant): Promise<string> {
   const subject_id = await newSubject(t)
   await t.make(`POST /subjects/${subject_id}/risk-override`, { body: buildOverride() })
   return subject_id

@@ -42,7 +42,8 @@ describe('a report', () => {
     await page.getByRole('button', { name: 'Preview' }).click()
     // Labels are above their values, not beside them.
     const [label, value] = [frame.locator('dl > dt').first(), frame.locator('dl > dd').first()]
-    const getDistance = async () => ((await value.boundingBox())?.y ?? Number.NaN) - ((await label.boundingBox())?.y ?? Number.NaN)
+    const getDistance = async () =>
+      ((await value.boundingBox())?.y ?? Number.NaN) - ((await label.boundingBox())?.y ?? Number.NaN)
     await expect.poll(getDistance).toBeGreaterThan(0)
     await takeScreenshot(page, 'console-report-preview-390')
     await page.keyboard.press('Escape')

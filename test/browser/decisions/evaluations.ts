@@ -46,7 +46,7 @@ describe('evaluations', () => {
     const { page, seen, close } = await at(anton, `/evaluations/${evaluation_id}`)
     const factors = page.getByRole('list', { name: 'Factors and what each contributed' })
     await factors
-      .getByRole('link', { name: /^jurisdiction-risk, version \d+$/ })
+      .getByRole('link', { name: /^Jurisdiction risk, version \d+$/ })
       .first()
       .waitFor()
     await takeScreenshot(page, 'decisions-evaluation')

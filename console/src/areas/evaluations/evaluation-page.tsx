@@ -181,8 +181,9 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
                 search={{ tab: 'reading', version: definition.version, origin: definition.origin }}
                 size="sm"
               >
-                {kind.word} <DefinitionName {...definition} definition_key={definition.key} />, version{' '}
-                {definition.version}
+                {kind.word}{' '}
+                <DefinitionName family={definition.family} definition_key={definition.key} origin={definition.origin} />
+                , version {definition.version}
               </SearchLink>
             </Table.Td>
             <Table.Td visibleFrom="sm">in force at that time</Table.Td>

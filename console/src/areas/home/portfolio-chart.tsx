@@ -6,6 +6,7 @@ import type { Schemas } from '@probity/client'
 import { useCallback, useId, useRef, useState } from 'react'
 import { formatUtcDay } from '#console/ui/date-format.ts'
 import { getSeverity } from '#console/ui/decision/band-chart.tsx'
+import { SearchLink } from '#console/ui/search-link.tsx'
 import { buildAreas, pickDateTicks, pickTableDays, pickTicks } from './portfolio-scale.ts'
 
 type Distribution = Schemas['RiskDistribution']
@@ -29,7 +30,9 @@ function useWidth() {
   return { ref, width }
 }
 
-export function PortfolioChart({ bands, days }: Pick<Distribution, 'bands' | 'days'>) {
+type Figures = Pick<Distribution, 'bands' | 'days' | 'matrix_key'>
+
+export function PortfolioChart({ bands, days, matrix_key }: Figures) {
   const id = useId()
   const { ref, width } = useWidth()
   const [first, last] = [days[0], days.at(-1)]
@@ -92,14 +95,14 @@ export function PortfolioChart({ bands, days }: Pick<Distribution, 'bands' | 'da
         </svg>
       )}
       <figcaption>
-        <DayTable bands={bands} days={days} />
+        <DayTable bands={bands} days={days} matrix_key={matrix_key} />
       </figcaption>
     </figure>
   )
 }
 
-/** The figures of the chart as a table, also for screen readers. */
-function DayTable({ bands, days }: Pick<Distribution, 'bands' | 'days'>) {
+/** The figures of the chart as a table, also for screen readers. Each opens its subjects. */
+function DayTable({ bands, days, matrix_key }: Figures) {
   return (
     <details>
       <summary>Subjects per day as a table</summary>
@@ -118,7 +121,13 @@ function DayTable({ bands, days }: Pick<Distribution, 'bands' | 'days'>) {
               <Table.Td className="nowrap">{formatUtcDay(on)}</Table.Td>
               {bands.map(({ band }) => (
                 <Table.Td key={band}>
-                  {(counts.find((count) => count.band === band)?.subjects ?? 0).toLocaleString('en')}
+                  <SearchLink
+                    to="/subjects/bands"
+                    search={{ band, on, ...(matrix_key !== null && { matrix_key }) }}
+                    inherit
+                  >
+                    {(counts.find((count) => count.band === band)?.subjects ?? 0).toLocaleString('en')}
+                  </SearchLink>
                 </Table.Td>
               ))}
             </Table.Tr>

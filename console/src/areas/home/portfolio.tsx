@@ -1,4 +1,4 @@
-/** The portfolio: active subjects by risk band now, and how the bands moved. The count of a band opens its subjects. */
+/** The portfolio: active subjects by risk band now, and how the bands moved. Counts and changes open their subjects. */
 import { Group, SegmentedControl, Select, Skeleton, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
@@ -60,12 +60,7 @@ export function Portfolio() {
           clearButtonProps={{ 'aria-label': 'Any matrix' }}
         />
       )}
-      {data !== undefined &&
-        (data.latest === null ? (
-          <NoRatings />
-        ) : (
-          <Counts of={data} latest={data.latest} isEveryMatrix={matrix_key === null} />
-        ))}
+      {data !== undefined && (data.latest === null ? <NoRatings /> : <Counts of={data} latest={data.latest} />)}
     </Section>
   )
 }
@@ -89,13 +84,12 @@ function NoRatings() {
 interface CountsProps {
   readonly of: Distribution
   readonly latest: NonNullable<Distribution['latest']>
-  /** Subjects can be listed by the band in force, not by that of one matrix. */
-  readonly isEveryMatrix: boolean
 }
 
-/** A change is a net figure: who moved in and who moved out follows only from the ratings of each subject. */
-function Counts({ of, latest, isEveryMatrix }: CountsProps) {
+function Counts({ of, latest }: CountsProps) {
   const first = of.days[0]?.on ?? latest.on
+  const matrix = of.matrix_key === null ? {} : { matrix_key: of.matrix_key }
+  const isNow = latest.counted_at !== null
   return (
     <>
       <ul className="portfolio-bands" aria-label="Active subjects by band">
@@ -103,23 +97,27 @@ function Counts({ of, latest, isEveryMatrix }: CountsProps) {
           <li key={band}>
             <span className={`swatch severity-${getSeverity(place, of.bands.length)}`} aria-hidden="true" />
             <span>{title}</span>
-            {isEveryMatrix ? (
-              <SearchLink to="/subjects" search={{ band, state: 'active' }} fw={700} size="lg" className="number">
-                {subjects.toLocaleString('en')}
-              </SearchLink>
-            ) : (
-              <Text span fw={700} size="lg" className="number">
-                {subjects.toLocaleString('en')}
-              </Text>
-            )}
-            <Text size="xs" c="dimmed">
+            <SearchLink
+              to={isNow ? '/subjects' : '/subjects/bands'}
+              search={isNow ? { band, state: 'active' } : { band, on: latest.on, ...matrix }}
+              fw={700}
+              size="lg"
+              className="number"
+            >
+              {subjects.toLocaleString('en')}
+            </SearchLink>
+            <SearchLink
+              to="/subjects/movements"
+              search={{ band, from_on: first, ...(!isNow && { until_on: latest.on }), ...matrix }}
+              size="xs"
+            >
               {change === 0 ? 'unchanged' : formatChange(change)}
-              {change !== 0 && <span className="sr-only">{` since ${formatUtcDay(first)}`}</span>}
-            </Text>
+              <span className="sr-only">{` since ${formatUtcDay(first)}`}</span>
+            </SearchLink>
           </li>
         ))}
       </ul>
-      <PortfolioChart bands={of.bands} days={of.days} />
+      <PortfolioChart bands={of.bands} days={of.days} matrix_key={of.matrix_key} />
       <Group gap="xs" justify="space-between">
         <Text size="xs" c="dimmed">
           {latest.counted_at === null ? (
@@ -129,10 +127,8 @@ function Counts({ of, latest, isEveryMatrix }: CountsProps) {
               Counted <DateTime at={latest.counted_at} />
             </>
           )}
-          {`; changes since ${formatUtcDay(first)}. By valid time, overrides included. `}
-          {isEveryMatrix
-            ? 'A count opens the customers who are in the band now; a change is the difference of two counts and has no list.'
-            : 'Customers are listed by the band in force, whichever matrix gave it, so these counts have no list.'}
+          {`; changes since ${formatUtcDay(first)}. By valid time, overrides included. `}A count opens the customers who
+          are in the band, a change those who came into it or left it.
         </Text>
       </Group>
     </>

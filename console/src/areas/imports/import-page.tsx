@@ -44,10 +44,11 @@ const isOngoing = ({ state }: Pick<Import, 'state'>): boolean => state === 'queu
 export default function ImportPage() {
   const { import_id = '' } = useParams({ strict: false }) as { import_id?: string }
   const { data: one } = useSuspenseQuery(importQuery(import_id))
+  const { data: dataset } = useQuery({ ...datasetQuery(one.list_key), throwOnError: false })
   const may = usePermission()
   return (
     <Page
-      title={`Import into ${one.list_key}`}
+      title={`Import into ${dataset?.title ?? one.list_key}`}
       mark={<ImportState one={one} />}
       about={one.source.file_name}
       trail={

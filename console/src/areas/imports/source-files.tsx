@@ -4,7 +4,7 @@ import type { Schemas } from '@probity/client'
 
 type SourceFile = Schemas['SourceFile']
 
-const states = { read: 'read', unread: 'not read', absent: 'absent, as the options say' } as const
+const states = { read: 'read', unread: 'not read', absent: 'left out by the options of the import' } as const
 const origins = {
   'byte-order-mark': 'byte order mark',
   declaration: 'declared in the file',

@@ -78,12 +78,12 @@ export default function SubjectsPage() {
       }
     >
       <Group gap="xs" mb="sm" align="flex-end">
-        {field('name', 'Name', 200, 'Beginning of words')}
-        {field('external_id', 'External id', 150, 'Exact')}
+        {field('name', 'Name', 170, 'Beginning of words')}
+        {field('external_id', 'External id', 120, 'Exact')}
         <KnownFilter name="segment" label="Segment" choices={known.segments} everything="Any segment" />
         <KnownFilter name="band" label="Band" choices={known.bands} everything="Any band" />
-        <Filter name="type" label="Type" values={types} everything="Any type" />
-        <Filter name="state" label="State" values={states} everything="Any state" />
+        <Filter name="type" label="Type" values={types} everything="Any type" width={130} />
+        <Filter name="state" label="State" values={states} everything="Any state" width={130} />
         {query.override_expires_before !== undefined && (
           <Pill
             size="md"

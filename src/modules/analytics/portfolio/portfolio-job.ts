@@ -6,6 +6,7 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import { closed } from '#kernel/schema.ts'
 import { DayCounter, type SavedChanges } from './count-days.ts'
+import { addDays, countDays } from './days.ts'
 import {
   findClock,
   findEarliestDay,
@@ -25,7 +26,6 @@ export const MAX_DAYS = 400
 const defaultSizes = { chunk_subjects: 500, step_chunks: 20 }
 /** Longer than a transaction that inserts ratings may take, and than the clocks of two machines differ. */
 const OVERLAP_MS = 3_600_000
-const DAY_MS = 86_400_000
 
 interface Plan {
   readonly read: ProgressRow | null
@@ -41,10 +41,6 @@ interface Checkpoint {
   readonly changes: SavedChanges
 }
 
-const addDays = (day: string, days: number): string =>
-  new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10)
-const countDays = (first: string, last: string): number =>
-  (Date.parse(`${last}T00:00:00Z`) - Date.parse(`${first}T00:00:00Z`)) / DAY_MS + 1
 const getEarlier = (one: string, two: string | null): string => (two !== null && two < one ? two : one)
 const getLater = (one: string, two: string): string => (one < two ? two : one)
 

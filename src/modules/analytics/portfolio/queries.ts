@@ -15,11 +15,16 @@ export const findProgress = (tx: Tx) =>
     [tx.tenant_id],
   )
 
+export interface Clock {
+  readonly now: string
+  readonly today: string
+}
+
 /** By the clock of the database, in UTC. */
-export const findClock = async (tx: Tx): Promise<{ now: string; today: string }> =>
-  (await tx.find<{ now: string; today: string }>(
+export const findClock = async (tx: Tx): Promise<Clock> =>
+  (await tx.find<Clock>(
     `select clock_timestamp() as now, (clock_timestamp() at time zone 'UTC')::date as today`,
-  )) as { now: string; today: string }
+  )) as Clock
 
 /** The earliest valid day among ratings with this id or a later one. */
 export const findEarliestDay = async (tx: Tx, next_rating: string): Promise<string | null> =>

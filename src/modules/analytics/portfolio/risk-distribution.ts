@@ -5,20 +5,21 @@ import { assertReferenced, fail } from '#kernel/problem.ts'
 import type { Static } from '#kernel/schema.ts'
 import { documentStore } from '#modules/definitions/index.ts'
 import { listBands } from './bands.ts'
+import { addDays, countDays } from './days.ts'
 import { countBandsNow, findClock, findProgress, listDays, listMatrixKeys, type PortfolioDayRow } from './queries.ts'
 import { type Distribution, type DistributionQuery, MAX_PERIOD_DAYS } from './schema.ts'
 
 /** Rated subjects that are counted in a request. */
 const MAX_COUNTED_NOW = 10_000
-const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 365
 
-const toDay = (time_ms: number): string => new Date(time_ms).toISOString().slice(0, 10)
-const toTime_ms = (day: string): number => Date.parse(`${day}T00:00:00Z`)
-
-function getPeriod({ from_on, until_on }: Static<typeof DistributionQuery>, today: string) {
+/** The last year where nothing is given. */
+export function getPeriod(
+  { from_on, until_on }: Pick<Static<typeof DistributionQuery>, 'from_on' | 'until_on'>,
+  today: string,
+) {
   const last_day = until_on ?? today
-  const first_day = from_on ?? toDay(toTime_ms(last_day) - (DEFAULT_DAYS - 1) * DAY_MS)
+  const first_day = from_on ?? addDays(last_day, 1 - DEFAULT_DAYS)
   if (first_day > last_day) {
     const detail = until_on === undefined ? 'must not lie after today' : 'must not lie after until_on'
     fail('conflict', {
@@ -26,7 +27,7 @@ function getPeriod({ from_on, until_on }: Static<typeof DistributionQuery>, toda
       errors: [{ in: 'query', pointer: '#/from_on', detail }],
     })
   }
-  if (toTime_ms(last_day) - toTime_ms(first_day) >= MAX_PERIOD_DAYS * DAY_MS) {
+  if (countDays(first_day, last_day) > MAX_PERIOD_DAYS) {
     fail('conflict', {
       detail: `A period has at most ${MAX_PERIOD_DAYS} days.`,
       errors: [
@@ -35,6 +36,12 @@ function getPeriod({ from_on, until_on }: Static<typeof DistributionQuery>, toda
     })
   }
   return { first_day, last_day }
+}
+
+export async function assertMatrix(tx: Tx, matrix_key: string | undefined): Promise<void> {
+  if (matrix_key === undefined) return
+  const found = await documentStore.findDefinition(tx, 'matrix', matrix_key)
+  assertReferenced(found, `risk matrix with the key ${matrix_key}`)
 }
 
 /** Null where too many subjects are rated to count them in a request. */
@@ -46,9 +53,7 @@ async function countToday(tx: Tx, today: string): Promise<PortfolioDayRow[] | nu
 
 /** Days of the period that have counts, those with no rated subject included. */
 function listCountedDays(first: string, last: string): string[] {
-  const days: string[] = []
-  for (let time_ms = toTime_ms(first); time_ms <= toTime_ms(last); time_ms += DAY_MS) days.push(toDay(time_ms))
-  return days
+  return Array.from({ length: Math.max(0, countDays(first, last)) }, (_, place) => addDays(first, place))
 }
 
 export async function getRiskDistribution(
@@ -59,12 +64,7 @@ export async function getRiskDistribution(
   const { now, today } = await findClock(tx)
   const period = getPeriod(query, today)
   const matrix_key = query.matrix_key ?? null
-  if (matrix_key !== null) {
-    assertReferenced(
-      await documentStore.findDefinition(tx, 'matrix', matrix_key),
-      `risk matrix with the key ${matrix_key}`,
-    )
-  }
+  await assertMatrix(tx, query.matrix_key)
   const progress = await findProgress(tx)
   const rows = await listDays(tx, matrix_key, period)
   const covered = progress

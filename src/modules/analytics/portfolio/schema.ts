@@ -5,14 +5,16 @@ import { registrySchemas } from '#modules/definitions/index.ts'
 /** The longest period of one answer. */
 export const MAX_PERIOD_DAYS = 1100
 
+/** The filter by matrix of every figure and list of the portfolio. */
+export const MatrixFilter = Type.Optional(
+  Slug({
+    description: 'Only subjects that this matrix rated, with its rating; without it the rating in force of any matrix.',
+    examples: ['customer-risk-person'],
+  }),
+)
+
 export const DistributionQuery = closed({
-  matrix_key: Type.Optional(
-    Slug({
-      description:
-        'Only subjects that this matrix rated, with its rating; without it the rating in force of any matrix.',
-      examples: ['customer-risk-person'],
-    }),
-  ),
+  matrix_key: MatrixFilter,
   from_on: Type.Optional(CalendarDate({ description: 'First day; a year before the last one when absent.' })),
   until_on: Type.Optional(CalendarDate({ description: 'Last day; today when absent.' })),
 })
