@@ -27,8 +27,7 @@ interface Item {
   readonly from_band: string | null
   readonly to_band: string | null
   readonly cause: string
-  readonly since: string
-  readonly changed_at: string
+  readonly set_at: string
 }
 
 const day = (days: number): string => daysAgo(days).slice(0, 10)
@@ -170,7 +169,7 @@ describe('risk movements', () => {
     const found = await readAll(t, '/analytics/risk-movements', { from_on: day(10) })
     const of = (id: string | undefined) => {
       const one = found.find(({ subject_id }) => subject_id === id)
-      return [one?.from_band, one?.to_band, one?.cause, one?.changed_at.slice(0, 10)]
+      return [one?.from_band, one?.to_band, one?.cause, one?.set_at.slice(0, 10)]
     }
     expect(of(rated)).toEqual(['low', 'high', 'evaluation', day(5)])
     expect(of(overridden)).toEqual(['low', 'prohibited', 'override', day(4)])

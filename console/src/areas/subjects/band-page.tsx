@@ -47,7 +47,7 @@ export default function BandPage() {
             { name: 'External id', from: 'md' },
             { name: 'Band' },
             { name: 'Set by', from: 'sm' },
-            { name: 'Since' },
+            { name: 'Set' },
           ]}
           row={(one) => (
             <Table.Tr key={one.subject_id}>
@@ -57,7 +57,7 @@ export default function BandPage() {
               </Table.Td>
               <CauseCell of={one.cause} />
               <Table.Td>
-                <DateTime at={one.since} />
+                <DateTime at={one.set_at} />
               </Table.Td>
             </Table.Tr>
           )}

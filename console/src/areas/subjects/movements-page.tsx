@@ -21,12 +21,12 @@ export default function MovementsPage() {
   const list = usePages<Movement>(['subjects', 'movements', query], (cursor, signal) =>
     probity.GET('/api/analytics/risk-movements', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
   )
-  const from = from_on === undefined ? 'a year before' : `the end of ${formatUtcDay(from_on)} (UTC)`
-  const until = until_on === undefined ? 'now' : `the end of ${formatUtcDay(until_on)} (UTC)`
+  const from = from_on === undefined ? 'a year before' : `at the end of ${formatUtcDay(from_on)} (UTC)`
+  const until = until_on === undefined ? 'now' : `at the end of ${formatUtcDay(until_on)} (UTC)`
   return (
     <Page
       title="Movements between bands"
-      about={`Customers whose band is another at ${until} than at ${from}. Those who came into a band, less those who left it, are its change.`}
+      about={`Customers whose band ${until} is not the one they had ${from}. Those who came into a band, less those who left it, are its change.`}
     >
       <Group gap="xs" mb="sm" align="flex-end">
         <DayFilter name="from_on" label="From the end of" />
@@ -48,24 +48,36 @@ export default function MovementsPage() {
             { name: 'External id', from: 'md' },
             { name: 'Movement' },
             { name: 'Set by', from: 'sm' },
-            { name: 'Since' },
+            { name: 'Set' },
           ]}
           row={(one) => (
             <Table.Tr key={one.subject_id}>
               <SubjectCells of={one} />
               <Table.Td>
                 <Group gap="xs" wrap="nowrap">
-                  {one.from_band === null ? <Text c="dimmed">not rated</Text> : <BandMark band={one.from_band} />}
+                  {one.from_band === null ? (
+                    <Text size="sm" c="dimmed">
+                      not rated
+                    </Text>
+                  ) : (
+                    <BandMark band={one.from_band} />
+                  )}
                   <Text span aria-hidden="true">
                     →
                   </Text>
                   <span className="sr-only">becomes</span>
-                  {one.to_band === null ? <Text c="dimmed">not active</Text> : <BandMark band={one.to_band} />}
+                  {one.to_band === null ? (
+                    <Text size="sm" c="dimmed">
+                      not active
+                    </Text>
+                  ) : (
+                    <BandMark band={one.to_band} />
+                  )}
                 </Group>
               </Table.Td>
               <CauseCell of={one.cause} />
               <Table.Td>
-                <DateTime at={one.changed_at} />
+                <DateTime at={one.set_at} />
               </Table.Td>
             </Table.Tr>
           )}

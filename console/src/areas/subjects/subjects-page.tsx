@@ -139,7 +139,13 @@ function SubjectRow({ one }: { readonly one: Subject }) {
         {one.state !== 'active' && <StateBadge state={one.state} />}
       </Table.Td>
       <Table.Td>
-        {one.band === null ? <Text c="dimmed">not rated</Text> : <BandMark band={one.band} />}
+        {one.band === null ? (
+          <Text size="sm" c="dimmed">
+            not rated
+          </Text>
+        ) : (
+          <BandMark band={one.band} />
+        )}
         {one.rating_source === 'override' && (
           <Text size="xs" c="dimmed">
             override

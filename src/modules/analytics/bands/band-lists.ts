@@ -55,10 +55,10 @@ export async function listRiskMovements(input: ListInput<Static<typeof MovementQ
   const { first_day, last_day } = getPeriod(query, clock.today)
   const ends = [toDayEnd(first_day, 'from_on', clock), toDayEnd(last_day, 'until_on', clock)]
   return examine<Movement>(input, { route: 'listRiskMovements', ends, sizes }, ([from, to]) => {
-    const { band: to_band, since: changed_at, ...rest } = to as SubjectBand
+    const { band: to_band, ...rest } = to as SubjectBand
     const from_band = (from as SubjectBand).band
     const isAsked = query.band === undefined || [from_band, to_band].includes(query.band)
-    return from_band !== to_band && isAsked ? ({ ...rest, from_band, to_band, changed_at } as Movement) : null
+    return from_band !== to_band && isAsked ? ({ ...rest, from_band, to_band } as Movement) : null
   })
 }
 

@@ -26,7 +26,7 @@ export interface SubjectBand {
   readonly band: string | null
   /** What set it, and when. */
   readonly cause: BandCause | null
-  readonly since: string | null
+  readonly set_at: string | null
 }
 
 /**
@@ -58,7 +58,7 @@ const toQuery = (of_matrix: boolean): string => `
                   when o.ended_at > coalesce(r.valid_at, '-infinity') and o.cause = 'override' then 'override-expired'
                   when o.ended_at > coalesce(r.valid_at, '-infinity') then 'override-ended' else r.cause end as cause,
              case when s.offboarded_at < e.valid_before then s.offboarded_at when o.is_in_force then o.valid_at
-                  else greatest(r.valid_at, o.ended_at) end as since) b
+                  else greatest(r.valid_at, o.ended_at) end as set_at) b
    order by s.subject_id, e.place`
 
 const queries = { any: toQuery(false), one: toQuery(true) }

@@ -20,6 +20,7 @@ const subject = {
   name: text(500),
   erased_at: nullable(Timestamp({ description: 'When the content was erased; null: it was not.' })),
 }
+const SetAt = Timestamp({ description: 'When that event took effect, by valid time.' })
 const Cause = oneOf(bandCauses, {
   description:
     'The last event that set the band: after an override ended or expired, the rating below it is in force again.',
@@ -32,7 +33,7 @@ export const BandSubjectQuery = closed({
   on: Type.Optional(CalendarDate({ description: 'At the end of this day (UTC); now when absent or today.' })),
 })
 export const BandSubjectPage = pageOf(
-  closed({ ...subject, band: text(100), cause: Cause, since: Timestamp() }, { title: 'SubjectInBand' }),
+  closed({ ...subject, band: text(100), cause: Cause, set_at: SetAt }, { title: 'SubjectInBand' }),
 )
 
 export const MovementQuery = closed({
@@ -57,7 +58,7 @@ export const MovementPage = pageOf(
       from_band: nullable(text(100, { description: 'null: not rated by then.' })),
       to_band: nullable(text(100, { description: 'null: no longer active.' })),
       cause: Cause,
-      changed_at: Timestamp({ description: 'When the event took effect, by valid time.' }),
+      set_at: SetAt,
     },
     { title: 'RiskMovement' },
   ),
