@@ -472,7 +472,7 @@ CREATE OR REPLACE FUNCTION app.granted_restrictions(sight text)
  STABLE PARALLEL SAFE
 AS $function$
 begin
-  if sight like 'restriction:%' then return array[substr(sight, 13)::uuid]; end if;
+  if sight like 'restriction:%' then return string_to_array(substr(sight, 13), ',')::uuid[]; end if;
   if sight is null or sight not like 'principal:%' then return '{}'; end if;
   return (select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
            where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'grant'
@@ -1105,9 +1105,11 @@ AS $function$
 begin
   if app.restoring() then return new; end if;
   if old.seq is not null
-     or (new.tenant_id, new.event_id, new.txid, new.event_type, new.object_kind, new.object_id, new.data, new.occurred_at, new.restriction_id)
+     or (new.tenant_id, new.event_id, new.txid, new.event_type, new.object_kind, new.object_id, new.data, new.occurred_at,
+         new.restriction_id, new.also_restriction_id)
         is distinct from
-        (old.tenant_id, old.event_id, old.txid, old.event_type, old.object_kind, old.object_id, old.data, old.occurred_at, old.restriction_id) then
+        (old.tenant_id, old.event_id, old.txid, old.event_type, old.object_kind, old.object_id, old.data, old.occurred_at,
+         old.restriction_id, old.also_restriction_id) then
     raise exception 'an event is numbered once, and never changed' using errcode = 'PB002';
   end if;
   return new;
@@ -2831,10 +2833,14 @@ CREATE OR REPLACE FUNCTION app.restrict_rows(target regclass)
  LANGUAGE plpgsql
 AS $function$
 declare
-  seen constant text := 'restriction_id is null
-                         or not app.is_in_force(restriction_id, (select app.hidden_restrictions(app.sight()) || ''{}''))
-                         or restriction_id = any ((select app.granted_restrictions(app.sight()))::uuid[])';
+  seen text;
 begin
+  select string_agg(format('(%1$I is null
+                             or not app.is_in_force(%1$I, (select app.hidden_restrictions(app.sight()) || ''{}''))
+                             or %1$I = any ((select app.granted_restrictions(app.sight()))::uuid[]))', a.attname),
+                    ' and ' order by a.attnum)
+    into strict seen from pg_attribute a
+   where a.attrelid = target and not a.attisdropped and a.attname in ('restriction_id', 'also_restriction_id');
   execute format('drop policy if exists sight on %s', target);
   execute format('create policy sight on %s as restrictive using (%s) with check (%s)', target, seen, seen);
 end $function$
@@ -3541,8 +3547,11 @@ create table app.audit_event (
   detail text not null,
   mac text not null,
   restriction_id uuid,
+  also_restriction_id uuid,
   constraint audit_event_pkey PRIMARY KEY (tenant_id, event_id),
+  constraint audit_event_also_restriction_fkey FOREIGN KEY (tenant_id, also_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint audit_event_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
+  constraint audit_event_also_restriction_ck CHECK (((also_restriction_id IS NULL) OR (restriction_id IS NOT NULL))) NOT VALID,
   constraint audit_event_detail_ck CHECK (((detail)::json IS NOT NULL))
 );
 CREATE INDEX audit_event_actor_idx ON app.audit_event USING btree (tenant_id, actor, recorded_at, event_id) WITH (deduplicate_items=off);
@@ -3550,7 +3559,7 @@ CREATE INDEX audit_event_object_idx ON app.audit_event USING btree (tenant_id, o
 CREATE INDEX audit_event_sealing_idx ON app.audit_event USING btree (tenant_id, txid, event_id) WITH (deduplicate_items=off);
 create policy actor on app.audit_event as restrictive for insert with check (app.has_actor());
 create policy open on app.audit_event as permissive for all using (true) with check (true);
-create policy sight on app.audit_event as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
+create policy sight on app.audit_event as restrictive for all using ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((also_restriction_id IS NULL) OR (NOT app.is_in_force(also_restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (also_restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))))) with check ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((also_restriction_id IS NULL) OR (NOT app.is_in_force(also_restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (also_restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))));
 create policy wall on app.audit_event as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER audit_event_append BEFORE DELETE OR UPDATE ON app.audit_event FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
 grant insert, select on app.audit_event to app;
@@ -4729,10 +4738,13 @@ create table app.event (
   data jsonb default '{}'::jsonb not null,
   occurred_at timestamp with time zone default now() not null,
   restriction_id uuid,
+  also_restriction_id uuid,
   constraint event_seq_key UNIQUE (tenant_id, seq),
   constraint event_pkey PRIMARY KEY (tenant_id, event_id),
+  constraint event_also_restriction_fkey FOREIGN KEY (tenant_id, also_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint event_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint event_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint event_also_restriction_ck CHECK (((also_restriction_id IS NULL) OR (restriction_id IS NOT NULL))) NOT VALID,
   constraint event_data_ck CHECK ((jsonb_typeof(data) = 'object'::text)),
   constraint event_kind_ck CHECK (((length(object_kind) >= 1) AND (length(object_kind) <= 40))),
   constraint event_object_ck CHECK (((length(object_id) >= 1) AND (length(object_id) <= 200))),
@@ -4742,7 +4754,7 @@ create table app.event (
 CREATE INDEX event_age_idx ON app.event USING btree (tenant_id, occurred_at);
 CREATE INDEX event_unnumbered_idx ON app.event USING btree (tenant_id, txid, event_id) WHERE (seq IS NULL);
 create policy open on app.event as permissive for all using (true) with check (true);
-create policy sight on app.event as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
+create policy sight on app.event as restrictive for all using ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((also_restriction_id IS NULL) OR (NOT app.is_in_force(also_restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (also_restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))))) with check ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((also_restriction_id IS NULL) OR (NOT app.is_in_force(also_restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (also_restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))));
 create policy wall on app.event as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER event_actor BEFORE INSERT OR DELETE OR UPDATE ON app.event FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER event_keep BEFORE UPDATE ON app.event FOR EACH ROW EXECUTE FUNCTION app.keep_event();
@@ -4892,7 +4904,9 @@ create table app.idempotency (
   expires_at timestamp with time zone not null,
   object_restriction_id uuid,
   erased_at timestamp with time zone,
+  object_also_restriction_id uuid,
   constraint idempotency_pkey PRIMARY KEY (tenant_id, principal, operation, key),
+  constraint idempotency_also_restriction_fkey FOREIGN KEY (tenant_id, object_also_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint idempotency_restriction_fkey FOREIGN KEY (tenant_id, object_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint idempotency_erased_ck CHECK (((erased_at IS NULL) OR (body IS NULL)))
 );

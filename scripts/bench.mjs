@@ -57,7 +57,7 @@ const withoutTenant = without(
 const withoutRecord = without(
   'without-record',
   /kernel\/audit\/record\.ts$/,
-  'deferEvent(tx, event, { mac: keys.computeEventMac(event), restriction_id: facts.restriction_id })',
+  'deferEvent(tx, event, { mac: keys.computeEventMac(event), restriction_id, also_restriction_id })',
   'void event',
 )
 const withoutEncryption = replaced('without-encryption', /kernel\/encryption\/copies\.ts$/, 'bench/plain-copies.ts')

@@ -147,3 +147,86 @@ test('migrations end steps that a merge left running, and hide schedules of repo
     await database.drop()
   }
 })
+
+test('the migration gives events of evidence that were recorded before the restriction of its object', async () => {
+  const database = await createEmptyDatabase('add_second_restrictions')
+  const client = new pg.Client(database.postgres)
+  await client.connect()
+  try {
+    const tenant_id = uuidv7()
+    const [of_case, of_document, of_call] = [uuidv7(), uuidv7(), uuidv7()]
+    const [investigation_id, document_id, call_id] = [uuidv7(), uuidv7(), uuidv7()]
+    await client.query('set session_replication_role = replica')
+    await client.query(`insert into app.tenant (tenant_id, slug, name) values ($1, 't', 'T')`, [tenant_id])
+    for (const id of [of_case, of_document, of_call])
+      await client.query(
+        `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, created_by) values ($1, $2, 'x', false, 'user:1')`,
+        [tenant_id, id],
+      )
+    await client.query(
+      `insert into app.document (tenant_id, document_id, title, file_name, media_type, size_bytes, state, restriction_id, created_by, updated_by)
+       values ($1, $2, 'x', 'x.txt', 'text/plain', 6, 'failed', $3, 'user:1', 'user:1')`,
+      [tenant_id, document_id, of_document],
+    )
+    await client.query(
+      `insert into app.provider_call (tenant_id, call_id, call_key, provider_key, provider_origin, provider_version, capability, promise, mode,
+         environment, input, input_hash, idempotency_key, restriction_id, created_by)
+       values ($1, $2, 'x', 'x', 'own', 1, 'x', 'free', 'fixtures', 'test', '\\x00', repeat('a', 64), $2, $3, 'user:1')`,
+      [tenant_id, call_id, of_call],
+    )
+    const items = { document: uuidv7(), provider_call: uuidv7(), own: uuidv7() }
+    const objects = [
+      [items.document, 'document', document_id, of_case],
+      [items.provider_call, 'provider_call', call_id, of_case],
+      // It has taken the restriction of its object.
+      [items.own, 'document', document_id, of_document],
+    ]
+    for (const [evidence_id, kind, object_id, restriction_id] of objects)
+      await client.query(
+        `insert into app.evidence_item (tenant_id, evidence_id, restriction_id, owner_kind, owner_id, kind, object_id, title, source,
+           content_hash, obtained_at, added_by, detached_at, detached_by, detach_reason)
+         values ($1, $2, $3, 'investigation', $4, $5, $6, 'x', 'x', repeat('a', 64), now(), 'user:1', now(), 'user:1', 'x')`,
+        [tenant_id, evidence_id, restriction_id, investigation_id, kind, object_id],
+      )
+    await client.query(
+      `insert into app.investigation_request (tenant_id, investigation_id, request_id, addressee, question, state, evidence_id, asked_by, ended_at, ended_by)
+       values ($1, $2, $2, 'x', 'x', 'fulfilled', $3, 'user:1', now(), 'user:1')`,
+      [tenant_id, investigation_id, items.document],
+    )
+    const record = async (
+      operation: string,
+      [type, id]: [string, string],
+      restriction_id: string,
+      detail: object = {},
+    ) => {
+      const event_id = uuidv7()
+      await client.query(
+        `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, detail, mac, restriction_id)
+         values ($1, $2, now(), 'user:1', $3, $4, $5, $6, 'x', $7)`,
+        [tenant_id, event_id, operation, type, id, JSON.stringify(detail), restriction_id],
+      )
+    }
+    const named = { diff: [{ member: 'evidence_id', before: null, after: items.document }] }
+    await record('attachEvidence', ['evidence', items.document], of_case)
+    await record('detachEvidence', ['evidence', items.provider_call], of_case)
+    await record('createEvidence', ['evidence', items.own], of_document)
+    await record('fulfilInformationRequest', ['investigations', investigation_id], of_case, named)
+    await record('getInvestigation', ['investigations', investigation_id], of_case)
+    await client.query('set session_replication_role = origin')
+    await migrate(database.migrator, readMigrations(path.join(projectRoot, 'db/migrations')))
+    const { rows } = await client.query(
+      `select e.operation, e.also_restriction_id as also, r.restriction_id as logged
+         from app.audit_event e left join app.restriction_event r using (tenant_id, event_id) order by e.event_id`,
+    )
+    expect(rows).toEqual([
+      { operation: 'attachEvidence', also: of_document, logged: of_document },
+      { operation: 'detachEvidence', also: of_call, logged: of_call },
+      { operation: 'createEvidence', also: null, logged: null },
+      { operation: 'fulfilInformationRequest', also: of_document, logged: of_document },
+      { operation: 'getInvestigation', also: null, logged: null },
+    ])
+  } finally {
+    await client.end()
+    await database.drop()
+  }
+})

@@ -49,6 +49,11 @@ const isRestricted = ({ name, columns }: Table): boolean =>
   columns.some((column) => column.name === 'restriction_id') &&
   !['restriction_force', 'restriction_person'].includes(name)
 
+/** Rows may belong to a second one. */
+const isTwiceRestricted = ({ columns }: Table): boolean => columns.some(({ name }) => name === 'also_restriction_id')
+const isFirstSeen = `restriction_id is null or not app.is_in_force(restriction_id, (select app.hidden_restrictions(app.sight()) || '{}'))
+  or restriction_id = any ((select app.granted_restrictions(app.sight()))::uuid[])`
+
 const policyChanged = 'an isolation policy is missing or is not as written'
 const objectPrivileges = 'a serving role may truncate, reference or add triggers'
 const noActor = 'the actor trigger is missing or off'
@@ -159,15 +164,39 @@ export const tableMutants: readonly TableMutant[] = [
         : [],
   },
   {
-    name: 'a restriction of any tenant may be named',
-    rule: 'rows refer to no restriction of their tenant',
+    name: 'sight policy that does not ask the second restriction',
+    rule: 'rows of a restriction are not hidden by a policy',
     break: (t) =>
-      t.references
-        .filter(
-          ({ table, columns }) => isRestricted(t) && table === 'restriction' && columns[0]?.name === 'restriction_id',
-        )
-        .map(({ constraint }) => `alter table app.${t.name} drop constraint ${constraint} cascade`),
+      isTwiceRestricted(t)
+        ? [`alter policy sight on app.${t.name} using (${isFirstSeen}) with check (${isFirstSeen})`]
+        : [],
   },
+  {
+    name: 'sight policy that is content with one of two restrictions',
+    rule: policyChanged,
+    break: (t) => {
+      const either = `(${isFirstSeen}) or (${isFirstSeen.replaceAll('restriction_id', 'also_restriction_id')})`
+      return isTwiceRestricted(t)
+        ? [`alter policy sight on app.${t.name} using (${either}) with check (${either})`]
+        : []
+    },
+  },
+  {
+    name: 'a second restriction without a first',
+    rule: 'a row may belong to a second restriction without a first',
+    break: (t) =>
+      isTwiceRestricted(t) ? [`alter table app.${t.name} drop constraint ${t.name}_also_restriction_ck`] : [],
+  },
+  ...['restriction_id', 'also_restriction_id'].map(
+    (column): TableMutant => ({
+      name: `a restriction of any tenant may be named by ${column}`,
+      rule: 'rows refer to no restriction of their tenant',
+      break: (t) =>
+        t.references
+          .filter(({ table, columns }) => isRestricted(t) && table === 'restriction' && columns[0]?.name === column)
+          .map(({ constraint }) => `alter table app.${t.name} drop constraint ${constraint} cascade`),
+    }),
+  ),
   {
     name: 'restriction no longer taken from the row that it belongs to',
     rule: 'a trigger that sight relies on is missing or off',

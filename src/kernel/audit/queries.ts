@@ -6,15 +6,24 @@ import type { AuditEvent, ChainEnd, Checkpoint } from './chain.ts'
 export function deferEvent(
   tx: Tx,
   event: AuditEvent,
-  { mac, restriction_id }: { readonly mac: string; readonly restriction_id: string | null },
+  {
+    mac,
+    restriction_id,
+    also_restriction_id = null,
+  }: { readonly mac: string; readonly restriction_id: string | null; readonly also_restriction_id?: string | null },
 ): void {
+  const restriction_ids = [restriction_id, also_restriction_id].filter(
+    (id, at, all) => id !== null && all.indexOf(id) === at,
+  )
   // The object was visible when the change was made. An access that ends before the commit must not undo the record of it.
-  if (restriction_id !== null)
-    tx.defer(`select set_config('app.sight', 'restriction:' || $1::uuid, true)`, [restriction_id])
+  if (restriction_ids.length > 0)
+    tx.defer(`select set_config('app.sight', 'restriction:' || array_to_string($1::uuid[], ','), true)`, [
+      restriction_ids,
+    ])
   tx.defer(
     `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac,
-       restriction_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+       restriction_id, also_restriction_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
       event.tenant_id,
       event.event_id,
@@ -27,14 +36,14 @@ export function deferEvent(
       event.detail,
       mac,
       restriction_id,
+      also_restriction_id,
     ],
   )
-  if (restriction_id === null) return
-  tx.defer('insert into app.restriction_event (tenant_id, restriction_id, event_id) values ($1, $2, $3)', [
-    event.tenant_id,
-    restriction_id,
-    event.event_id,
-  ])
+  if (restriction_ids.length > 0)
+    tx.defer(
+      'insert into app.restriction_event (tenant_id, restriction_id, event_id) select $1, unnest($2::uuid[]), $3',
+      [event.tenant_id, restriction_ids, event.event_id],
+    )
 }
 
 /** Tables whose rows belong to a restriction, with the column of their id. */
@@ -55,10 +64,21 @@ const restrictedTables = {
 } as const
 export type RestrictedTable = keyof typeof restrictedTables
 
+/** Where a row of `r` may belong to a second one: its own column, or the restriction of what it names. */
+const secondRestrictions: Partial<Record<RestrictedTable, string>> = {
+  audit_event: 'r.also_restriction_id',
+  evidence_item: `coalesce(
+    (select d.restriction_id from app.document d where r.kind = 'document' and d.tenant_id = r.tenant_id and d.document_id = r.object_id),
+    (select c.restriction_id from app.provider_call c where r.kind = 'provider_call' and c.tenant_id = r.tenant_id and c.call_id = r.object_id))`,
+}
+
+const isInForce = (column: string): string => `(${column} is not null and app.is_in_force(${column}))`
+
 export const findObjectRestriction = (tx: Tx, table: RestrictedTable, id: string) =>
-  tx.find<{ restriction_id: string | null; is_in_force: boolean }>(
-    `select restriction_id, restriction_id is not null and app.is_in_force(restriction_id) as is_in_force
-       from app.${table} where tenant_id = $1 and ${restrictedTables[table]} = $2`,
+  tx.find<{ restriction_id: string | null; also_restriction_id: string | null; is_in_force: boolean }>(
+    `select restriction_id, also_restriction_id, ${isInForce('restriction_id')} or ${isInForce('also_restriction_id')} as is_in_force
+       from (select r.restriction_id, nullif(${secondRestrictions[table] ?? 'null::uuid'}, r.restriction_id) as also_restriction_id
+               from app.${table} r where r.tenant_id = $1 and r.${restrictedTables[table]} = $2) o`,
     [tx.tenant_id, id],
   )
 
@@ -262,8 +282,8 @@ export interface LinkRow {
 }
 export type ChainRow = LinkRow & {
   readonly event: (AuditEvent & { readonly mac: string }) | null
-  /** Of the event; null also where the event may not be seen. */
-  readonly restriction_id: string | null
+  /** Of the event; empty also where the event may not be seen. */
+  readonly restriction_ids: readonly string[]
 }
 
 /**
@@ -273,10 +293,11 @@ export type ChainRow = LinkRow & {
 export const listChain = async (tx: Tx, after_seq: number, count: number): Promise<ChainRow[]> => {
   const { tenant_id } = tx
   const rows = await tx.query<
-    LinkRow & Omit<AuditEvent, 'tenant_id'> & { mac: string | null; restriction_id: string | null }
+    LinkRow & Omit<AuditEvent, 'tenant_id'> & { mac: string | null; restriction_ids: string | null }
   >(
     `select l.seq, l.event_id, l.prev_hash, l.hash, l.event_hash, e.recorded_at, e.actor, e.operation, e.object_type, e.object_id,
-            e.request_id, e.detail, e.mac, e.restriction_id
+            e.request_id, e.detail, e.mac,
+            case when e.restriction_id is not null then concat_ws(',', e.restriction_id, e.also_restriction_id) end as restriction_ids
        from app.audit_link l left join app.audit_event e on e.tenant_id = l.tenant_id and e.event_id = l.event_id
       where l.tenant_id = $1 and l.seq > $2 order by l.seq limit $3`,
     [tenant_id, after_seq, count],
@@ -288,7 +309,7 @@ export const listChain = async (tx: Tx, after_seq: number, count: number): Promi
     prev_hash: row.prev_hash,
     hash: row.hash,
     event_hash: row.event_hash,
-    restriction_id: row.restriction_id,
+    restriction_ids: row.restriction_ids === null ? [] : row.restriction_ids.split(','),
     event: row.mac === null ? null : toAuditEvent(tenant_id, row, row.mac),
   }))
 }

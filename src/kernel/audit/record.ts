@@ -21,8 +21,8 @@ export interface AuditNotes {
   /** What approvers are shown where the change is only proposed, if it differs from the recorded one. Not part of the event. */
   recordPreview(before: object | null, after: object): void
   /**
-   * The object has a restriction. The event, the stored response and what the caller keeps of the request carry it; a read is recorded
-   * while it is in force.
+   * The object has a restriction, or two. The event, the stored response and what the caller keeps of the request carry them; a read is
+   * recorded while one of them is in force.
    */
   belongsTo(restriction: ObjectRestriction): void
   /** Of the object, as noted by the handler. */
@@ -34,7 +34,17 @@ export interface AuditNotes {
 export interface ObjectRestriction {
   /** Null: the object has none. */
   readonly restriction_id: string | null
+  /** Of what the object names, where that is another one. */
+  readonly also_restriction_id?: string | null
+  /** One of them is. */
   readonly is_in_force: boolean
+}
+
+/** For change requests and tool calls, which carry one: no operation that makes them notes an object with two. */
+export function getOnlyRestriction({ restriction_id, also_restriction_id = null }: ObjectRestriction): string | null {
+  if (also_restriction_id !== null)
+    throw new Error('The object belongs to two restrictions, and one cannot be carried.')
+  return restriction_id
 }
 
 export class AuditNotesCollector implements AuditNotes {
@@ -108,6 +118,7 @@ export interface AuditEventInput {
   readonly detail: Record<string, unknown>
   /** Of the object, or null where it has none. */
   readonly restriction_id: string | null
+  readonly also_restriction_id?: string | null | undefined
 }
 
 /** Returns the id of the event. */
@@ -126,7 +137,8 @@ export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): st
     request_id: facts.request_id,
     detail: canonicalJson(facts.detail),
   }
-  deferEvent(tx, event, { mac: keys.computeEventMac(event), restriction_id: facts.restriction_id })
+  const { restriction_id, also_restriction_id = null } = facts
+  deferEvent(tx, event, { mac: keys.computeEventMac(event), restriction_id, also_restriction_id })
   return event.event_id
 }
 

@@ -18,8 +18,12 @@ const ownWritable = `(${ownTenant} AND ((tenant_id <> ${system}) OR ( SELECT (CU
 const ownOrWorker = `(${ownTenant} OR ( SELECT (CURRENT_USER = 'worker'::name)))`
 const ownOrOperator = `(${ownTenant} OR ( SELECT (CURRENT_USER = ANY (ARRAY['steward'::name, 'worker'::name]))))`
 
-/** The policy `sight` as PostgreSQL prints it; every table with a `restriction_id` has it. */
-const sightPolicy = `((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))`
+const isSeen = (column: string): string =>
+  `((${column} IS NULL) OR (NOT app.is_in_force(${column}, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (${column} = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))`
+
+/** The policy `sight` as PostgreSQL prints it; every table with a `restriction_id` has it, for its one or two restrictions. */
+const sightPolicy = isSeen('restriction_id')
+const sightOfTwoPolicy = `(${isSeen('restriction_id')} AND ${isSeen('also_restriction_id')})`
 
 type Policy = readonly [kind: string, name: string, command: string, using: string | null, check: string | null]
 const isolationPolicies: readonly Policy[] = [
@@ -52,7 +56,7 @@ const functions: readonly (readonly [name: string, body: string])[] = [
 
 /** Functions that decide about sight, with a digest of their bodies. Those that compare what is written with its source fix their search path. */
 const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
-  ['granted_restrictions', '2851bde09e3ba412883e7e149035fcbb'],
+  ['granted_restrictions', 'c3297aee28e33b5db505f44554370e72'],
   ['officer_exclusions', '83911df4ed07a8820921644ca6c164f5'],
   ['hidden_restrictions', '28ff96c3cd77924db464081bb57ba4df'],
   ['list_restriction', 'aa01a90b4fb856f99abfafeef1e57da1'],
@@ -136,16 +140,22 @@ const catalogueCtes = `with tables as (
          pg_get_userbyid(c.relowner)::text as owner, w.kind,
          (select a.attnum from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped) as tenant_col,
          exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'restriction_id' and not a.attisdropped)
-           and c.relname not in ('restriction_force', 'restriction_person') as restricted
+           and c.relname not in ('restriction_force', 'restriction_person') as restricted,
+         exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'also_restriction_id' and not a.attisdropped) as twice_restricted
     from pg_class c join pg_namespace n on n.oid = c.relnamespace left join app.wall_register w on w.table_name = c.relname
    where n.nspname = 'app' and c.relkind in ('r', 'p', 'f')
 ), walled as (select * from tables where kind <> 'system'
+), restricting as (
+  select oid, name, 'restriction_id' as col from walled where restricted
+  union all select oid, name, 'also_restriction_id' from walled where twice_restricted
 ), serving as (select * from unnest(array['app', 'worker', 'steward']) as role
 ), wanted as (
   select t.name, w.policy, w.command, false as permissive, w.using_text, w.check_text
     from walled t join (values ${toSqlRows(isolationPolicies)}) as w (kind, policy, command, using_text, check_text) on w.kind = t.kind
   union all select name, 'open', '*', true, 'true', 'true' from walled
-  union all select name, 'sight', '*', false, ${literal(sightPolicy)}, ${literal(sightPolicy)} from walled where restricted
+  union all select name, 'sight', '*', false, p.sight, p.sight from walled cross join lateral (
+    select case when twice_restricted then ${literal(sightOfTwoPolicy)} else ${literal(sightPolicy)} end) as p (sight)
+   where restricted or twice_restricted
 ), present as (
   select t.name, p.polname::text as policy, p.polcmd::text as command, p.polpermissive as permissive,
          pg_get_expr(p.polqual, p.polrelid) as using_text, pg_get_expr(p.polwithcheck, p.polrelid) as check_text
@@ -164,13 +174,17 @@ const invariantRules: readonly string[] = [
   `select 'a command has no isolation policy', t.name || ' ' || c.command from walled t, unnest(array['r', 'a', 'w', 'd']) as c (command)
     where not exists (select 1 from present p where p.name = t.name and not p.permissive and p.command in ('*', c.command)
       and case c.command when 'a' then p.check_text else p.using_text end like '%app.tenant_id()%')`,
-  `select 'rows of a restriction are not hidden by a policy', t.name from walled t where restricted and not exists (
-     select 1 from present p where p.name = t.name and p.policy = 'sight' and not p.permissive and p.command = '*'
-        and p.using_text like '%app.is_in_force(%' and p.check_text like '%app.is_in_force(%')`,
-  `select 'rows refer to no restriction of their tenant', t.name from walled t where restricted and name <> 'restriction' and not exists (
-     select 1 from pg_constraint k where k.conrelid = t.oid and k.contype = 'f' and k.confrelid = to_regclass('app.restriction')
+  `select 'rows of a restriction are not hidden by a policy', r.name from restricting r where not exists (
+     select 1 from present p where p.name = r.name and p.policy = 'sight' and not p.permissive and p.command = '*'
+        and p.using_text like '%app.is_in_force(' || r.col || '%' and p.check_text like '%app.is_in_force(' || r.col || '%')`,
+  `select 'rows refer to no restriction of their tenant', r.name from restricting r where name <> 'restriction' and not exists (
+     select 1 from pg_constraint k where k.conrelid = r.oid and k.contype = 'f' and k.confrelid = to_regclass('app.restriction')
         and (select array_agg(a.attname order by c.place) from unnest(k.conkey) with ordinality as c (attnum, place)
-              join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.attnum) = array['tenant_id', 'restriction_id']::name[])`,
+              join pg_attribute a on a.attrelid = k.conrelid and a.attnum = c.attnum) = array['tenant_id', r.col]::name[])`,
+  // By the first restriction the chain writer knows of which events a link keeps the hash.
+  `select 'a row may belong to a second restriction without a first', t.name from walled t where twice_restricted and not exists (
+     select 1 from pg_constraint k where k.conrelid = t.oid and k.contype = 'c'
+        and pg_get_expr(k.conbin, k.conrelid) = '((also_restriction_id IS NULL) OR (restriction_id IS NOT NULL))')`,
   `select 'a setting that isolation relies on has a default', c from pg_db_role_setting s, unnest(s.setconfig) c
     where s.setdatabase in (0, (select oid from pg_database where datname = current_database()))
       and c ~* '^(app\\.|row_security|session_replication_role)'`,

@@ -6,5 +6,12 @@
  */
 export const restrictionInForce = (table?: string): string => {
   const column = table === undefined ? 'restriction_id' : `${table}.restriction_id`
-  return `case when ${column} is not null and app.is_in_force(${column}) then ${column} end as restriction_id`
+  return `${selectInForce(column)} as restriction_id`
 }
+
+/** The same of a row that may belong to two: the first that is in force. */
+export const eitherInForce = (table: string): string =>
+  `coalesce(${selectInForce(`${table}.restriction_id`)}, ${selectInForce(`${table}.also_restriction_id`)}) as restriction_id`
+
+const selectInForce = (column: string): string =>
+  `case when ${column} is not null and app.is_in_force(${column}) then ${column} end`

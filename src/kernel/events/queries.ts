@@ -7,14 +7,16 @@ export interface NewEvent {
   readonly object_kind: string
   readonly object_id: string
   readonly restriction_id: string | null
+  readonly also_restriction_id?: string | null
   readonly data: object
 }
 
 /** Not deferred to the commit: a dry run in a savepoint must take it back. */
 export const insertEvent = (tx: Tx, event: NewEvent) =>
   tx.run(
-    `insert into app.event (tenant_id, event_id, event_type, object_kind, object_id, restriction_id, data)
-     select $1, $2, $3, $4, $5, $6::uuid, $7::jsonb where $6::uuid is null or not app.is_in_force($6::uuid)`,
+    `insert into app.event (tenant_id, event_id, event_type, object_kind, object_id, restriction_id, also_restriction_id, data)
+     select $1, $2, $3, $4, $5, $6::uuid, $7::uuid, $8::jsonb
+      where ($6::uuid is null or not app.is_in_force($6::uuid)) and ($7::uuid is null or not app.is_in_force($7::uuid))`,
     [
       tx.tenant_id,
       event.event_id,
@@ -22,6 +24,7 @@ export const insertEvent = (tx: Tx, event: NewEvent) =>
       event.object_kind,
       event.object_id,
       event.restriction_id,
+      event.also_restriction_id ?? null,
       JSON.stringify(event.data),
     ],
   )

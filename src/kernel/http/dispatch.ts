@@ -2,7 +2,7 @@
  * Runs a declared route in its transaction mode and returns a response ready to send. Idempotency and approval run inside the same
  * transaction as the effect; no transaction is open while a client is waited for.
  */
-import { AuditNotesCollector, getAuditedObject, recordEvent } from '../audit/record.ts'
+import { AuditNotesCollector, getAuditedObject, getOnlyRestriction, recordEvent } from '../audit/record.ts'
 import { requestScope, type Scope } from '../database/scope.ts'
 import type { Transactions, Tx } from '../database/tx.ts'
 import type { ProtocolInput, ProtocolReply } from '../declare-route.ts'
@@ -287,11 +287,12 @@ export class Dispatcher {
       request_id: inputs.request.id,
       detail: { ...notes.detail, ...detail, ...record?.detail },
       restriction_id: notes.restriction.restriction_id,
+      also_restriction_id: notes.restriction.also_restriction_id,
       ...getAuditedObject(route, inputs.params, value, tx.tenant_id),
     })
     if (!record) return
     record.isNoted = true
-    record.onEvent(tx, { event_id, value, restriction_id: notes.restriction.restriction_id })
+    record.onEvent(tx, { event_id, value, restriction_id: getOnlyRestriction(notes.restriction) })
   }
 
   /** Reads in the given transaction, or in one of its own. */

@@ -3,7 +3,7 @@
  * same code. What names a tool or a resource leaves exactly one audit event, reads and refusals included.
  */
 import { toAlarmReason } from '../alarm.ts'
-import { getAuditedObject, recordEvent } from '../audit/record.ts'
+import { getAuditedObject, getOnlyRestriction, recordEvent } from '../audit/record.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import { requestScope, unrestrictedScope } from '../database/scope.ts'
 import type { Kernel } from '../kernel.ts'
@@ -102,7 +102,7 @@ export class OperationCaller {
 const getNamedObject = (route: Route, { params }: CallInputs, problem: string | null): unknown =>
   problem === null && route.params ? params : undefined
 
-const getRestrictionId = ({ notes }: CallRecord): string | null => notes?.restriction.restriction_id ?? null
+const getRestrictionId = ({ notes }: CallRecord): string | null => notes && getOnlyRestriction(notes.restriction)
 
 function createRecord({ detail, onEvent }: NonNullable<CallOrigin['recorded']>): CallRecord {
   return {

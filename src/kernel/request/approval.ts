@@ -3,7 +3,7 @@
  * and is stored as a change request bound to its exact content and to the state it was made against.
  */
 import { createHash } from 'node:crypto'
-import type { AuditNotes } from '../audit/record.ts'
+import { type AuditNotes, getOnlyRestriction } from '../audit/record.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
 import type { GovernedChange, RequestMetadata, Route } from '../route.ts'
@@ -207,7 +207,7 @@ async function propose(
     query: input.query,
     body: input.body,
     changes: audit.changes,
-    restriction_id: audit.restriction.restriction_id,
+    restriction_id: getOnlyRestriction(audit.restriction),
     content_hash,
     head,
     required_role: rule.role,

@@ -36,6 +36,7 @@ export async function executeChangeRequest(
       approved_by: [...request.approvals.map(({ approved_by }) => approved_by), tx.actor],
     },
     restriction_id: notes.restriction.restriction_id,
+    also_restriction_id: notes.restriction.also_restriction_id,
     ...getAuditedObject(route, request.params, made, tx.tenant_id),
   })
   return notes.changes

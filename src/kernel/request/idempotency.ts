@@ -97,12 +97,14 @@ export async function runIdempotent(
   // A change that waits for approval (202) has no secret yet, and a retry must not create a second one.
   const holdsSecret = idempotency.secret && answer.status !== 202
   const kept = { ...answer, body: holdsSecret ? undefined : answer.body }
+  const { restriction_id, also_restriction_id = null } = idempotency.notes.restriction
   await insertStoredResponse(tx, idempotency, {
     fingerprint: signStoredResponse(tx, idempotency, fingerprint, kept),
     status: kept.status,
     headers: kept.headers,
     body: kept.body ?? null,
-    restriction_id: idempotency.notes.restriction.restriction_id,
+    restriction_id,
+    also_restriction_id,
   })
   return answer
 }

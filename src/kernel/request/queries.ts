@@ -30,8 +30,9 @@ export const tryLockIdempotencyKey = async (
 
 export const findStoredResponse = (tx: Tx, { principal, operation, key }: IdempotencyScope) =>
   tx.find<StoredResponse & { readonly is_hidden: boolean; readonly is_erased: boolean }>(
-    `select fingerprint, status, headers, body, erased_at is not null as is_erased, object_restriction_id is not null and not exists (
-         select 1 from app.restriction r where r.tenant_id = i.tenant_id and r.restriction_id = i.object_restriction_id) as is_hidden
+    `select fingerprint, status, headers, body, erased_at is not null as is_erased, exists (
+         select 1 from unnest(array[i.object_restriction_id, i.object_also_restriction_id]) as o (id) where o.id is not null and not exists (
+           select 1 from app.restriction r where r.tenant_id = i.tenant_id and r.restriction_id = o.id)) as is_hidden
        from app.idempotency i
       where tenant_id = $1 and principal = $2 and operation = $3 and key = $4 and expires_at > now()`,
     [tx.tenant_id, principal, operation, key],
@@ -41,15 +42,16 @@ export const findStoredResponse = (tx: Tx, { principal, operation, key }: Idempo
 export const insertStoredResponse = (
   tx: Tx,
   { principal, operation, key }: IdempotencyScope,
-  answer: StoredResponse & { readonly restriction_id: string | null },
+  answer: StoredResponse & { readonly restriction_id: string | null; readonly also_restriction_id?: string | null },
 ) =>
   tx.run(
     `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, headers, body, expires_at,
-       object_restriction_id)
-     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours', $9)
+       object_restriction_id, object_also_restriction_id)
+     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours', $9, $10)
      on conflict on constraint idempotency_pkey do update set fingerprint = excluded.fingerprint, status = excluded.status,
        headers = excluded.headers, body = excluded.body, created_at = now(), expires_at = excluded.expires_at,
-       object_restriction_id = excluded.object_restriction_id, erased_at = null`,
+       object_restriction_id = excluded.object_restriction_id, object_also_restriction_id = excluded.object_also_restriction_id,
+       erased_at = null`,
     [
       tx.tenant_id,
       principal,
@@ -60,6 +62,7 @@ export const insertStoredResponse = (
       JSON.stringify(answer.headers),
       answer.body,
       answer.restriction_id,
+      answer.also_restriction_id ?? null,
     ],
   )
 

@@ -81,7 +81,7 @@ export async function verifyChain(
 
 /**
  * Yields the lines of an export: a manifest, the links with their events, the checkpoints in the range, and a signed last line.
- * The public key is enough to verify the file and to detect truncation. `onContent` gets the restriction of each event in it.
+ * The public key is enough to verify the file and to detect truncation. `onContent` gets the restrictions of each event in it.
  */
 export async function* exportChainLines(
   tx: Tx,
@@ -105,7 +105,7 @@ export async function* exportChainLines(
   let end = { seq: range.first - 1, hash: '' }
   for await (const rows of readChain(tx, range.first - 1, range.last)) {
     for (const row of rows) {
-      if (row.restriction_id !== null) onContent(row.restriction_id)
+      for (const restriction_id of row.restriction_ids) onContent(restriction_id)
       yield line({ line: 'link', ...toExportedLink(row) })
       end = { seq: row.seq, hash: row.hash }
     }

@@ -1,5 +1,5 @@
 /** SQL of searching audit events, of the configuration in force at an instant, and of exports and verifications. */
-import { restrictionInForce } from '#kernel/database/restriction-column.ts'
+import { eitherInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobState } from '#kernel/job/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -19,7 +19,7 @@ export interface AuditEventRow {
 }
 
 const columns = `e.event_id, e.recorded_at, e.actor, e.operation, e.object_type, e.object_id, e.request_id, e.detail::json as detail,
-  ${restrictionInForce('e')},
+  ${eitherInForce('e')},
   (select json_build_object('seq', l.seq, 'prev_hash', l.prev_hash, 'hash', l.hash) from app.audit_link l
     where l.tenant_id = e.tenant_id and l.event_id = e.event_id) as seal`
 

@@ -21,8 +21,13 @@ afterAll(() => w.close())
 const happened = declareEvent({ type: 'test.happened', summary: 'A test.', object_kind: 'test', data: {} })
 
 /** As a request would: the event and the record of the change in one transaction. */
-async function emitRecorded(tx: Tx, object_id: string, restriction_id: string | null = null): Promise<void> {
-  await emit(tx, happened, { object_id, restriction_id, data: {} })
+async function emitRecorded(
+  tx: Tx,
+  object_id: string,
+  restriction_id: string | null = null,
+  also_restriction_id: string | null = null,
+): Promise<void> {
+  await emit(tx, happened, { object_id, restriction_id, also_restriction_id, data: {} })
   const detail = {}
   recordEvent(tx, w.kernel.auditKeys, {
     operation: 'test',
@@ -31,6 +36,7 @@ async function emitRecorded(tx: Tx, object_id: string, restriction_id: string | 
     request_id: null,
     detail,
     restriction_id,
+    also_restriction_id,
   })
 }
 interface Envelope {
@@ -144,6 +150,41 @@ describe('an object with a restriction', () => {
     expect(await readAsOutsider()).toEqual([])
     // Not even people with access: webhooks and exports must not carry it.
     expect(await readIds(t)).toEqual(['before'])
+  })
+})
+
+describe('an object with two restrictions', () => {
+  test('emits nothing while one of them is in force, and is hidden by each', async () => {
+    const t = await ExampleTenant.create(w)
+    const prepare = async (): Promise<string> =>
+      (await t.make('POST /restrictions', { body: { purpose: 'Case 41', is_in_force: false } })).restriction_id
+    const [first, second] = [await prepare(), await prepare()]
+    const outsider = await w.person(t.tenant_id, ['auditor', 'service'])
+    const readAsOutsider = async () =>
+      (await w.call('GET /events', { token: outsider.token })).json.items
+        .filter(({ type }: Envelope) => type === happened.type)
+        .map(({ data }: Envelope) => data.object_id)
+    await t.write((tx) => emitRecorded(tx, 'before', first, second))
+    await chainAllEvents(w, t)
+    for (const restriction_id of [first, second]) {
+      expect(await readAsOutsider()).toEqual(['before'])
+      await t.make(`POST /restrictions/${restriction_id}/impose`)
+      await t.write((tx) => emitRecorded(tx, 'while', first, second))
+      await chainAllEvents(w, t)
+      expect(await readAsOutsider()).toEqual([])
+      expect(await readIds(t)).toEqual(['before'])
+      await t.make(`POST /restrictions/${restriction_id}/lift`, { body: { reason: 'Not confirmed' } })
+    }
+    expect(await readAsOutsider()).toEqual(['before'])
+    // Not yet numbered either.
+    await t.write((tx) => emitRecorded(tx, 'after', first, second))
+    await expect(
+      t.write((tx) =>
+        tx.run(`update app.event set also_restriction_id = null where tenant_id = $1 and object_id = 'after'`, [
+          t.tenant_id,
+        ]),
+      ),
+    ).rejects.toMatchObject({ code: 'PB002' })
   })
 })
 

@@ -277,6 +277,8 @@ export interface TimelineRow {
   readonly reason: string | null
 }
 
+const namesShownEvidence = `exists (select 1 from app.evidence_item v
+    where v.tenant_id = e.tenant_id and v.evidence_id = (e.data ->> 'evidence_id')::uuid and ${evidenceStore.isShown('v')})`
 /** What an event names may have been restricted later: those who may not see it do not see the event. */
 const isShown = `case
     when e.kind = 'alert_linked' then exists (
@@ -285,13 +287,11 @@ const isShown = `case
       select 1 from app.alert a where a.tenant_id = e.tenant_id and a.alert_id = substr(e.data ->> 'origin_reference', 7)::uuid)
     when e.kind in ('other_case_requested', 'merged_from') then exists (
       select 1 from app.investigation o where o.tenant_id = e.tenant_id and o.investigation_id = (e.data ->> 'investigation_id')::uuid)
-    when e.kind in ('evidence_attached', 'evidence_detached') then exists (
-      select 1 from app.evidence_item v where v.tenant_id = e.tenant_id and v.evidence_id = (e.data ->> 'evidence_id')::uuid
-         and ${evidenceStore.isShown('v')})
-    else true end`
+    when e.kind in ('evidence_attached', 'evidence_detached') then ${namesShownEvidence} else true end`
 const shownData = `case when e.kind = 'merged' and not exists (
     select 1 from app.investigation o where o.tenant_id = e.tenant_id and o.investigation_id = (e.data ->> 'merged_into')::uuid)
-  then e.data - 'merged_into' else e.data end as data`
+  then e.data - 'merged_into'
+  when e.kind = 'information_ended' and not ${namesShownEvidence} then e.data || '{"evidence_id": null}' else e.data end as data`
 
 /** Newest first. */
 export const listTimeline = (

@@ -305,8 +305,9 @@ export const insertCanaryDesignation = (tx: Tx, designation_id: string, user_id:
 export const insertCanaryEvent = (tx: Tx, restriction_id: string, event_id: string) =>
   tx.queryAll([
     {
-      text: `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac, restriction_id)
-             values ($1, $2, now(), 'seed:canary', 'canary', 'canary', 'canary', 'canary', '{"note":"canary"}', 'canary', $3)`,
+      text: `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, request_id, detail, mac, restriction_id,
+               also_restriction_id)
+             values ($1, $2, now(), 'seed:canary', 'canary', 'canary', 'canary', 'canary', '{"note":"canary"}', 'canary', $3, $3)`,
       values: [tx.tenant_id, event_id, restriction_id],
     },
     {

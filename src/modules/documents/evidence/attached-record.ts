@@ -67,6 +67,7 @@ export async function recordAttachment(
       ]),
     ),
     restriction_id: found?.restriction_id ?? null,
+    also_restriction_id: found?.also_restriction_id ?? null,
   })
 }
 

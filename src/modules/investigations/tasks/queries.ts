@@ -1,5 +1,6 @@
 /** SQL of tasks. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { evidenceStore } from '#modules/documents/index.ts'
 
 export interface ChecklistItem {
   readonly text: string
@@ -79,8 +80,11 @@ export interface RequestRow {
   readonly revision: number
 }
 
-export const requestColumns = `r.request_id, r.investigation_id, r.addressee, r.question, r.due_at, r.state, r.answer, r.evidence_id, r.asked_at,
-  r.asked_by, r.ended_at, r.ended_by, r.revision`
+/** Without the document that answered it where the caller may not see that. */
+export const requestColumns = `r.request_id, r.investigation_id, r.addressee, r.question, r.due_at, r.state, r.answer, r.asked_at,
+  r.asked_by, r.ended_at, r.ended_by, r.revision,
+  (select v.evidence_id from app.evidence_item v where v.tenant_id = r.tenant_id and v.evidence_id = r.evidence_id
+      and ${evidenceStore.isShown('v')}) as evidence_id`
 
 export const insertRequest = (
   tx: Tx,

@@ -1,5 +1,6 @@
 /** Tasks of an investigation, and what others are asked for. */
 import type { AuditNotes } from '#kernel/audit/record.ts'
+import { noteRestriction } from '#kernel/audit/restricted-object.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
@@ -232,6 +233,8 @@ export const taskRoutes = [
             input.request.id,
           )
     const evidence_id = evidence?.evidence_id ?? null
+    // The event of the request names the item, so that it belongs to the document as well.
+    if (evidence_id !== null) await noteRestriction({ tx, audit }, 'evidence_item', evidence_id)
     const state = isAnswered ? 'fulfilled' : 'withdrawn'
     const after = assertFound(await updateRequestEnded(tx, request.request_id, { state, answer, evidence_id }))
     audit.recordDiff({ state: request.state }, { state, evidence_id })
