@@ -605,6 +605,30 @@ describe('a dossier of somebody who was rated and investigated', () => {
   })
 })
 
+describe('a dossier of somebody with evidence', () => {
+  test('leaves out a document that was restricted later', async () => {
+    const subject_id = await newSubject('Edith Clarke')
+    const attach = async (title: string): Promise<string> => {
+      const headers = { 'content-type': 'application/octet-stream' }
+      const { upload_id } = await t.make(`POST /uploads?file_name=${title}.txt`, { payload: title, headers })
+      const { document_id } = await t.make('POST /documents', { body: { upload_id, title } })
+      const owner = { owner_kind: 'subject', owner_id: subject_id }
+      await t.make('POST /evidence', { body: { ...owner, kind: 'document', object_id: document_id, title } })
+      return document_id
+    }
+    await attach('Passport')
+    const hidden = await attach('Tip')
+    const listTitles = async (): Promise<string[]> => {
+      const { report_id } = await make({ ...request(subject_id), formats: ['json'] })
+      const { data } = (await readContent(report_id, 'json')).json
+      return data.evidence.map(({ title }: { title: string }) => title)
+    }
+    expect(await listTitles()).toEqual(['Tip', 'Passport'])
+    await t.make(`POST /documents/${hidden}/restrict`)
+    expect(await listTitles()).toEqual(['Passport'])
+  })
+})
+
 describe('the report of an investigation', () => {
   test('shows the case to people who may see it, and is hidden with it', async () => {
     const subject_id = await newSubject('Grace Hopper')
