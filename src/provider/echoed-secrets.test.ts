@@ -105,6 +105,32 @@ test.each(escapes)('a secret is found behind %s', (name, write) => {
   }
 })
 
+test.each(['', 'k', 'k=', 'Bearer ', '{"x-api-key":"'])('a secret is found in base64 after %o', (before) => {
+  for (const key of keys) {
+    for (const after of ['', '\n', '"}', '&a=1']) {
+      const bytes = Buffer.from(`${before}${key}${after}`)
+      expect.soft(hasSecret([bytes], formsOf(key))).toBe(true)
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const body = Buffer.from(JSON.stringify({ request: bytes.toString(encoding) }))
+        expect.soft(hasSecret([body], formsOf(key)), `${key}${after}`).toBe(true)
+        expect.soft(hasSecret([body], formsOf(`${key}0123`)), `${key}${after}`).toBe(false)
+      }
+    }
+  }
+})
+
+test('a secret is found in UTF-16 of either order, as it is and behind escapes', () => {
+  for (const key of keys) {
+    for (const text of [json(key), json(toUnits(key)), `<a>${toReferences(key, String)}</a>`]) {
+      const little = Buffer.from(`\ufeff${text}`, 'utf16le')
+      expect.soft(hasSecret([little], formsOf(key)), key).toBe(true)
+      expect.soft(hasSecret([Buffer.from(little).swap16()], formsOf(key)), key).toBe(true)
+      expect.soft(hasSecret([Buffer.concat([little, Buffer.from('\n')])], formsOf(key)), key).toBe(true)
+      expect.soft(hasSecret([little], formsOf(`${key}0123`)), key).toBe(false)
+    }
+  }
+})
+
 test('escapes are undone in one pass over the bytes', () => {
   const size = 128 * 1024
   for (const piece of ['&', '&#', '&#0', '&#x', '\\', '\\u', '\\ud83d', '%', '%2', '%25', '&amp;', '\\\\u005c']) {

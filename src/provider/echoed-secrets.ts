@@ -42,8 +42,7 @@ function listForms(text: string): string[] {
   return [
     text,
     JSON.stringify(text).slice(1, -1),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
+    ...listBase64Forms(bytes),
     bytes.toString('hex'),
     bytes.toString('hex').toUpperCase(),
     encodeURIComponent(text),
@@ -51,10 +50,30 @@ function listForms(text: string): string[] {
   ]
 }
 
+/**
+ * Base64 writes three bytes as four characters, so that the same text looks different after one, two or three bytes of something else,
+ * such as `Bearer `. The characters at both ends that depend on what is before or after it are left out.
+ */
+function listBase64Forms(bytes: Buffer): string[] {
+  return [0, 1, 2].flatMap((before) => {
+    const written = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    const own = written.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+    return [own, own.replaceAll('+', '-').replaceAll('/', '_')]
+  })
+}
+
 /** Whether one of them has a form in it, as it is or behind escapes of JSON, XML or URLs. */
 export function hasSecret(bodies: readonly Buffer[], forms: readonly string[]): boolean {
   const needles = forms.flatMap(listNeedles)
-  return needles.length > 0 && bodies.some((body) => hasNeedle(body, needles))
+  return needles.length > 0 && bodies.some((body) => listReadings(body).some((text) => hasNeedle(text, needles)))
+}
+
+/** The body, and where it has zero bytes also as UTF-16 of either order: a text of UTF-8 has none. */
+function listReadings(body: Buffer): readonly Buffer[] {
+  if (!body.includes(0)) return [body]
+  const even = body.subarray(0, body.length - (body.length % 2))
+  const swapped = Buffer.from(even).swap16()
+  return [body, ...[even, swapped].map((units) => Buffer.from(units.toString('utf16le')))]
 }
 
 function hasNeedle(body: Buffer, needles: readonly Buffer[]): boolean {
