@@ -49,7 +49,8 @@ export function toPluginEntries(stored: StoredPackage): PluginPart[] {
   if (Object.keys(stored.manifest).length + Object.keys(stored.files).length === 0) {
     return toPluginEntries({ bytes: Buffer.from('{"manifest":{},"files":{}}') })
   }
-  const isList = Array.isArray(examples)
+  // A list without examples has no parts that it could be read from again.
+  const isList = Array.isArray(examples) && examples.length > 0
   return [
     ...Object.entries(isList ? members : stored.manifest).map(
       ([name, value], position): PluginPart => ({

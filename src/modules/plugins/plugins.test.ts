@@ -76,6 +76,18 @@ describe('upload', () => {
     expect((await s.call(`GET /plugins/${plugin_key}`)).json.active).toBeNull()
   })
 
+  test('says that examples are missing where their list is empty, and keeps the list', async () => {
+    const plugin_key = s.newKey()
+    const created = await s.upload(plugin_key, createSimplePlugin(plugin_key, { manifest: { examples: [] } }))
+    expect([created.status, codesOf(created)]).toEqual([201, ['examples_missing']])
+    expectInvalid(await s.run(plugin_key), plugin_key, ['examples_missing'])
+    const only = await s.call(`POST /plugins`, {
+      plugin_key: s.newKey(),
+      package: { manifest: { examples: [] }, files: {} },
+    })
+    expect([only.status, codesOf(only)]).toEqual([201, ['manifest_invalid']])
+  })
+
   test('keeps a package that cannot be read, with its reason', async () => {
     const plugin_key = s.newKey()
     const zip = Buffer.from('not an archive').toString('base64')
