@@ -254,6 +254,19 @@ describe('settings', () => {
 })
 
 describe('runs', () => {
+  test('a result that is wrong as a whole is named as such', async () => {
+    const plugin_key = s.newKey()
+    const source = `export function factor({ directors }) {
+  return directors === 666 ? null : { score_bps: Math.max(0, 1000 - 100 * directors), reason_code: 'DIRECTORS' }
+}
+`
+    await s.upload(plugin_key, createSimplePlugin(plugin_key, { source }))
+    const reply = await s.run(plugin_key, 1, { country: 'AE', directors: 666 })
+    expect(reply.json.detail).toBe(
+      `The plugin ${plugin_key} failed (output_invalid): The output must be of type object.`,
+    )
+  })
+
   test('a fault of the plugin answers 503 plugin_failed with its reason, and stores nothing', async () => {
     const plugin_key = await s.createActive()
     const reply = await s.run(plugin_key, 1, { country: 'AE', directors: 666 })

@@ -40,7 +40,7 @@ export async function runOnce(
   const output: unknown = JSON.parse(result.output)
   const [fault] = findOutputFaults(bound.manifest, entry_point, output)
   if (fault) {
-    const message = `The output ${fault.pointer} ${fault.message}`
+    const message = ['The output', fault.pointer, fault.message].filter((part) => part !== '').join(' ')
     return failPlugin(bound, { reason: 'output_invalid', message, fuel: result.fuel })
   }
   return {
