@@ -3,6 +3,8 @@
  * plugin sees neither credentials nor the network, and what it returns is checked before it is used.
  */
 import type { Tx } from '#kernel/database/tx.ts'
+import { Problem } from '#kernel/problem.ts'
+import { parseStrictJson } from '#kernel/strict-json.ts'
 import {
   bindPlugin,
   failInvalid,
@@ -83,6 +85,27 @@ export async function parsePluginResponse(
   const { plugin_key, version, content_hash, configuration_hash, sandbox_hash } = bound
   const made_by = { kind: 'plugin', plugin_key, version, content_hash, configuration_hash, sandbox_hash }
   return { bytes: Buffer.from(JSON.stringify(output)), made_by }
+}
+
+/**
+ * Whether JSON would reach the plugin as something else than what was sent: of two members with one name `JSON.parse` takes the last,
+ * and it rounds large numbers. What is no JSON at all reaches the plugin as a text.
+ */
+export function isAmbiguousJson({
+  media_type,
+  bytes,
+}: {
+  readonly media_type: string
+  readonly bytes: Buffer
+}): boolean {
+  if (!isJson(media_type) || typeof parseJson(bytes.toString('utf8')) === 'string') return false
+  try {
+    parseStrictJson(bytes)
+    return false
+  } catch (error) {
+    if (error instanceof Problem) return true
+    throw error
+  }
 }
 
 /** Parsed JSON, or the text of another media type. */

@@ -16,15 +16,15 @@ let listener: https.Server
 let port: number
 let isRunning = false
 const requests: { method: string; path: string; headers: Record<string, unknown> }[] = []
-let respond: (path: string) => { status?: number; body: unknown } = () => ({ body: {} })
+let respond: (path: string) => { status?: number; body: unknown; text?: string } = () => ({ body: {} })
 
 beforeAll(async () => {
   const { cert, key } = createCertificate({ common_name: HOST, names: [HOST], is_authority: true })
   listener = https.createServer({ cert, key }, (request, response) => {
     requests.push({ method: request.method ?? '', path: request.url ?? '', headers: request.headers })
-    const { status = 200, body } = respond(request.url ?? '')
+    const { status = 200, body, text = JSON.stringify(body) } = respond(request.url ?? '')
     response.writeHead(status, { 'content-type': 'application/json' })
-    response.end(JSON.stringify(body))
+    response.end(text)
   })
   await new Promise<void>((resolve) => listener.listen(0, HOST, resolve))
   port = (listener.address() as AddressInfo).port
@@ -319,6 +319,21 @@ describe('a provider of kind plugin', () => {
     await storeCredential(once)
     expect((await run(once)).call).toMatchObject({ state: 'outcome_unknown', attempts: 1 })
     expect((await t.make(`GET /plugins/${plugin_key}/invocations`)).items[0]).toMatchObject({ failed: 1 })
+  })
+
+  test.each([
+    ['a name twice', '{"companyNumber":"1","companyNumber":"00000006","land":"GB"}', '/companyNumber'],
+    ['a number that would be rounded', '{"companyNumber":"00000006","land":"GB","id":12345678901234567890}', '/id'],
+  ])('quarantines JSON with %s, which the plugin would read as something else', async (_name, text, pointer) => {
+    const plugin_key = await createPlugin()
+    const provider_key = await connect(plugin_key)
+    await storeCredential(provider_key)
+    respond = () => ({ body: null, text })
+    const { job, call } = await run(provider_key)
+    expect([job.state, call.state]).toEqual(['succeeded', 'quarantined'])
+    const { items } = await t.make('GET /source-contracts/quarantine')
+    expect(items).toMatchObject([{ contract_key: 'company-registry', violations: [{ keyword: 'json', pointer }] }])
+    expect((await t.make(`GET /plugins/${plugin_key}/invocations`)).items).toEqual([])
   })
 
   test('rehearses with fixtures, which the plugin reads too', async () => {

@@ -4,7 +4,13 @@ import { storePayload } from '#modules/source-contracts/index.ts'
 import { type ReceivedAnswer, UNCHECKED } from './answers.ts'
 import type { PluginOperation } from './capability.ts'
 import type { CallRun, LoadedCall } from './load-call.ts'
-import { bindProviderPlugin, makePluginRequest, type PluginRun, parsePluginResponse } from './plugin-provider.ts'
+import {
+  bindProviderPlugin,
+  isAmbiguousJson,
+  makePluginRequest,
+  type PluginRun,
+  parsePluginResponse,
+} from './plugin-provider.ts'
 import type { AttemptRow } from './queries.ts'
 import { type LiveResult, type LiveSend, sendLive } from './send-live.ts'
 
@@ -42,8 +48,8 @@ async function readAnswer(
   attempt: AttemptRow,
   answer: ReceivedAnswer,
 ): Promise<PluginResult> {
-  // A response with the credential in it is quarantined as it is: no plugin gets to see it.
-  if (answer.result === 'not_found' || answer.repeats_credential) return { answer }
+  // A response with the credential in it is quarantined as it is: no plugin gets to see it. So is JSON that has no one reading.
+  if (answer.result === 'not_found' || answer.repeats_credential || isAmbiguousJson(answer)) return { answer }
   const { run } = plugin
   const { kernel, scope } = run
   const { http_status, media_type, bytes, duration_ms } = answer
