@@ -1,6 +1,6 @@
 /**
- * Evidence of a case belongs to two restrictions, that of the case and that of the object it names: whoever lacks one of them reads the
- * audit record, its exports, logs of access, streams and search as in a tenant without the evidence.
+ * Evidence of a case belongs to two restrictions, that of the case and that of the object it names, and so does the event that links an
+ * alert: whoever lacks one of them reads the audit record, its exports, logs of access, streams and search as in a tenant without it.
  */
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
@@ -153,6 +153,63 @@ describe('evidence of a document that is restricted later', () => {
     for (const path of ['/audit/events?limit=200', at, `/investigations/${c.investigation_id}/timeline`])
       expect(await read(path)).not.toContain(evidence_id)
     expect((await send(c.owner, `GET ${at}`)).json.items[0]).toMatchObject({ evidence_id })
+  })
+})
+
+describe('an alert of a case that is restricted later', () => {
+  const linkAlerts = async ({ owner, investigation_id }: Case, count: number): Promise<string[]> => {
+    const alert_ids: string[] = []
+    for (let n = 1; n <= count; n++) {
+      const body = { source: 'desk', dedup_key: `payment ${n}`, title: 'A payment', priority: 'low' }
+      alert_ids.push((await send(owner, 'POST /alerts', body)).json.alert_id)
+    }
+    const at = `POST /investigations/${investigation_id}/alerts`
+    await send(owner, at, { alert_ids }, { 'idempotency-key': 'link' })
+    return alert_ids
+  }
+  const hideAlert = async (who: Someone, alert_id: string): Promise<string> => {
+    const { restriction_id } = (await send(who, `GET /alerts/${alert_id}`)).json
+    await send(who, `POST /restrictions/${restriction_id}/impose`)
+    return restriction_id
+  }
+  const readRecord = async (who: Someone, { investigation_id }: Case): Promise<string> => {
+    const paths = ['/audit/events?limit=200', `/audit/objects/investigations/${investigation_id}`]
+    const answers = await Promise.all(paths.map((path) => send(who, `GET ${path}`)))
+    return JSON.stringify(answers.map(({ json }) => json))
+  }
+
+  test('leaves the record of a colleague who sees the case with the event that linked it', async () => {
+    const c = await createCase()
+    const [alert_id] = (await linkAlerts(c, 1)) as [string]
+    expect(await readRecord(c.outsider, c)).toContain('linkInvestigationAlerts')
+    const restriction_id = await hideAlert(c.owner, alert_id)
+    const hidden = await readRecord(c.outsider, c)
+    expect(hidden).not.toContain(alert_id)
+    expect(hidden).not.toContain('linkInvestigationAlerts')
+    // Who has access reads it, also in the log of access of the alert.
+    expect(await readRecord(c.owner, c)).toContain(alert_id)
+    const { items } = (await send(c.owner, `GET /restrictions/${restriction_id}/access-log`)).json
+    expect(items.map(({ operation }: { operation: string }) => operation)).toContain('linkInvestigationAlerts')
+    // A repeated request of somebody who has no access any more answers as for an alert that does not exist.
+    const other = await w.person(c.t.tenant_id, ROLES)
+    await send(c.owner, `PUT /restrictions/${restriction_id}/access/${other.user_id}`, { effect: 'grant' })
+    await send(other, `PUT /restrictions/${restriction_id}/access/${c.owner.user_id}`, { effect: 'exclude' })
+    const at = `POST /investigations/${c.investigation_id}/alerts`
+    const headers = { 'idempotency-key': 'link' }
+    const repeated = await w.call(at, { token: c.owner.token, headers, body: { alert_ids: [alert_id] } })
+    expect([repeated.status, repeated.json.code]).toEqual([404, 'not_found'])
+  })
+
+  test('leaves it with the events of the other alerts of the same request', async () => {
+    const c = await createCase()
+    const [first, second] = (await linkAlerts(c, 2)) as [string, string]
+    const before = await readRecord(c.outsider, c)
+    for (const alert_id of [first, second]) expect(before).toContain(alert_id)
+    await hideAlert(c.owner, first)
+    const after = await readRecord(c.outsider, c)
+    expect(after).not.toContain(first)
+    expect(after).toContain(second)
+    expect(await readRecord(c.owner, c)).toContain(first)
   })
 })
 

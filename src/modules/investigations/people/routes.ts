@@ -1,4 +1,5 @@
 /** Subjects, notes and alerts of an investigation. */
+import { recordEvent } from '#kernel/audit/record.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, assertReferenced, fail } from '#kernel/problem.ts'
@@ -129,19 +130,37 @@ export const peopleRoutes = [
       'Not while an outcome is proposed; an alert that is escalated then joins all the same, and the outcome has to be proposed again. An alert whose restriction is in force is escalated instead: its case has the same restriction.',
     roles: workers,
     tx: 'write',
+    uses: ['auditKeys'],
     params: InvestigationParams,
     body: AlertLinkRequest,
     reply: [200, AlertLinks],
     problems: ['not_found', 'conflict', 'transition_not_allowed'],
-  }).handle(async ({ tx, params, body, audit }) => {
+  }).handle(async ({ tx, params, body, kernel, request, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
     assertOpen(row)
     const { investigation_id, restriction_id } = row
-    await assertLinkable(tx, body.alert_ids, restriction_id)
+    const alerts = await assertLinkable(tx, body.alert_ids, restriction_id)
     const linked: string[] = []
-    for (const alert_id of body.alert_ids)
-      if ((await insertCaseAlert(tx, investigation_id, alert_id)) > 0) linked.push(alert_id)
-    audit.recordDiff(null, { linked })
+    for (const alert of alerts) {
+      const { alert_id } = alert
+      if ((await insertCaseAlert(tx, investigation_id, alert_id)) === 0) continue
+      linked.push(alert_id)
+      // An alert may be restricted later, and apart from the case: its id is in an event that is hidden with either.
+      const also_restriction_id = alert.restriction_id === restriction_id ? null : alert.restriction_id
+      if (alerts.length === 1) audit.belongsTo({ ...row, also_restriction_id })
+      else
+        recordEvent(tx, kernel.auditKeys, {
+          operation: 'linkInvestigationAlerts',
+          object_type: 'investigations',
+          object_id: investigation_id,
+          request_id: request.id,
+          detail: { diff: [{ member: 'linked', before: null, after: [alert_id] }] },
+          restriction_id,
+          also_restriction_id,
+        })
+    }
+    if (alerts.length === 1) audit.recordDiff(null, { linked })
+    else audit.recordHashes(null, { linked })
     return { linked }
   }),
 ]
