@@ -258,4 +258,25 @@ describe('bulk', () => {
     expect(ended).toMatchObject({ state: 'succeeded', result: { done: 1, refused: 200 } })
     expect(await read(alert_id)).toMatchObject({ state: 'escalated', escalated_by: analyst.principal })
   })
+
+  test('by a job says of a restricted alert what it says of none, whoever asks', async () => {
+    const { t, report, send, officer, analyst, read } = await createTeam()
+    const { alert_id } = (await report('bulk job, restricted')).json
+    const { restriction_id } = await read(alert_id)
+    await send(officer, `POST /restrictions/${restriction_id}/impose`)
+    const missing = Array.from({ length: 200 }, () => uuidv7())
+    const { json } = await send(officer, 'POST /alerts/bulk', {
+      alert_ids: [alert_id, ...missing],
+      action: 'prioritise',
+      priority: 'low',
+    })
+    expect((await t.runToEnd({ job_id: json.job_id, state: 'queued' })).state).toBe('succeeded')
+    const { result } = (await send(analyst, `GET /jobs/${json.job_id}`)).json
+    const [hidden, ...others] = [alert_id, ...missing].map((id) => {
+      const { alert_id: _, ...said } = result.items.find((item: { alert_id: string }) => item.alert_id === id)
+      return said
+    })
+    expect(others).toEqual(missing.map(() => hidden))
+    expect(hidden).toMatchObject({ done: false, state: null, code: 'not_found' })
+  })
 })
