@@ -161,7 +161,12 @@ describe('steps', () => {
     w.startRunner(1)
     const { seen } = await gathered(opened)
     expect(states(seen)).toEqual({ registry: 'succeeded', look: 'waiting', home: 'pending', rate: 'failed' })
-    expect(seen.steps[3].problem).toMatchObject({ code: 'inputs_refused' })
+    const { problem } = seen.steps[3]
+    expect(problem.code).toBe('inputs_refused')
+    // Each input that is missing, not only how many.
+    expect(problem.detail).toMatch(
+      /^Nothing was decided\. There are \d+ faults\. .*Nationalities: this input is missing\./,
+    )
     const { items } = await t.make(`GET /investigations/${investigation_id}/tasks`)
     await t.make(`PATCH /investigations/${investigation_id}/tasks/${items[0].task_id}`, {
       body: { state: 'done', expected_revision: items[0].revision },

@@ -2,7 +2,7 @@
 import type { Tx } from '#kernel/database/tx.ts'
 import type { JobContext } from '#kernel/job/kind.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { Problem, problems } from '#kernel/problem.ts'
+import { Problem, type ProblemExtra, problems } from '#kernel/problem.ts'
 import type { AnyStepKind, StepCall, StepEnd, StepEvidence, StepRun, StepRunCapabilities } from '#kernel/step-kind.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { evidenceStore } from '#modules/documents/index.ts'
@@ -16,6 +16,9 @@ import { lockTakenStep, skipSteps, type TakenStep, takeSteps, updateStepCall, up
 import { endedStates, listEarlierCalls, listOwn, listReady, MAX_AT_ONCE } from './step-states.ts'
 
 type GatherJob = JobContext<unknown, unknown, StepRunCapabilities & Capabilities<'auditKeys' | 'modules'>>
+
+/** Of a stored problem, as the contract of steps has it. */
+const MAX_DETAIL = 2000
 
 interface GatheredCase {
   readonly investigation: InvestigationRow
@@ -235,9 +238,16 @@ async function storeEnd(
 
 const toStored = ({ code, extra }: Problem) => ({
   code,
-  detail: extra.detail ?? problems[code].title,
+  detail: describeFaults(extra) ?? problems[code].title,
   ...extra.members,
 })
+
+/** A step keeps one text of a refusal, so each fault has to be in it: nobody can put right what is only counted. */
+function describeFaults({ detail, errors = [] }: ProblemExtra): string | undefined {
+  const faults = errors.map((error) => error.detail).filter((fault) => !detail?.includes(fault))
+  const text = [...(detail === undefined ? [] : [detail]), ...faults].join(' ')
+  return text.length > MAX_DETAIL ? `${text.slice(0, MAX_DETAIL - 1)}…` : text || undefined
+}
 
 /** A plugin that cannot run is waited for as a missing credential is: nothing was decided, and nothing was sent. */
 const toRefusedEnd = (problem: Problem): StepEnd => ({
