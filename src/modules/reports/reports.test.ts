@@ -504,6 +504,11 @@ describe('a dossier of somebody who was rated and investigated', () => {
       { kind: 'assessment', text: 'She is not the listed party.', cites: [] },
     ]
     await t.make(`PUT ${at}/narrative`, { body: { paragraphs } })
+    await proposeAndClose()
+  }
+
+  async function proposeAndClose(): Promise<void> {
+    const at = `/investigations/${investigation_id}`
     const outcome = { outcome: 'INV_NO_SUSPICION', note: 'Dates of birth differ.' }
     const { proposal } = await t.make(`POST ${at}/propose-outcome`, {
       token: await t.token(allRoles, t.author),
@@ -589,6 +594,16 @@ describe('a dossier of somebody who was rated and investigated', () => {
       new Set(templates.map(({ key }) => key)),
     )
     for (const id of made) expect([id, await findLost(id)]).toEqual([id, []])
+  })
+
+  test('says that the report of a case is from before it was closed', async () => {
+    await t.make(`POST /investigations/${investigation_id}/reopen`, { body: { note: 'The board asks again.' } })
+    await proposeAndClose()
+    const listWords = async () => (await listPrinted((await make(request(subject_id))).report_id)).join('\n')
+    const early = 'None was made since the case was closed'.replaceAll(' ', '')
+    expect(await listWords()).toMatch(new RegExp(`${early}.*${case_report_id}`, 's'))
+    await make({ template: 'investigation-pack', parameters: { investigation_id } })
+    expect(await listWords()).not.toContain(early)
   })
 
   test('says nothing of a case that is restricted, and is hidden when one of its documents is', async () => {

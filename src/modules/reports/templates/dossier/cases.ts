@@ -97,10 +97,14 @@ export const listCases = (cases: readonly CollectedCase[], names: Names, format:
   empty: 'No investigation of the subject is known to the people who may read this report.',
 })
 
-function describeReport({ report }: CollectedCase, format: ReportFormat): string {
+/** Of a closed case. A report from before it was closed says that nothing is decided. */
+function describeReport({ report, closed_at }: CollectedCase, format: ReportFormat): string {
   if (!report) return 'None was made yet; request the template investigation-pack.'
   const hash = report.pdf_sha256 === null ? '' : `, PDF file with the SHA-256 ${report.pdf_sha256}`
-  return `${report.report_id}, made ${format.instant(report.ready_at)}${hash}`
+  const made = `${report.report_id}, made ${format.instant(report.ready_at)}${hash}`
+  return closed_at !== null && Date.parse(report.ready_at) < Date.parse(closed_at)
+    ? `None was made since the case was closed; request the template investigation-pack. The newest one does not show how it ended: ${made}`
+    : made
 }
 
 const describeProgress = ({ gathering, waiting_for, assignee }: CaseFindings, names: Names): string =>
