@@ -10,11 +10,17 @@ interface ListPage<Item> {
   readonly next_cursor: string | null
 }
 
+interface PageOptions {
+  readonly refetch_ms?: number
+  /** The page shows why the list is refused, beside filters that may be changed, and is not replaced by the error. */
+  readonly keeps_page?: boolean
+}
+
 /** `key` names the list and everything that filters it. */
 export function usePages<Item>(
   key: readonly unknown[],
   read: (cursor: { cursor?: string }, signal: AbortSignal) => Promise<ListPage<Item>>,
-  options: { readonly refetch_ms?: number } = {},
+  options: PageOptions = {},
 ) {
   return useInfiniteQuery({
     queryKey: key,
@@ -23,6 +29,7 @@ export function usePages<Item>(
     getNextPageParam: (page) => page.next_cursor,
     placeholderData: keepPreviousData,
     ...(options.refetch_ms !== undefined && { refetchInterval: options.refetch_ms }),
+    ...(options.keeps_page && { throwOnError: false }),
   })
 }
 

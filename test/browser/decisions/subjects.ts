@@ -87,6 +87,27 @@ describe('subjects', () => {
     await close()
   })
 
+  browserTest('lists of a day keep their filters while a day is typed and where a period is refused', async () => {
+    const { page, seen, close } = await at(anton, '/subjects/bands')
+    await pageHeading(page, 'Subjects by band and day').waitFor()
+    // The same in every order of day and month.
+    await page.getByLabel('At the end of').focus()
+    await page.getByLabel('At the end of').pressSequentially('02022025')
+    await page.getByText('at the end of 2 Feb 2025 (UTC)', { exact: false }).waitFor()
+    await expect.poll(() => new URL(page.url()).search).toBe('?on=2025-02-02')
+    await page.goto(`${base}/subjects/bands?on=2025-02-30`)
+    await page.getByRole('alert').getByText('There is no day “2025-02-30”').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+
+    const refused = await at(anton, '/subjects/movements?from_on=2025-03-01&until_on=2025-02-01')
+    await refused.page.getByRole('alert').getByText('The period ends before it begins.').waitFor()
+    await refused.page.getByLabel('From the end of').fill('2025-01-01')
+    await refused.page.getByRole('alert').waitFor({ state: 'detached' })
+    await refused.page.getByText('Nothing matches these filters').waitFor()
+    await refused.close()
+  })
+
   browserTest('can be offboarded with a reason', async () => {
     const { page, seen, close } = await at(clara, '/subjects?name=zuse')
     await page.getByRole('link', { name: 'Konrad Zuse' }).click()

@@ -45,6 +45,10 @@ export function UnknownBand({ of }: { readonly of: BandFilters }) {
   return of.unknown === undefined ? null : <UnknownFilter name="band" word="band" given={of.unknown} />
 }
 
+/** Not where the list was refused: a period that ends before it begins has no rows. */
+export const hasRows = ({ error, data }: { readonly error: unknown; readonly data: unknown }): boolean =>
+  error === null || data !== undefined
+
 const causes: Readonly<Record<string, string>> = {
   evaluation: 'evaluation',
   batch: 'batch evaluation',

@@ -1,6 +1,6 @@
 /** The subjects that a count by band stands for: who was in which band at the end of a day. */
 import { Group, Table } from '@mantine/core'
-import type { Schemas } from '@probity/client'
+import { isProblem, type Schemas } from '@probity/client'
 import { probity } from '#console/session/client.ts'
 import { formatUtcDay } from '#console/ui/date-format.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
@@ -8,21 +8,26 @@ import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { omitUndefined } from '#console/ui/format.ts'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { BandFilter, CauseCell, SubjectCells, UnknownBand, useBandFilters } from './band-list.tsx'
-import { DayFilter, useDay } from './day-filter.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { BandFilter, CauseCell, hasRows, SubjectCells, UnknownBand, useBandFilters } from './band-list.tsx'
+import { DayFilter, UnknownDay, useDay } from './day-filter.tsx'
 
 type SubjectInBand = Schemas['SubjectInBand']
 
 export default function BandPage() {
   const filters = useBandFilters()
-  const on = useDay('on')
+  const { value: on, unknown } = useDay('on')
   const query = omitUndefined({ ...filters.query, on })
-  const list = usePages<SubjectInBand>(['subjects', 'in-band', query], (cursor, signal) =>
-    probity.GET('/api/analytics/risk-distribution/subjects', {
-      params: { query: { ...cursor, ...query, limit: 50 } },
-      signal,
-    }),
+  const list = usePages<SubjectInBand>(
+    ['subjects', 'in-band', query],
+    (cursor, signal) =>
+      probity.GET('/api/analytics/risk-distribution/subjects', {
+        params: { query: { ...cursor, ...query, limit: 50 } },
+        signal,
+      }),
+    { keeps_page: true },
   )
+  const isKnown = filters.unknown === undefined && unknown === undefined
   return (
     <Page
       title="Subjects by band and day"
@@ -33,7 +38,9 @@ export default function BandPage() {
         <BandFilter of={filters} />
       </Group>
       <UnknownBand of={filters} />
-      {filters.unknown === undefined && (
+      <UnknownDay name="on" />
+      <ProblemNote problem={isProblem(list.error) ? list.error : null} />
+      {isKnown && hasRows(list) && (
         <ListTable<SubjectInBand>
           label="Subjects by band"
           list={list}

@@ -1,19 +1,35 @@
 /** A filter by a day of the calendar, kept in the page address. */
 import { TextInput } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
-import { useSetFilter } from '#console/ui/filters.tsx'
+import { useState } from 'react'
+import { UnknownFilter, useSetFilter } from '#console/ui/filters.tsx'
 
-const DAY = /^\d{4}-\d{2}-\d{2}$/
+/** As the API takes it: a year that is being typed, such as 0020, is none yet. */
+const DAY = /^[1-9]\d{3}-\d{2}-\d{2}$/
 
-/** Undefined where the address names no day. */
-export function useDay(name: string): string | undefined {
-  const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>
-  const given = String(search[name] ?? '')
-  return DAY.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined
+function isDay(text: string): boolean {
+  const time_ms = DAY.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN
+  return !Number.isNaN(time_ms) && new Date(time_ms).toISOString().startsWith(text)
 }
 
-export function DayFilter({ name, label }: { readonly name: string; readonly label: string }) {
+/** The day that the address names, or its text where that is no day. */
+export function useDay(name: string): { readonly value?: string; readonly unknown?: string } {
+  const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>
+  const given = String(search[name] ?? '')
+  return given === '' ? {} : isDay(given) ? { value: given } : { unknown: given }
+}
+
+interface DayFilterProps {
+  readonly name: string
+  readonly label: string
+}
+
+/** A date field reports every digit of a year: what is typed stays in the field until it is a day. */
+export function DayFilter({ name, label }: DayFilterProps) {
   const set = useSetFilter()
+  const { value } = useDay(name)
+  const [typed, setTyped] = useState({ after: value, text: value ?? '' })
+  if (typed.after !== value) setTyped({ after: value, text: value ?? '' })
   return (
     <TextInput
       size="xs"
@@ -21,8 +37,16 @@ export function DayFilter({ name, label }: { readonly name: string; readonly lab
       type="date"
       label={label}
       max={new Date().toISOString().slice(0, 10)}
-      value={useDay(name) ?? ''}
-      onChange={(event) => set(name, event.currentTarget.value || null)}
+      value={typed.text}
+      onChange={({ currentTarget: { value: text } }) => {
+        setTyped({ after: value, text })
+        if (text === '' || isDay(text)) set(name, text || null)
+      }}
     />
   )
+}
+
+export function UnknownDay({ name }: Pick<DayFilterProps, 'name'>) {
+  const { unknown } = useDay(name)
+  return unknown === undefined ? null : <UnknownFilter name={name} word="day" given={unknown} />
 }

@@ -1,6 +1,6 @@
 /** The subjects behind a change of the portfolio: whose band is another at the end of a period. */
 import { Group, Table, Text } from '@mantine/core'
-import type { Schemas } from '@probity/client'
+import { isProblem, type Schemas } from '@probity/client'
 import { probity } from '#console/session/client.ts'
 import { formatUtcDay } from '#console/ui/date-format.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
@@ -8,19 +8,24 @@ import { BandMark } from '#console/ui/decision/outcome.tsx'
 import { omitUndefined } from '#console/ui/format.ts'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
-import { BandFilter, CauseCell, SubjectCells, UnknownBand, useBandFilters } from './band-list.tsx'
-import { DayFilter, useDay } from './day-filter.tsx'
+import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { BandFilter, CauseCell, hasRows, SubjectCells, UnknownBand, useBandFilters } from './band-list.tsx'
+import { DayFilter, UnknownDay, useDay } from './day-filter.tsx'
 
 type Movement = Schemas['RiskMovement']
 
 export default function MovementsPage() {
   const filters = useBandFilters()
-  const from_on = useDay('from_on')
-  const until_on = useDay('until_on')
+  const { value: from_on, unknown: unknown_from } = useDay('from_on')
+  const { value: until_on, unknown: unknown_until } = useDay('until_on')
   const query = omitUndefined({ ...filters.query, from_on, until_on })
-  const list = usePages<Movement>(['subjects', 'movements', query], (cursor, signal) =>
-    probity.GET('/api/analytics/risk-movements', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
+  const list = usePages<Movement>(
+    ['subjects', 'movements', query],
+    (cursor, signal) =>
+      probity.GET('/api/analytics/risk-movements', { params: { query: { ...cursor, ...query, limit: 50 } }, signal }),
+    { keeps_page: true },
   )
+  const isKnown = filters.unknown === undefined && unknown_from === undefined && unknown_until === undefined
   const from = from_on === undefined ? 'a year before' : `at the end of ${formatUtcDay(from_on)} (UTC)`
   const until = until_on === undefined ? 'now' : `at the end of ${formatUtcDay(until_on)} (UTC)`
   return (
@@ -34,7 +39,10 @@ export default function MovementsPage() {
         <BandFilter of={filters} />
       </Group>
       <UnknownBand of={filters} />
-      {filters.unknown === undefined && (
+      <UnknownDay name="from_on" />
+      <UnknownDay name="until_on" />
+      <ProblemNote problem={isProblem(list.error) ? list.error : null} />
+      {isKnown && hasRows(list) && (
         <ListTable<Movement>
           label="Movements"
           list={list}
