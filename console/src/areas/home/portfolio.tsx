@@ -1,13 +1,17 @@
-/** The portfolio: active subjects by risk band now, and how the bands moved. Counts and changes open their subjects. */
+/**
+ * The portfolio: active subjects by risk band now, and how the bands moved. Counts and changes open their subjects; period and matrix
+ * are kept in the page address, so that whoever comes back from them finds the same figures.
+ */
 import { Group, SegmentedControl, Select, Skeleton, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { formatUtcDay } from '#console/ui/date-format.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { getSeverity } from '#console/ui/decision/band-chart.tsx'
+import { UnknownFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { toSentence } from '#console/ui/format.ts'
 import { ButtonLink } from '#console/ui/link.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
@@ -17,16 +21,15 @@ import { PortfolioChart } from './portfolio-chart.tsx'
 
 type Distribution = Schemas['RiskDistribution']
 
-const periods = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'A year' },
-]
+const A_YEAR = { value: '365', label: 'A year' }
+const periods = [{ value: '30', label: '30 days' }, { value: '90', label: '90 days' }, A_YEAR]
 const DAY_MS = 86_400_000
 
 export function Portfolio() {
-  const [days, setDays] = useState('365')
-  const [matrix_key, setMatrixKey] = useState<string | null>(null)
+  const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>
+  const set = useSetFilter()
+  const days = (periods.find(({ value }) => value === String(search['days'])) ?? A_YEAR).value
+  const matrix_key = search['matrix_key'] === undefined ? null : String(search['matrix_key'])
   const from_on = new Date(Date.now() - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10)
   const { data, error } = useQuery({
     queryKey: ['risk-distribution', from_on, matrix_key],
@@ -42,9 +45,21 @@ export function Portfolio() {
   return (
     <Section
       title="Portfolio by risk band"
-      actions={<SegmentedControl size="xs" aria-label="Period" data={periods} value={days} onChange={setDays} />}
+      actions={
+        <SegmentedControl
+          size="xs"
+          aria-label="Period"
+          data={periods}
+          value={days}
+          onChange={(chosen) => set('days', chosen === A_YEAR.value ? null : Number(chosen))}
+        />
+      }
     >
-      <ProblemNote problem={isProblem(error) ? error : null} />
+      {matrix_key !== null && isProblem(error) && [409, 422].includes(error.status) ? (
+        <UnknownFilter name="matrix_key" word="matrix" given={matrix_key} />
+      ) : (
+        <ProblemNote problem={isProblem(error) ? error : null} />
+      )}
       {data === undefined && error === null && <Skeleton height={260} role="status" aria-label="Loading" />}
       {data !== undefined && data.matrices.length > 1 && (
         <Select
@@ -56,7 +71,7 @@ export function Portfolio() {
           clearable
           data={data.matrices.map((key) => ({ value: key, label: toSentence(key) }))}
           value={matrix_key}
-          onChange={setMatrixKey}
+          onChange={(chosen) => set('matrix_key', chosen)}
           clearButtonProps={{ 'aria-label': 'Any matrix' }}
         />
       )}
