@@ -78,6 +78,25 @@ describe('guided start', () => {
     await close()
   })
 
+  browserTest('leads to a requested activation while other steps are open', async () => {
+    const tenant = await w.makeTenant()
+    const { page, seen, close } = await at(await w.person(tenant, ['policy_editor', 'analyst']), '/guide')
+    await page.getByRole('button', { name: 'Import the sample file' }).click()
+    await page.getByRole('button', { name: 'Request activation' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Reason').fill('Our risk appetite of this year')
+    await dialog.getByRole('button', { name: 'Request activation' }).click()
+    await step(page, 2).getByText('waiting for approval', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Rate the customer' }).waitFor()
+    await step(page, 2)
+      .getByText('A compliance officer other than the requester approves it', { exact: false })
+      .waitFor()
+    await step(page, 2).getByRole('link', { name: 'Open change requests' }).click()
+    await pageHeading(page, 'Change requests').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
   browserTest('names the demo people who can do a step, and goes on as one of them', async () => {
     const { page, seen, close } = await openPage(browser, base, '/guide')
     await page.getByText('Is empty: a guided start leads from the first list to the first decision.').waitFor()

@@ -101,7 +101,7 @@ function Steps({ steps, list_key, onReplayed }: StepsProps) {
                 <ReplayStep onReplayed={onReplayed} />
               ) : (
                 step.state !== 'done' &&
-                (step === open ? (
+                (step === open || step.state === 'waiting' ? (
                   <StepBody step={step} list_key={list_key} onMeasured={setRunId} />
                 ) : (
                   step.state === 'ready' &&
