@@ -108,6 +108,14 @@ test('infers a usable type where none fits', async () => {
   expect(checkDefinition({ type_version: 1, ...inferred_type })).toEqual([])
 })
 
+test('leaves accents out of inferred names instead of breaking the words', async () => {
+  const { candidates } = await detect('Kürzel;Größe;Élan\nDE;1;2\nAT;3;4\n', {
+    file_name: 'Länderrisiken.csv',
+  })
+  expect(Object.keys(candidates[0]?.inferred_type?.schema['properties'] as object)).toEqual(['kurzel', 'gro_e', 'elan'])
+  expect(candidates[0]?.inferred_type?.type_key).toBe('landerrisiken')
+})
+
 /** All entries of the file when it is read as the candidate says. */
 async function readEntries(content: string, candidate: Candidate): Promise<unknown[]> {
   const adapter = adapters.get(candidate.adapter_key) as Adapter

@@ -22,6 +22,7 @@ export function toMemberNames(columns: readonly string[]): string[] {
   return columns.map((column, index) => {
     const plain = column
       .normalize('NFKD')
+      .replace(/\p{Mark}/gu, '')
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, '_')
       .replace(/^_+|_+$/g, '')
@@ -38,6 +39,7 @@ export function toMemberNames(columns: readonly string[]): string[] {
 export function toSlug(name: string, fallback: string): string {
   const slug = name
     .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^[^a-z]+|-+$/g, '')

@@ -185,6 +185,8 @@ describe('an import', () => {
     await page.setViewportSize(PHONE)
     await expect.poll(() => getOverflow(page)).toBe(0)
     await takeScreenshot(page, 'registry-file-first-390')
+    await page.getByLabel('Title of the list').fill('Länderrisiken')
+    await expect.poll(() => page.getByLabel('Key').inputValue()).toBe('landerrisiken')
     await page.getByLabel('Title of the list').fill('Scores of countries')
     await expect.poll(() => page.getByLabel('Key').inputValue()).toBe('scores-of-countries')
     await page.getByRole('button', { name: 'Create list and import' }).click()

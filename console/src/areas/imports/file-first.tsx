@@ -8,6 +8,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { toKey } from '#console/ui/format.ts'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { faultsByField } from '#console/ui/problem-texts.ts'
@@ -168,11 +169,8 @@ const valueWords: Readonly<Record<string, string>> = {
 
 /** A key of lower-case letters, digits and hyphens. */
 const toListKey = (title: string): string =>
-  title
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^[^a-z]+|-+$/g, '')
+  toKey(title)
+    .replace(/^[^a-z]+/, '')
     .slice(0, 60)
 
 type NewListProps = CandidateProps & { readonly detection: Detection }
