@@ -116,6 +116,13 @@ test('leaves accents out of inferred names instead of breaking the words', async
   expect(candidates[0]?.inferred_type?.type_key).toBe('landerrisiken')
 })
 
+test('says what is wrong with a table of which no row can be read', async () => {
+  const { candidates, looks_like, advice } = await detect('a,b\n1,2,3\n"unclosed,4\n')
+  expect(candidates).toEqual([])
+  expect(looks_like).toBe('a table with 2 columns separated by commas')
+  expect(advice).toBe('The quote opened at line 3 is never closed: the file was cut off.')
+})
+
 /** All entries of the file when it is read as the candidate says. */
 async function readEntries(content: string, candidate: Candidate): Promise<unknown[]> {
   const adapter = adapters.get(candidate.adapter_key) as Adapter

@@ -39,7 +39,7 @@ export async function detectAdapter(source: Source, request: DetectionRequest): 
   const isKnown = candidates.some(({ inferred_type }) => inferred_type === null)
   const damage = isKnown || advice !== null ? null : await describeDamage(sample, refused, request.file_name, until_ms)
   if (candidates.length === 0) {
-    const refusal = { looks_like, advice: advice ?? describeRefusal(sample, refused[0]?.fault, request) }
+    const refusal = { looks_like, advice: advice ?? describeRefusal(sample, refused, request) }
     return { ...(damage ?? refusal), is_whole, candidates }
   }
   const notes = damage ? [`The file looks like ${damage.looks_like}. ${damage.advice}`] : []
@@ -130,12 +130,12 @@ const OFAC_FILE = /^(?:sdn|alt|add|sdn_comments|cons_prim|cons_alt|cons_add|cons
 /** Why no adapter reads the file. OFAC publishes a list as four files, of which only the parties can be read alone. */
 function describeRefusal(
   { content }: Sample,
-  fault: SourceFault | undefined,
+  refused: readonly RefusedGuess[],
   { file_name, type_key }: DetectionRequest,
 ): string | null {
   if (content.family === 'archive') {
     const isOfac = content.members.some((name) => OFAC_FILE.test(baseName(name)))
-    return (isOfac && fault?.message) || 'Upload the one file that holds the list.'
+    return (isOfac && refused[0]?.fault.message) || 'Upload the one file that holds the list.'
   }
   if (OFAC_FILE.test(file_name ?? '')) {
     return 'This is one file of an OFAC list. Upload all files of the list in one zip archive.'
@@ -152,7 +152,12 @@ function describeRefusal(
     const limit = `A type is inferred for up to ${MAX_COLUMNS} columns.`
     return `The table has ${widest.toLocaleString('en')} columns. ${limit} Remove columns, or create a type first.`
   }
-  return type_key === null ? 'Upload a table, JSON, XML or an .xlsx workbook.' : `No entry fits the type ${type_key}.`
+  if (type_key !== null) return `No entry fits the type ${type_key}.`
+  if (tables.length === 0) return 'Upload a table, JSON, XML or an .xlsx workbook.'
+  const general = refused.find(({ guess }) => !guess.adapter.target_type)
+  return (
+    general?.fault.message ?? 'No row of it could be read. Check that each row has as many values as the first one.'
+  )
 }
 
 const listTables = (content: Sample['content']): readonly TableGuess[] =>
