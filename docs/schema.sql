@@ -925,7 +925,23 @@ CREATE OR REPLACE FUNCTION app.keep_designation()
  LANGUAGE plpgsql
 AS $function$
 begin
-  if not app.restoring() and new.decided_by = 'user:' || new.user_id then
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    if new.state <> 'waiting' or (app.actor() like 'user:%' and new.proposed_by <> app.actor()) then
+      raise exception 'a person proposes in their own name, and another one decides' using errcode = 'PB002';
+    end if;
+    return new;
+  end if;
+  if old.state <> 'waiting' or new.state = 'waiting' then
+    raise exception 'a designation is decided once' using errcode = 'PB002';
+  end if;
+  if (new.tenant_id, new.designation_id, new.user_id, new.effect, new.reason, new.proposed_at, new.proposed_by)
+     is distinct from
+     (old.tenant_id, old.designation_id, old.user_id, old.effect, old.reason, old.proposed_at, old.proposed_by)
+     or new.decided_by is distinct from app.actor() then
+    raise exception 'what was proposed never changes, and whoever decides is the actor' using errcode = 'PB002';
+  end if;
+  if new.state = 'confirmed' and new.decided_by = 'user:' || new.user_id then
     raise exception 'nobody confirms their own designation'
       using errcode = 'PB002', constraint = 'mlro_designation_own_confirmation';
   end if;
@@ -1523,6 +1539,24 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.keep_mlro()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  -- Whoever is deactivated loses the designation.
+  if not new.is_mlro and new.state = 'inactive' then return new; end if;
+  if not exists (
+       select 1 from app.mlro_designation d
+        where d.tenant_id = new.tenant_id and d.user_id = new.user_id and d.state = 'confirmed'
+          and d.effect = case when new.is_mlro then 'designate' else 'end' end and app.is_own_change(d.xmin)) then
+    raise exception 'a person is designated, and the designation ended, by a proposal that another person confirms'
+      using errcode = 'PB002', constraint = 'user_account_mlro_designation';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.keep_name_words(tenant uuid, of_kind text, object text, name text)
  RETURNS void
  LANGUAGE plpgsql
@@ -1779,6 +1813,15 @@ begin
     raise exception 'a job says whether a report is identical' using errcode = 'PB002';
   end if;
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_restriction()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  raise exception 'what belongs to a restriction keeps it' using errcode = 'PB002', constraint = tg_table_name || '_restriction_kept';
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_restriction_force()
@@ -4914,6 +4957,7 @@ CREATE INDEX idempotency_expires_idx ON app.idempotency USING btree (tenant_id, 
 create policy open on app.idempotency as permissive for all using (true) with check (true);
 create policy wall on app.idempotency as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER idempotency_actor BEFORE INSERT OR DELETE OR UPDATE ON app.idempotency FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER idempotency_restriction_kept BEFORE UPDATE OF object_restriction_id, object_also_restriction_id ON app.idempotency FOR EACH ROW WHEN ((((old.object_restriction_id IS NOT NULL) AND (new.object_restriction_id IS DISTINCT FROM old.object_restriction_id)) OR ((old.object_also_restriction_id IS NOT NULL) AND (new.object_also_restriction_id IS DISTINCT FROM old.object_also_restriction_id)))) EXECUTE FUNCTION app.keep_restriction();
 grant delete, insert, select, update on app.idempotency to app;
 
 -- impact_run: tenant
@@ -5470,6 +5514,7 @@ create policy sight on app.job as restrictive for all using (((restriction_id IS
 create policy wall on app.job as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER job_actor BEFORE INSERT OR DELETE OR UPDATE ON app.job FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER job_erasure BEFORE UPDATE OF cancel_requested_at ON app.job FOR EACH ROW WHEN (((new.kind = 'subject-erasure'::text) AND (old.cancel_requested_at IS NULL) AND (new.cancel_requested_at IS NOT NULL))) EXECUTE FUNCTION app.refuse_cancelled_erasure();
+CREATE TRIGGER job_restriction_kept BEFORE UPDATE OF restriction_id ON app.job FOR EACH ROW WHEN (((old.restriction_id IS NOT NULL) AND (new.restriction_id IS DISTINCT FROM old.restriction_id))) EXECUTE FUNCTION app.keep_restriction();
 grant delete, insert, select, update on app.job to app;
 grant select (tenant_id, job_id, kind, state, attempts, max_attempts, run_at, lease_token, lease_until, worker, cancel_requested_at, revision, created_at, started_at) on app.job to worker;
 grant update (state, problem, attempts, run_at, lease_token, lease_until, worker, revision, started_at, finished_at) on app.job to worker;
@@ -5651,7 +5696,7 @@ CREATE UNIQUE INDEX mlro_designation_waiting_key ON app.mlro_designation USING b
 create policy open on app.mlro_designation as permissive for all using (true) with check (true);
 create policy wall on app.mlro_designation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mlro_designation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mlro_designation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER mlro_designation_confirm BEFORE INSERT OR UPDATE ON app.mlro_designation FOR EACH ROW WHEN ((new.state = 'confirmed'::text)) EXECUTE FUNCTION app.keep_designation();
+CREATE TRIGGER mlro_designation_decide BEFORE INSERT OR UPDATE ON app.mlro_designation FOR EACH ROW EXECUTE FUNCTION app.keep_designation();
 grant insert, select, update on app.mlro_designation to app;
 
 -- name_word: shared
@@ -7295,6 +7340,8 @@ create policy wall on app.user_account as restrictive for all using ((tenant_id 
 CREATE TRIGGER user_account_actor BEFORE INSERT OR DELETE OR UPDATE ON app.user_account FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_account FOR EACH ROW WHEN (((old.state IS DISTINCT FROM new.state) OR (old.roles IS DISTINCT FROM new.roles))) EXECUTE FUNCTION app.bump_access_epoch();
 CREATE TRIGGER user_account_grants AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.end_grants();
+CREATE TRIGGER user_account_mlro_added BEFORE INSERT ON app.user_account FOR EACH ROW WHEN (new.is_mlro) EXECUTE FUNCTION app.keep_mlro();
+CREATE TRIGGER user_account_mlro_changed BEFORE UPDATE OF is_mlro ON app.user_account FOR EACH ROW WHEN ((new.is_mlro IS DISTINCT FROM old.is_mlro)) EXECUTE FUNCTION app.keep_mlro();
 CREATE TRIGGER user_account_return_work AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.return_work();
 CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();

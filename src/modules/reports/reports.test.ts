@@ -145,7 +145,7 @@ describe('a subject dossier', () => {
   test('states what it was made with, and is identical when it is made again', async () => {
     const manifest = await t.make(`GET /reports/${report_id}/manifest`)
     expect(manifest).toMatchObject({
-      template: { key: 'subject-dossier', version: 6 },
+      template: { key: 'subject-dossier', version: 7 },
       engine: { name: 'typst-ts-node-compiler', version: '0.7.0' },
       parameters: { subject_id },
     })

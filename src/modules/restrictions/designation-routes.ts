@@ -92,9 +92,11 @@ export const designationRoutes = [
       fail('transition_not_allowed', 'The person is not active.')
     if (effect === 'end' && (await lockMlros(tx)).every((mlro) => mlro.user_id === user_id))
       fail('transition_not_allowed', 'Designate another MLRO first: somebody must be able to see every restriction.')
+    const confirmed = assertFound(await updateDesignationDecided(tx, designation.designation_id, 'confirmed'))
+    // The database takes the change from a designation that this transaction confirmed.
     await updateMlro(tx, user_id, effect === 'designate')
     audit.recordDiff({ is_mlro: effect === 'end' }, { user_id, is_mlro: effect === 'designate' })
-    return assertFound(await updateDesignationDecided(tx, designation.designation_id, 'confirmed'))
+    return confirmed
   }),
 
   tenantRoute('POST /mlro-designations/:designation_id/withdraw', {

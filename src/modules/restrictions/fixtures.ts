@@ -22,15 +22,25 @@ const newAccess = async (t: ExampleTenant): Promise<{ restriction_id: string; us
 }
 
 /** People of an example tenant exist only in their tokens. */
-const insertPerson = (t: ExampleTenant, person: Person, is_mlro: boolean) =>
+const insertPerson = (t: ExampleTenant, person: Person) =>
   t.write((tx) =>
     tx.run(
-      `insert into app.user_account (tenant_id, user_id, issuer, subject, name, roles, origin, state, is_mlro, created_by)
-       values ($1, $2, 'test', $3, 'Grace Hopper', '{compliance_officer}', 'external', 'active', $4, 'user:test')
-       on conflict on constraint user_account_pkey do update set is_mlro = excluded.is_mlro`,
-      [tx.tenant_id, person.slice('user:'.length), uuidv7(), is_mlro],
+      `insert into app.user_account (tenant_id, user_id, issuer, subject, name, roles, origin, state, created_by)
+       values ($1, $2, 'test', $3, 'Grace Hopper', '{compliance_officer}', 'external', 'active', 'user:test')
+       on conflict on constraint user_account_pkey do nothing`,
+      [tx.tenant_id, person.slice('user:'.length), uuidv7()],
     ),
   )
+
+const ensureMlro = (t: ExampleTenant): Promise<void> =>
+  oncePerTenant(t, 'mlro', async () => {
+    await insertPerson(t, t.caller)
+    const body = { user_id: t.caller.slice('user:'.length), effect: 'designate', reason: 'Decision of the board' }
+    const token = await t.token(undefined, t.author)
+    const { designation_id } = await t.make('POST /mlro-designations', { token, body })
+    const third = await t.token(undefined, `user:${uuidv7()}`)
+    await t.make(`POST /mlro-designations/${designation_id}/confirm`, { token: third })
+  })
 
 /** Proposed by `author`, so that the caller may confirm it. */
 const newDesignation = async (t: ExampleTenant): Promise<string> => {
@@ -57,7 +67,7 @@ export const fixtures: Fixtures = {
   }),
   deleteRestrictionAccess: async (t) => ({ params: await newAccess(t) }),
   createBreakGlassAccess: async (t) => {
-    await insertPerson(t, t.caller, true)
+    await ensureMlro(t)
     const email = `${uuidv7()}@example.com`
     const auditor = await t.make('POST /users', { body: { name: 'Mary Jackson', email, roles: ['auditor'] } })
     return {

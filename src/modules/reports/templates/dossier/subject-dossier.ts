@@ -290,7 +290,7 @@ function arrange(data: Data, format: ReportFormat) {
 
 export const subjectDossier = declareTemplate<Parameters, Data>({
   key: 'subject-dossier',
-  version: 6,
+  version: 7,
   title: 'Subject dossier',
   description:
     'Who the subject is, how it is rated and why, on which list versions, what was found, and who decided. Restricted cases, alerts and documents are in it only where the report belongs to their restriction.',
