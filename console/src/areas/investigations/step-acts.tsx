@@ -83,7 +83,9 @@ export function StepActs({ investigation, step }: StepActsProps) {
         {offers.waive && <WaiveButton name={name} isQuiet={!isTroubled} onClick={() => setAct('waive')} />}
       </Group>
       {byOfficer}
-      {act === 'waive' && <WaiveDialog path={path} name={name} onClose={() => setAct(null)} />}
+      {act === 'waive' && (
+        <WaiveDialog path={path} name={name} isUnknown={step.state === 'indeterminate'} onClose={() => setAct(null)} />
+      )}
       {act === 'settle' && <SettleDialog path={path} name={name} onClose={() => setAct(null)} />}
     </>
   )
@@ -140,7 +142,12 @@ interface StepDialogProps {
   readonly onClose: () => void
 }
 
-function WaiveDialog({ path, name, onClose }: StepDialogProps) {
+interface WaiveDialogProps extends StepDialogProps {
+  /** Nobody knows whether its call was answered. */
+  readonly isUnknown: boolean
+}
+
+function WaiveDialog({ path, name, isUnknown, onClose }: WaiveDialogProps) {
   const [reason, setReason] = useState('')
   const waive = useApiMutation(
     () =>
@@ -162,6 +169,12 @@ function WaiveDialog({ path, name, onClose }: StepDialogProps) {
       <Text size="sm">
         Steps that follow it continue as if it were done. Your name and the reason are recorded in the case.
       </Text>
+      {isUnknown && (
+        <Text size="sm">
+          The provider may have answered this call, and may charge for it. A step that was waived after a call cannot be
+          taken up again: settle it instead if its answer may be needed.
+        </Text>
+      )}
       <ReasonField isFirst label="Why the case can do without it" value={reason} onChange={setReason} />
     </FormDialog>
   )

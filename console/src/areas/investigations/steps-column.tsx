@@ -84,20 +84,22 @@ function StepsProgress({ investigation }: { readonly investigation: Investigatio
   const counted = investigation.steps.filter(
     ({ state }) => state !== 'skipped' && !isNotNeeded({ state, of: investigation }),
   )
-  const settled = counted.filter(({ state }) => state === 'succeeded' || state === 'waived').length
+  const done = counted.filter(({ state }) => state === 'succeeded').length
+  const waived = counted.filter(({ state }) => state === 'waived').length
   const running = counted.filter(({ state }) => state === 'running').length
   if (counted.length === 0) return null
   return (
     <div className="case-progress">
       <Progress
         size="sm"
-        value={(settled / counted.length) * 100}
+        value={((done + waived) / counted.length) * 100}
         color="teal"
-        aria-label="Steps done"
+        aria-label="Steps done or waived"
         animated={running > 0}
       />
       <Text size="xs" c="dimmed" role="status">
-        {settled} of {formatCount(counted.length, 'step')} done{running > 0 && `, ${running} running`}
+        {done} of {formatCount(counted.length, 'step')} done{waived > 0 && `, ${waived} waived`}
+        {running > 0 && `, ${running} running`}
       </Text>
     </div>
   )

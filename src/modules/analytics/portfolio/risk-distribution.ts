@@ -21,7 +21,7 @@ export function getPeriod(
   const last_day = until_on ?? today
   const first_day = from_on ?? addDays(last_day, 1 - DEFAULT_DAYS)
   if (first_day > last_day) {
-    const detail = until_on === undefined ? 'must not lie after today' : 'must not lie after until_on'
+    const detail = until_on === undefined ? 'must not lie after today' : 'must not lie after the end of the period'
     fail('conflict', {
       detail: 'The period ends before it begins.',
       errors: [{ in: 'query', pointer: '#/from_on', detail }],
@@ -31,7 +31,11 @@ export function getPeriod(
     fail('conflict', {
       detail: `A period has at most ${MAX_PERIOD_DAYS} days.`,
       errors: [
-        { in: 'query', pointer: '#/from_on', detail: `must lie at most ${MAX_PERIOD_DAYS - 1} days before until_on` },
+        {
+          in: 'query',
+          pointer: '#/from_on',
+          detail: `must lie at most ${MAX_PERIOD_DAYS - 1} days before the end of the period`,
+        },
       ],
     })
   }
