@@ -323,7 +323,10 @@ const BulkItem = closed(
 export const BulkResult = closed(
   {
     job_id: nullable(
-      Id({ description: 'Above 200 alerts a job does it; its result has the items that were refused.' }),
+      Id({
+        description:
+          'Above 200 alerts a job does it; its result has, of each refused alert, `position` in alert_ids (from 1), `code` and `detail`.',
+      }),
     ),
     done: Count,
     refused: Count,

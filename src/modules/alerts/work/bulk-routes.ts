@@ -13,7 +13,7 @@ export const bulkRoutes = [
     id: 'updateAlerts',
     summary: 'Do the same with many alerts; each is done or refused for itself',
     description:
-      'Up to 200 alerts are done at once (200); for more a job is started (202), whose result lists what was refused and why. ' +
+      'Up to 200 alerts are done at once (200); for more a job is started (202), whose result lists what was refused and why, by its position in alert_ids. ' +
       'A refused alert is unchanged. dry_run only says which rule each alert would break. Restricted alerts are refused: they are worked on alone, ' +
       'and a job, whose result others read, says of them what it says of an alert that does not exist.',
     roles: ['analyst', 'compliance_officer'],

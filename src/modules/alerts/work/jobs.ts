@@ -2,7 +2,7 @@
 import { defineJob } from '#kernel/job/define-job.ts'
 import { closed, type Static, Type, text } from '#kernel/schema.ts'
 import { BulkRequest } from '../schema.ts'
-import { type BulkItem, performBulk } from './bulk.ts'
+import { performBulk } from './bulk.ts'
 
 export const ALERT_BULK = 'alert-bulk'
 
@@ -10,6 +10,18 @@ const BULK_STEP = 100
 
 const { dry_run: _, ...asked } = BulkRequest.properties
 const BulkPayload = closed({ ...asked, principal: text(200), may_release_others: Type.Boolean() })
+
+/** By its place in the request, from 1: the id would name an alert that is restricted later to everybody who may read the job. */
+interface RefusedAlert {
+  readonly position: number
+  readonly code: string | null
+  readonly detail: string | null
+}
+
+interface Progress {
+  readonly done: number
+  readonly refused: readonly RefusedAlert[]
+}
 
 export const bulkJob = defineJob({
   kind: ALERT_BULK,
@@ -22,7 +34,8 @@ export const bulkJob = defineJob({
   run: async ({ payload, checkpoint, step, finish, kernel, signal }) => {
     const { alert_ids, principal, may_release_others, ...act } = payload as Static<typeof BulkPayload>
     const total = alert_ids.length
-    let { done, refused } = (checkpoint as { done: number; refused: BulkItem[] } | null) ?? { done: 0, refused: [] }
+    const positions = new Map(alert_ids.map((alert_id, index) => [alert_id, index + 1]))
+    let { done, refused } = (checkpoint as Progress | null) ?? { done: 0, refused: [] }
     for (let from = done + refused.length; from < total; from += BULK_STEP) {
       signal.throwIfAborted()
       await step(async (tx) => {
@@ -30,11 +43,15 @@ export const bulkJob = defineJob({
         const items = await performBulk(kernel, tx, portion, { principal, may_release_others, request_id: null })
         const before = { done, refused }
         done = before.done + items.filter((item) => item.done).length
-        refused = [...before.refused, ...items.filter((item) => !item.done)]
+        const refusals = items.flatMap(({ alert_id, done: isDone, code, detail }) =>
+          isDone ? [] : [{ position: positions.get(alert_id) as number, code, detail }],
+        )
+        refused = [...before.refused, ...refusals]
         return { checkpoint: { done, refused }, progress: { done: done + refused.length, total, unit: 'alerts' } }
       })
     }
-    await finish(async () => ({ done, refused: refused.length, items: refused }))
+    const items = refused.toSorted((a, b) => a.position - b.position)
+    await finish(async () => ({ done, refused: items.length, items }))
     return null
   },
 })
