@@ -230,3 +230,80 @@ test('the migration gives events of evidence that were recorded before the restr
     await database.drop()
   }
 })
+
+test('the migrations hide past links of alerts with the alert, and remove what plugins threw', async () => {
+  const database = await createEmptyDatabase('remove_thrown_texts')
+  const client = new pg.Client(database.postgres)
+  await client.connect()
+  try {
+    const tenant_id = uuidv7()
+    const [of_case, of_first, of_second] = [uuidv7(), uuidv7(), uuidv7()]
+    const [investigation_id, first, second] = [uuidv7(), uuidv7(), uuidv7()]
+    await client.query('set session_replication_role = replica')
+    await client.query(`insert into app.tenant (tenant_id, slug, name) values ($1, 't', 'T')`, [tenant_id])
+    for (const id of [of_case, of_first, of_second])
+      await client.query(
+        `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, created_by) values ($1, $2, 'x', false, 'user:1')`,
+        [tenant_id, id],
+      )
+    await client.query('insert into app.restriction_force (tenant_id, restriction_id) values ($1, $2)', [
+      tenant_id,
+      of_second,
+    ])
+    for (const [alert_id, restriction_id] of [
+      [first, of_first],
+      [second, of_second],
+    ])
+      await client.query(
+        `insert into app.alert (tenant_id, alert_id, source, dedup_key, dedup_scope, round, title, facts, fingerprint, facts_salt, explanation,
+           priority, state, restriction_id, created_by)
+         values ($1, $2, 'x', $2::uuid::text, $3, 1, 'x', '{}', repeat('a', 64), repeat('a', 32), '{}', 'low', 'new', $3, 'user:1')`,
+        [tenant_id, alert_id, restriction_id],
+      )
+    for (const linked of [[first], [first, second], []])
+      await client.query(
+        `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, detail, mac, restriction_id)
+         values ($1, $2, now(), 'user:1', 'linkInvestigationAlerts', 'investigations', $3, $4, 'x', $5)`,
+        [
+          tenant_id,
+          uuidv7(),
+          investigation_id,
+          JSON.stringify({ diff: [{ member: 'linked', before: null, after: linked }] }),
+          of_case,
+        ],
+      )
+    const failure = { item: 0, reason: 'threw', message: 'unknown name Ada', line: 1, stack: null, fuel: 1 }
+    for (const cause of ['evaluation', 'import'])
+      await client.query(
+        `insert into app.plugin_invocation (tenant_id, invocation_id, plugin_key, origin, version, content_hash, sandbox_hash, cause_kind, items,
+           failed, fuel_total, fuel_max, failures, invoked_by)
+         values ($1, $2, 'x', 'own', 1, repeat('a', 64), repeat('a', 64), $3, 2, 2, 2, 1, $4, 'user:1')`,
+        [
+          tenant_id,
+          uuidv7(),
+          cause,
+          JSON.stringify([failure, { ...failure, item: 1, reason: 'fuel', message: 'It used too much' }]),
+        ],
+      )
+    await client.query('set session_replication_role = origin')
+    await migrate(database.migrator, readMigrations(path.join(projectRoot, 'db/migrations')))
+    const { rows } = await client.query(
+      `select e.also_restriction_id as also, r.restriction_id as logged
+         from app.audit_event e left join app.restriction_event r using (tenant_id, event_id) order by e.event_id`,
+    )
+    expect(rows).toEqual([
+      { also: of_first, logged: of_first },
+      { also: of_second, logged: of_second },
+      { also: null, logged: null },
+    ])
+    const kept = await client.query('select failures from app.plugin_invocation order by invocation_id')
+    const messages = kept.rows.map(({ failures }) => failures.map(({ message }: { message: string }) => message))
+    expect(messages).toEqual([
+      [expect.stringMatching(/^It threw an error\./), 'It used too much'],
+      ['unknown name Ada', 'It used too much'],
+    ])
+  } finally {
+    await client.end()
+    await database.drop()
+  }
+})

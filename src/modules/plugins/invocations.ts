@@ -1,4 +1,7 @@
-/** What plugins were run for and how it ended. Inputs and outputs are not recorded; stacks of failures are. */
+/**
+ * What plugins were run for and how it ended. Inputs and outputs are not recorded, nor is a text that a plugin threw, which may quote
+ * them: records are never changed, so an erasure could not remove it. Lines and stacks of failures are.
+ */
 import type { Scope } from '#kernel/database/scope.ts'
 import type { Transactions, Tx } from '#kernel/database/tx.ts'
 import { datasetStore } from '#modules/definitions/index.ts'
@@ -8,6 +11,11 @@ import { type InvocationFailure, insertInvocation } from './queries.ts'
 
 const MAX_FAILURES = 10
 const STACK_LENGTH = 2000
+
+const THROWN = 'It threw an error. Its text is shown to whoever ran it and not kept, because it may quote inputs.'
+
+/** Rows of a list are no subjects: an author finds the row by the text. */
+const readsSubjects = ({ manifest: { kind } }: BoundPlugin): boolean => kind !== 'adapter'
 
 /** A failure that the host found in an output, beside those of the sandbox. */
 export interface OutputFault {
@@ -27,7 +35,8 @@ export async function recordInvocations(
   if (results.length === 0) return
   const failures = results.flatMap((result, item): InvocationFailure[] => {
     if (result.ok || result.reason === 'needs_entries') return []
-    const { reason, message, fuel } = result
+    const { reason, fuel } = result
+    const message = reason === 'threw' && readsSubjects(bound) ? THROWN : result.message
     const [line, stack] = 'stack' in result ? [result.line, result.stack] : [null, null]
     return [{ item, reason, message, line, stack: stack?.slice(0, STACK_LENGTH) ?? null, fuel }]
   })

@@ -338,6 +338,10 @@ describe('runs', () => {
       { version: 1, items: 2, failed: 1, cause: { kind: 'evaluation' }, failures: [{ item: 1, reason: 'threw' }] },
     ])
     expect(json.items[0].failures[0].stack).toContain('factor')
+    // What it threw may quote a subject, and a record outlives the erasure of the subject.
+    expect(results[1]).toMatchObject({ message: expect.stringContaining('refused number') })
+    expect(json.items[0].failures[0].message).toMatch(/^It threw an error\. .* not kept/)
+    expect(JSON.stringify(json)).not.toContain('refused number')
     expect(json.last_30_days).toMatchObject({ invocations: 1, items: 2, failed: 1 })
   })
 

@@ -346,7 +346,10 @@ const Invocation = closed(
       closed({
         item: Count,
         reason: text(100),
-        message: Type.String(),
+        message: Type.String({
+          description:
+            'Without the text of an error that a factor or provider threw: it may quote what is known about a subject.',
+        }),
         line: nullable(Count),
         stack: nullable(Type.String()),
         fuel: Count,
