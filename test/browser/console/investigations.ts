@@ -398,8 +398,13 @@ describe('an investigation', () => {
     await waiving.getByRole('button', { name: 'Waive the step' }).click()
     await page.getByText('“The branch is closed”').waitFor()
     await page.getByText(/\d+ of \d+ steps done, 1 waived/).waitFor()
+    const task = page.getByRole('listitem').filter({ hasText: 'The adviser was reached' })
+    await task.getByText('Its step was waived.').waitFor()
+    await takeScreenshot(page, 'console-investigation-waived-task')
     await page.getByRole('button', { name: 'Begin Call the branch after all' }).click()
     await page.getByRole('button', { name: 'Waive Call the branch' }).waitFor()
+    await task.getByText('Its step was waived.').waitFor({ state: 'detached' })
+    await expect.poll(() => task.count()).toBe(1)
 
     const step = page.getByRole('listitem').filter({ hasText: 'unknown outcome' })
     await step.getByRole('button', { name: /^Waive / }).click()

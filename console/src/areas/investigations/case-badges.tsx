@@ -75,7 +75,7 @@ export const StepState = ({ state, of }: PartStateProps & Pick<Step, 'state'>) =
     <Mark state={state} text={stepTexts[state]} />
   )
 
-export const TaskState = ({ state, of }: PartStateProps) =>
-  isNotNeeded({ state, of }) ? <Mark state="skipped" text="not needed" /> : <PlainState state={state} />
+export const TaskState = ({ state, isNeeded }: { readonly state: string; readonly isNeeded: boolean }) =>
+  !isNeeded ? <Mark state="skipped" text="not needed" /> : <PlainState state={state} />
 
 export const PlainState = ({ state }: { readonly state: string }) => <Mark state={state} text={toWords(state)} />

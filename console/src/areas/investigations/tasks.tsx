@@ -102,20 +102,23 @@ function TaskItem({ task, investigation, canWork }: TaskItemProps) {
     change,
   )
   const isMine = role === null || roles.includes(role)
-  const isEditable = canWork && state === 'open' && isMine
+  const isWaived = investigation.steps.some((step) => step.step_key === task.step_key && step.state === 'waived')
+  const isOver = isNotNeeded({ state, of: investigation })
+  const isNeeded = !isOver && !(isWaived && state === 'open')
+  const isEditable = canWork && state === 'open' && isMine && isNeeded
   const isReady = isStored && shown.every(Boolean)
   return (
     <li id={toTaskElement(task_id)} tabIndex={-1} className="case-task" data-state={state}>
       <div className="case-step-head">
         <span className="case-step-title">{task.title}</span>
-        <TaskState state={state} of={investigation} />
+        <TaskState state={state} isNeeded={isNeeded} />
       </div>
       {task.detail !== null && <div className="case-note">{task.detail}</div>}
       <Text size="xs" c="dimmed" component="div">
         {[task.is_required ? 'required' : 'optional', role === null ? null : `for ${toWords(role)}`]
           .filter(Boolean)
           .join(', ')}
-        {task.due_at !== null && state === 'open' && !isNotNeeded({ state, of: investigation }) && (
+        {task.due_at !== null && state === 'open' && isNeeded && (
           <>
             , due <RelativeTime at={task.due_at} />
           </>
@@ -126,9 +129,9 @@ function TaskItem({ task, investigation, canWork }: TaskItemProps) {
           </>
         )}
       </Text>
-      {isNotNeeded({ state, of: investigation }) && (
+      {!isNeeded && (
         <Text size="xs" c="dimmed">
-          {describeNotNeeded(investigation)}
+          {isOver ? describeNotNeeded(investigation) : 'Its step was waived.'}
         </Text>
       )}
       <Stack gap={4} mt={4}>
@@ -145,7 +148,7 @@ function TaskItem({ task, investigation, canWork }: TaskItemProps) {
       </Stack>
       {task.result !== null && <div className="case-note">{task.result}</div>}
       <ProblemNote problem={change.problem} />
-      {canWork && state === 'open' && !isMine && (
+      {canWork && state === 'open' && !isMine && isNeeded && (
         <Text size="xs" c="dimmed">
           Only somebody with the role {toWords(role ?? '')} can work on it.
         </Text>

@@ -222,6 +222,25 @@ describe('steps', () => {
       'done',
     ])
   })
+
+  test('have the task that they had when they were waived', async () => {
+    const opened = await open(await publish([task('look')]))
+    const { investigation_id } = opened
+    const at = `/investigations/${investigation_id}`
+    w.startRunner(1)
+    expect(states((await gathered(opened)).seen)).toEqual({ look: 'waiting' })
+    const [{ task_id }] = (await t.make(`GET ${at}/tasks`)).items
+    expect((await send(`POST ${at}/steps/look/waive`, { reason: 'Seen elsewhere' })).status).toBe(200)
+    const { gathering_job_id } = await read(investigation_id)
+    await gathered({ investigation_id, job_id: gathering_job_id })
+    const { job_id } = await t.make(`POST ${at}/steps/look/retry`)
+    expect(states((await gathered({ investigation_id, job_id })).seen)).toEqual({ look: 'waiting' })
+    const { items } = await t.make(`GET ${at}/tasks`)
+    expect(items).toMatchObject([{ task_id, state: 'open' }])
+    const { revision } = items[0]
+    await t.make(`PATCH ${at}/tasks/${task_id}`, { body: { state: 'done', expected_revision: revision } })
+    expect(states(await read(investigation_id))).toEqual({ look: 'succeeded' })
+  })
 })
 
 describe('a step that a person adds', () => {

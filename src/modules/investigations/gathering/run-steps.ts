@@ -182,9 +182,7 @@ class Gathering {
         return made as StepCall
       },
       attachEvidence: (tx, object) => attach(kernel, tx, { ...this.#case, step }, object),
-      addTask: async (tx) => {
-        await addStepTask(tx, investigation_id, step)
-      },
+      addTask: (tx) => addStepTask(tx, investigation_id, step),
     }
   }
 

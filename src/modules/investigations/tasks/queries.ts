@@ -57,6 +57,13 @@ export const insertTask = (tx: Tx, task: NewTask) =>
     ],
   )
 
+export const findOpenTaskOfStep = (tx: Tx, investigation_id: string, step_key: string) =>
+  tx.find<Pick<TaskRow, 'task_id'>>(
+    `select t.task_id from app.investigation_task t
+      where t.tenant_id = $1 and t.investigation_id = $2 and t.step_key = $3 and t.state = 'open' order by t.task_id limit 1`,
+    [tx.tenant_id, investigation_id, step_key],
+  )
+
 /** Oldest first. */
 export const listTasks = (tx: Tx, investigation_id: string) =>
   tx.query<TaskRow>(
