@@ -357,6 +357,7 @@ export const tableMutants: readonly TableMutant[] = [
         'erasure_step',
         'hold_in_force',
         'investigation',
+        'mlro_designation',
         'rating',
         'restriction_access_ended',
         'restriction_force',
