@@ -16,14 +16,17 @@ const MAX_ELEMENTS = 1000
 const BOUNDS = { minimum: -1e15, maximum: 1e15 }
 const KEY_NAME = /^(?:id|uid|uuid|key|code|number|no|nr|iso.*|.*_(?:id|code|key|no|number))$/
 
+const foldName = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{Mark}/gu, '')
+    .toLowerCase()
+
 /** Lower case with underscores; numbered when two columns would have one name. */
 export function toMemberNames(columns: readonly string[]): string[] {
   const taken = new Set<string>()
   return columns.map((column, index) => {
-    const plain = column
-      .normalize('NFKD')
-      .replace(/\p{Mark}/gu, '')
-      .toLowerCase()
+    const plain = foldName(column)
       .replace(/[^a-z0-9]+/g, '_')
       .replace(/^_+|_+$/g, '')
       .slice(0, 60)
@@ -37,10 +40,7 @@ export function toMemberNames(columns: readonly string[]): string[] {
 
 /** A key for a list or type made of a name, such as a file name without its extension. */
 export function toSlug(name: string, fallback: string): string {
-  const slug = name
-    .normalize('NFKD')
-    .replace(/\p{Mark}/gu, '')
-    .toLowerCase()
+  const slug = foldName(name)
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^[^a-z]+|-+$/g, '')
     .slice(0, 60)
