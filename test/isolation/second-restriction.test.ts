@@ -1,6 +1,6 @@
 /**
  * Evidence of a case belongs to two restrictions, that of the case and that of the object it names, and so does the event that links an
- * alert: whoever lacks one of them reads the audit record, its exports, logs of access, streams and search as in a tenant without it.
+ * alert: without access to both, the audit record, its exports, logs of access, streams and search are as in a tenant without it.
  */
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
@@ -190,7 +190,7 @@ describe('an alert of a case that is restricted later', () => {
     expect(await readRecord(c.owner, c)).toContain(alert_id)
     const { items } = (await send(c.owner, `GET /restrictions/${restriction_id}/access-log`)).json
     expect(items.map(({ operation }: { operation: string }) => operation)).toContain('linkInvestigationAlerts')
-    // A repeated request of somebody who has no access any more answers as for an alert that does not exist.
+    // After access was revoked, a repeated request is answered as for an alert that does not exist.
     const other = await w.person(c.t.tenant_id, ROLES)
     await send(c.owner, `PUT /restrictions/${restriction_id}/access/${other.user_id}`, { effect: 'grant' })
     await send(other, `PUT /restrictions/${restriction_id}/access/${c.owner.user_id}`, { effect: 'exclude' })

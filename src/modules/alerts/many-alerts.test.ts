@@ -256,7 +256,7 @@ describe('bulk', () => {
     expect([status, headers['location']]).toEqual([202, `/api/jobs/${json.job_id}`])
     const ended = await t.runToEnd({ job_id: json.job_id, state: 'queued' })
     expect(ended).toMatchObject({ state: 'succeeded', result: { done: 1, refused: 200 } })
-    // By position: whoever may read the job would learn the ids of alerts that are restricted later.
+    // By position: an id would name an alert that is restricted later to all readers of the job.
     const { items } = ended.result as { items: readonly { position: number }[] }
     expect(items.map(({ position }) => position)).toEqual(Array.from({ length: 200 }, (_, index) => index + 2))
     expect(alert_ids.filter((id) => JSON.stringify(ended).includes(id))).toEqual([])

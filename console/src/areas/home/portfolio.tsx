@@ -1,6 +1,6 @@
 /**
- * The portfolio: active subjects by risk band now, and how the bands moved. Counts and changes open their subjects; period and matrix
- * are kept in the page address, so that whoever comes back from them finds the same figures.
+ * The portfolio: active subjects by risk band now, and how the bands moved. Counts and changes open their subjects; the page
+ * address holds period and matrix, so that the same figures are shown after going back.
  */
 import { Group, SegmentedControl, Select, Skeleton, Text } from '@mantine/core'
 import { isProblem, type Schemas } from '@probity/client'

@@ -240,7 +240,7 @@ const toStored = ({ code, extra }: Problem) => ({
   ...extra.members,
 })
 
-/** A step keeps one text of a refusal, so each fault has to be in it: nobody can put right what is only counted. */
+/** A step stores one text of a refusal: it names each fault, not only how many there are. */
 function describeFaults({ detail, errors = [] }: ProblemExtra): string | undefined {
   const faults = errors.map((error) => error.detail).filter((fault) => !detail?.includes(fault))
   const text = [...(detail === undefined ? [] : [detail]), ...faults].join(' ')
