@@ -10,18 +10,47 @@ const CACHE_TTL_MS = 100
 
 type ReadJob = () => Promise<JobRow>
 
-/** Reads of the same job, started by the first caller. */
-export class CoalescedReads {
-  readonly #recent = new Map<string, Promise<JobRow>>()
+/** Who waits for jobs in this process: their reads are shared, and a job that ends here ends their waits at once. */
+export class JobWatch {
+  readonly #recent = new Map<string, Map<string, Promise<JobRow>>>()
+  readonly #pauses = new Map<string, Set<() => void>>()
 
-  read(key: string, read: ReadJob): Promise<JobRow> {
-    const recent = this.#recent.get(key)
+  /** Readers of the same kind share reads of the job, which the first of them starts. */
+  read(job_id: string, reader: string, read: ReadJob): Promise<JobRow> {
+    const reads = this.#recent.get(job_id) ?? new Map<string, Promise<JobRow>>()
+    const recent = reads.get(reader)
     if (recent) return recent
     const pending = read()
-    this.#recent.set(key, pending)
-    const evict = () => this.#recent.delete(key)
+    this.#recent.set(job_id, reads.set(reader, pending))
+    const evict = () => {
+      reads.delete(reader)
+      if (reads.size === 0 && this.#recent.get(job_id) === reads) this.#recent.delete(job_id)
+    }
     pending.then(() => setTimeout(evict, CACHE_TTL_MS), evict)
     return pending
+  }
+
+  /** Resolves after this time, or when the job ends in this process. */
+  pause(job_id: string, limit_ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const pauses = this.#pauses.get(job_id) ?? new Set()
+      const end = () => {
+        clearTimeout(timer)
+        pauses.delete(end)
+        if (pauses.size === 0 && this.#pauses.get(job_id) === pauses) this.#pauses.delete(job_id)
+        resolve()
+      }
+      const timer = setTimeout(end, limit_ms)
+      this.#pauses.set(job_id, pauses.add(end))
+    })
+  }
+
+  /** The job has ended, or goes back to the queue. A hint only: one that runs elsewhere is noticed at the next read. */
+  end(job_id: string): void {
+    this.#recent.delete(job_id)
+    const pauses = this.#pauses.get(job_id) ?? []
+    this.#pauses.delete(job_id)
+    for (const end of pauses) end()
   }
 }
 
@@ -34,18 +63,21 @@ export const deadlineWithJitter = (wait_ms: number): number =>
 /** No connection was free: the wait continues while there is time left. */
 const isOverloaded = (error: unknown): boolean => error instanceof Problem && error.code === 'overloaded'
 
+export interface JobReads {
+  readonly read: ReadJob
+  readonly pause: (limit_ms: number) => Promise<void>
+}
+
 /** Reads until the job has changed, the deadline has passed or the client has disconnected. */
 export async function waitForChange(
-  read: ReadJob,
+  { read, pause }: JobReads,
   seen: JobRow,
   until_ms: number,
   signal: AbortSignal,
 ): Promise<JobRow> {
   let job = seen
   while (!isTerminal(job.state) && job.revision === seen.revision && performance.now() < until_ms && !signal.aborted) {
-    await new Promise((resolve) =>
-      setTimeout(resolve, Math.min(POLL_INTERVAL_MS, Math.max(1, until_ms - performance.now()))),
-    )
+    await pause(Math.min(POLL_INTERVAL_MS, Math.max(1, until_ms - performance.now())))
     const next = await read().catch((error) => (isOverloaded(error) ? job : Promise.reject(error)))
     // Another wait may have read it before.
     if (next.revision > job.revision) job = next

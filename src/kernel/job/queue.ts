@@ -5,6 +5,7 @@ import { defaultLimits } from '../limits.ts'
 import { fail } from '../problem.ts'
 import { uuidv7 } from '../uuid.ts'
 import type { JobKind } from './kind.ts'
+import { JobWatch } from './long-poll.ts'
 import { insertJob, type JobRow, updateRetried } from './queries.ts'
 
 export interface EnqueueRequest {
@@ -23,6 +24,8 @@ export interface EnqueueRequest {
 
 export class JobQueue {
   readonly kinds: ReadonlyMap<string, JobKind>
+  /** Who waits for jobs in this process. */
+  readonly watch = new JobWatch()
   #wake: () => void = () => {}
 
   constructor(kinds: readonly JobKind[]) {

@@ -192,6 +192,7 @@ export class JobRunner {
       })
       .finally(() => {
         this.#running.delete(job.lease_token)
+        kernel.jobs.watch.end(job.job_id)
         this.#wake()
       })
     this.#running.set(job.lease_token, { job, done })

@@ -3,9 +3,10 @@ import type { AuditNotes } from '#kernel/audit/record.ts'
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
-import { CoalescedReads, deadlineWithJitter, waitForChange } from '#kernel/job/long-poll.ts'
+import { deadlineWithJitter, waitForChange } from '#kernel/job/long-poll.ts'
 import { findJob, type JobRow, listJobs, lockJob, updateCancelRequested } from '#kernel/job/queries.ts'
 import { isTerminal, JobView } from '#kernel/job/schema.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
 import { fail, Problem } from '#kernel/problem.ts'
 import { type Actor, streamReply } from '#kernel/route.ts'
@@ -14,13 +15,11 @@ import { JobListQuery, JobPage, JobParams, JobWait } from './schema.ts'
 const WATCH_MS = 8000
 const workers = ['analyst', 'policy_editor', 'compliance_officer', 'tenant_admin', 'service'] as const
 
-const coalescedReads = new CoalescedReads()
-
 /**
  * The first read is the request's own; while it waits, it shares reads with requests of the same roles for the same job. Reads of a
  * job that has a restriction are shared by the same person only.
  */
-async function startJobReader({ read, params, actor, audit }: JobReadInput) {
+async function startJobReader({ kernel, read, params, actor, audit }: JobWaitInput) {
   const readJob = async () => {
     const row = await read((tx) => findJob(tx, params.job_id, actor.roles))
     const { belongs_to, ...job } = row ?? fail('not_found')
@@ -29,14 +28,25 @@ async function startJobReader({ read, params, actor, audit }: JobReadInput) {
   const { job: first, restriction } = await readJob()
   audit.belongsTo(restriction)
   const reader = restriction.restriction_id === null ? [] : [actor.principal]
-  const key = [actor.tenant_id, params.job_id, ...actor.roles, ...reader].join(' ')
-  return { first, readShared: () => coalescedReads.read(key, async () => (await readJob()).job) }
+  const key = [actor.tenant_id, ...actor.roles, ...reader].join(' ')
+  const { watch } = kernel.jobs
+  const { job_id } = params
+  return {
+    first,
+    reads: {
+      read: () => watch.read(job_id, key, async () => (await readJob()).job),
+      pause: (limit_ms: number) => watch.pause(job_id, limit_ms),
+    },
+  }
 }
 interface JobReadInput {
   readonly read: <T>(body: (tx: Tx) => Promise<T>) => Promise<T>
   readonly params: { readonly job_id: string }
   readonly actor: Pick<Actor, 'tenant_id' | 'roles' | 'principal'>
   readonly audit: Pick<AuditNotes, 'belongsTo'>
+}
+interface JobWaitInput extends JobReadInput {
+  readonly kernel: Capabilities<'jobs'>
 }
 
 export const jobRoutes = [
@@ -70,6 +80,7 @@ export const jobRoutes = [
     },
     roles: everyone,
     tx: 'self',
+    uses: ['jobs'],
     params: JobParams,
     query: JobWait,
     reply: [200, JobView],
@@ -77,8 +88,8 @@ export const jobRoutes = [
     headers: (job) => (isTerminal(job.state) ? ({} as Record<string, string>) : { 'retry-after': '1' }),
     problems: ['not_found'],
   }).handle(async (input) => {
-    const { first, readShared } = await startJobReader(input)
-    return waitForChange(readShared, first, deadlineWithJitter((input.query.wait ?? 0) * 1000), input.request.signal)
+    const { first, reads } = await startJobReader(input)
+    return waitForChange(reads, first, deadlineWithJitter((input.query.wait ?? 0) * 1000), input.request.signal)
   }),
 
   tenantRoute('GET /jobs/:job_id/events', {
@@ -88,18 +99,19 @@ export const jobRoutes = [
       'Each event carries the job. Closes at the terminal state or after seven to eight seconds; reconnect to continue.',
     roles: everyone,
     tx: 'self',
+    uses: ['jobs'],
     params: JobParams,
     reply: [200, streamReply('text/event-stream', 'Events named `job`, data the job as JSON.')],
     problems: ['not_found'],
   }).handle(async (input) => {
     const { request } = input
-    const { first, readShared } = await startJobReader(input)
+    const { first, reads } = await startJobReader(input)
     const until_ms = deadlineWithJitter(WATCH_MS)
     return (async function* () {
       let job = first
       yield toServerSentEvent(job)
       while (!isTerminal(job.state) && performance.now() < until_ms && !request.signal.aborted) {
-        const next = await waitForChange(readShared, job, until_ms, request.signal).catch(endIfHidden)
+        const next = await waitForChange(reads, job, until_ms, request.signal).catch(endIfHidden)
         // Access was revoked meanwhile: the stream ends.
         if (!next) return
         if (next.revision !== job.revision) yield toServerSentEvent(next)
