@@ -16,7 +16,13 @@ import { listPluginDependents as listProvidersByPlugin } from '#modules/provider
 import { listPluginDependents as listMatrixDependents } from '#modules/risk-matrices/index.ts'
 import type { Finding } from './check-playbook.ts'
 import { loadPlaybookText } from './load-playbook.ts'
-import { type LoadedPlaybook, PLAYBOOK_FAMILY, type PlaybookStep, type ProviderSettings } from './model.ts'
+import {
+  type LoadedPlaybook,
+  PLAYBOOK_FAMILY,
+  type Playbook,
+  type PlaybookStep,
+  type ProviderSettings,
+} from './model.ts'
 import { isOffering } from './step-providers.ts'
 import { listPlaybookReferences, type PlaybookCapabilities, validatePlaybook } from './validate-playbook.ts'
 
@@ -161,10 +167,12 @@ export async function reviewInForce(kernel: PlaybookCapabilities, tx: Tx, change
   // What comes into force later is checked by the view of each playbook once it does.
   const isLater = effective_from !== null && Date.parse(effective_from) > Date.now()
   if (isLater || !reviewedFamilies.includes(family)) return async () => []
-  const isReader = await findReaders(tx, family, list_key)
-  const before = await findFaults(kernel, tx, isReader)
+  const isConcerned = await selectConcerned(kernel, tx, { family, key: list_key })
+  const before = await findFaults(kernel, tx, isConcerned)
+  // A change of something else puts no playbook in force.
+  if (before.size === 0 && family !== PLAYBOOK_FAMILY) return async () => []
   return async () => {
-    const broken = [...(await findFaults(kernel, tx, isReader))].flatMap(([playbook_key, { version, faults }]) => {
+    const broken = [...(await findFaults(kernel, tx, isConcerned))].flatMap(([playbook_key, { version, faults }]) => {
       // The version that comes into force itself must hold.
       const isChanged = family === PLAYBOOK_FAMILY && playbook_key === list_key
       const known = new Set(isChanged ? [] : before.get(playbook_key)?.faults.map(toFaultId))
@@ -175,18 +183,34 @@ export async function reviewInForce(kernel: PlaybookCapabilities, tx: Tx, change
   }
 }
 
-/** Which playbooks a change may concern: readers of the list, the playbook itself, or any of them. */
-async function findReaders(tx: Tx, family: string, key: string): Promise<(playbook_key: string) => boolean> {
-  if (family === PLAYBOOK_FAMILY) return (playbook_key) => playbook_key === key
-  if (family !== 'list') return () => true
-  const readers = await documentStore.listReferencingDefinitions(tx, key)
-  const keys = new Set(readers.filter((reader) => reader.family === PLAYBOOK_FAMILY).map((reader) => reader.key))
-  return (playbook_key) => keys.has(playbook_key)
+/** Which playbooks a change may concern: readers of the list, the playbook itself, or those with a step that names what changes. */
+interface Concerned {
+  readonly isKey: (playbook_key: string) => boolean
+  readonly isContent: (content: Playbook) => boolean
 }
 
-async function findFaults(kernel: PlaybookCapabilities, tx: Tx, isReader: (playbook_key: string) => boolean) {
+async function selectConcerned(
+  { modules }: PlaybookCapabilities,
+  tx: Tx,
+  { family, key }: UsedDefinition,
+): Promise<Concerned> {
+  if (family === PLAYBOOK_FAMILY) return { isKey: (playbook_key) => playbook_key === key, isContent: () => true }
+  if (family === 'list') {
+    const readers = await documentStore.listReferencingDefinitions(tx, key)
+    const keys = new Set(readers.filter((reader) => reader.family === PLAYBOOK_FAMILY).map((reader) => reader.key))
+    return { isKey: (playbook_key) => keys.has(playbook_key), isContent: () => true }
+  }
+  // Which capabilities a provider offers may be what changes.
+  const isNamed = (reference: UsedDefinition) =>
+    (reference.family === family && reference.key === key) ||
+    (reference.family === 'capability' && family === 'provider')
+  return { isKey: () => true, isContent: (content) => listPlaybookReferences(modules, content).some(isNamed) }
+}
+
+async function findFaults(kernel: PlaybookCapabilities, tx: Tx, { isKey, isContent }: Concerned) {
   const faults = new Map<string, { readonly version: number; readonly faults: readonly Finding[] }>()
-  for (const { key, version, text } of await listPlaybooksInForce(kernel, tx, isReader)) {
+  for (const { key, version, text, content } of await listPlaybooksInForce(kernel, tx, isKey)) {
+    if (!isContent(content)) continue
     const { findings } = await validatePlaybook(kernel, tx, text)
     faults.set(key, { version, faults: findings.filter(({ severity }) => severity === 'error') })
   }
