@@ -2,9 +2,11 @@
  * Owner keys: rows wrapped by the tenant key, read in the transaction of the values that they encrypt, so a key that was destroyed is never
  * used from memory.
  */
-import { type KeyObject, randomBytes } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { NeedsPrecompute } from '../database/precompute.ts'
 import type { Tx } from '../database/tx.ts'
+import { createRandomPool } from '../random-pool.ts'
 import { decryptBytes, encryptBytes, KEY_BYTES } from './aes-gcm.ts'
 import { DecryptionFailed, OwnerKeyDestroyed } from './failures.ts'
 import {
@@ -42,12 +44,22 @@ export const wrapOwnerKey = (tenantKey: Buffer | KeyObject, place: OwnerKeyPlace
 export const unwrapOwnerKey = (tenantKey: Buffer | KeyObject, row: OwnerKeyPlace & { wrapped: Buffer }): Buffer =>
   decryptBytes(tenantKey, row.wrapped, toWrapAad(row))
 
+const takeRandom = createRandomPool(KEY_BYTES, 128)
+
+/** A copy: the pool keeps nothing of a key. */
+function makeKey(): Buffer {
+  const random = takeRandom()
+  const key = Buffer.from(random)
+  random.fill(0)
+  return key
+}
+
 /** A random key of an owner, wrapped by the tenant key. */
 export function createOwnerKey(
   tenantKey: { readonly key_no: number; readonly key: Buffer | KeyObject },
   owner: { readonly tenant_id: string; readonly kind: OwnerKind; readonly id: string; readonly key_no?: number },
 ): NewOwnerKey & { readonly key: Buffer } {
-  const key = randomBytes(KEY_BYTES)
+  const key = makeKey()
   const place: OwnerKeyPlace = {
     tenant_id: owner.tenant_id,
     owner_kind: owner.kind,
@@ -146,32 +158,71 @@ export class OwnerKeys {
     return { tenant_keys, newest, open }
   }
 
-  /** Creates the keys of owners that have none; owners whose key was destroyed are left out. */
+  /**
+   * Creates the keys of owners that have none; owners whose key was destroyed are left out. In portions, since opening and wrapping keys
+   * block the event loop.
+   */
   async ensureAll(tx: Tx, owners: readonly OwnerName[]): Promise<Map<string, OpenOwnerKey>> {
-    const { tenant_id } = tx
-    const { tenant_keys, newest, open } = await this.openAll(tx, owners)
     const keys = new Map<string, OpenOwnerKey>()
-    const missing: OwnerName[] = []
-    for (const owner of owners) {
-      const row = newest.get(toOwnerName(owner))
-      if (row?.state === 'destroyed') continue
-      const key = row?.state === 'active' ? open(owner, row.key_no) : null
-      if (key) keys.set(toOwnerName(owner), key)
-      else missing.push(owner)
+    const missing: MissingKey[] = []
+    let tenant_keys: readonly StoredTenantKey[] = []
+    for (const portion of toPortions(owners)) {
+      const opened = await this.openAll(tx, portion)
+      tenant_keys = opened.tenant_keys
+      for (const owner of portion) {
+        const name = toOwnerName(owner)
+        const row = opened.newest.get(name)
+        if (row?.state === 'destroyed') continue
+        const key = row?.state === 'active' ? opened.open(owner, row.key_no) : null
+        if (key) keys.set(name, key)
+        else missing.push({ owner, name, key_no: (row?.key_no ?? 0) + 1 })
+      }
     }
     if (missing.length === 0) return keys
-    const active = this.#tenantKeys.getActive(tx, tenant_keys)
-    // In a fixed order, so that two transactions do not deadlock.
-    const made = missing
-      .toSorted((a, b) => (toOwnerName(a) < toOwnerName(b) ? -1 : 1))
-      .map((owner) =>
-        createOwnerKey(active, { ...owner, tenant_id, key_no: (newest.get(toOwnerName(owner))?.key_no ?? 0) + 1 }),
-      )
-    const inserted = await insertOwnerKeys(tx, made).catch(retryAfterRotation)
+    const isComplete = await this.#insertMissing(tx, this.#tenantKeys.getActive(tx, tenant_keys), { missing, keys })
     // Another transaction was first for some of them, and has committed: its keys are found now.
-    if (inserted !== made.length) return this.ensureAll(tx, owners)
-    for (const { owner_kind, owner_id, key_no, key } of made)
-      keys.set(toOwnerName({ kind: owner_kind, id: owner_id }), { tenant_id, key_no, key })
-    return keys
+    return isComplete ? keys : this.ensureAll(tx, owners)
   }
+
+  /** The database stores one portion while the next one is wrapped. False where another transaction was first. */
+  async #insertMissing(
+    tx: Tx,
+    active: ReturnType<TenantKeys['getActive']>,
+    { missing, keys }: { readonly missing: readonly MissingKey[]; readonly keys: Map<string, OpenOwnerKey> },
+  ): Promise<boolean> {
+    const { tenant_id } = tx
+    let inserting = Promise.resolve(0)
+    let inserted = 0
+    // In a fixed order, so that two transactions do not deadlock.
+    for (const portion of toPortions(missing.toSorted((a, b) => (a.name < b.name ? -1 : 1)))) {
+      const made = portion.map(({ owner, name, key_no }) => {
+        const key = createOwnerKey(active, { ...owner, tenant_id, key_no })
+        keys.set(name, { tenant_id, key_no, key: key.key })
+        return key
+      })
+      inserted += await inserting.catch(retryAfterRotation)
+      inserting = insertOwnerKeys(tx, made)
+      // Its failure is thrown when it is awaited; until then it must not be an unhandled rejection.
+      inserting.catch(() => {})
+      // Sends the statement before the next portion is wrapped.
+      await setImmediate()
+    }
+    inserted += await inserting.catch(retryAfterRotation)
+    return inserted === missing.length
+  }
+}
+
+interface MissingKey {
+  readonly owner: OwnerName
+  readonly name: string
+  readonly key_no: number
+}
+
+/** Wrapping so many keys takes about ten milliseconds. */
+const PORTION = 500
+
+function toPortions<T>(items: readonly T[]): (readonly T[])[] {
+  const portions: (readonly T[])[] = []
+  for (let from = 0; from < items.length; from += PORTION) portions.push(items.slice(from, from + PORTION))
+  return portions
 }

@@ -203,8 +203,8 @@ const createRecorder =
     })
 
 /**
- * Stores results and ratings. In portions, since opening keys and encrypting block the event loop; the database stores one while the next
- * one is encrypted. Returns the items as they are stored: those whose subject was erased meanwhile have failed.
+ * Stores results and ratings. In portions, since encrypting blocks the event loop; the database stores one while the next one is
+ * encrypted. Returns the items as they are stored: those whose subject was erased meanwhile have failed.
  */
 async function storeItems(
   kernel: Capabilities<'encryption'>,
@@ -213,17 +213,14 @@ async function storeItems(
   results: readonly ItemRow[],
 ): Promise<ItemRow[]> {
   const erased = await findErased(tx, results)
-  const portions: { readonly results: readonly ItemRow[]; readonly toRow: (result: ItemRow) => NewItemRow<ItemRow> }[] =
-    []
-  for (let from = 0; from < results.length; from += STATEMENT_ITEMS) {
-    const portion = results.slice(from, from + STATEMENT_ITEMS)
-    portions.push({ results: portion, toRow: await prepareItemEncryption(kernel, tx, batch.batch_id, portion) })
-  }
+  const toRow = await prepareItemEncryption(kernel, tx, batch.batch_id, results)
   const store = batch.stage === 'again' ? updateItems : insertItems
   const items: ItemRow[] = []
   let storing: Promise<unknown> = Promise.resolve()
-  for (const { results: portion, toRow } of portions) {
-    const rows = portion.map((result) => (erased.has(result.subject_id) ? toErasedRow(result) : toRow(result)))
+  for (let from = 0; from < results.length; from += STATEMENT_ITEMS) {
+    const rows = results
+      .slice(from, from + STATEMENT_ITEMS)
+      .map((result) => (erased.has(result.subject_id) ? toErasedRow(result) : toRow(result)))
     items.push(...rows.map(({ item }) => item))
     await storing
     storing = store(tx, batch.batch_id, rows)
