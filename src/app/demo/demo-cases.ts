@@ -1,6 +1,6 @@
 /** Investigations of the demo tenant: one that waits for information, and one that is closed, with the report of it. */
 import type { DemoCaller, JobView } from './demo-caller.ts'
-import type { CasesFile, DemoCase } from './demo-files.ts'
+import type { DemoCase } from './demo-files.ts'
 import { findSubjectId, reportAlert, storeDocument } from './demo-work.ts'
 
 const DAY_MS = 86_400_000
@@ -27,21 +27,26 @@ interface TaskView {
 type Ids = { readonly subject_id: string; readonly at: string; readonly investigation_id: string }
 
 /** Side by side: neither waits for the jobs of the other. */
-export async function seedCases(caller: DemoCaller, { cases }: CasesFile): Promise<void> {
+export async function seedCases(caller: DemoCaller, cases: readonly DemoCase[]): Promise<void> {
   await Promise.all(cases.map((planned) => seedCase(caller, planned)))
+}
+
+/** Of cases that are closed. */
+export async function seedReports(caller: DemoCaller, cases: readonly DemoCase[]): Promise<void> {
+  await Promise.all(cases.map(async (planned) => seedReport(caller, await openCase(caller, planned))))
 }
 
 async function seedCase(caller: DemoCaller, planned: DemoCase): Promise<void> {
   const ids = await openCase(caller, planned)
   if ((await readCase(caller, ids)).state === 'open') {
-    await gather(caller, planned, ids)
-    await seedEvidence(caller, planned, ids)
-    await seedQuestions(caller, planned, ids)
+    await Promise.all([
+      gather(caller, planned, ids),
+      seedEvidence(caller, planned, ids),
+      seedQuestions(caller, planned, ids),
+    ])
     await seedNarrative(caller, planned, ids)
   }
-  if (!planned.outcome) return
-  await closeCase(caller, planned.outcome, ids)
-  await seedReport(caller, ids)
+  if (planned.outcome) await closeCase(caller, planned.outcome, ids)
 }
 
 /** By escalating its alert, as an analyst does. */

@@ -22,6 +22,7 @@ import { findDemoDataOutcome, insertDemoDataBegun, tryLockDemoData, updateDemoDa
 const SCOPE: Scope = fullScope(SYSTEM_TENANT, 'seed:demo')
 const LOCK_POLL_MS = 500
 const CONNECT_MS = 10_000
+const SHARED_CHECK_MS = 250
 
 export interface DemoDataOptions {
   /** Where this process serves the API. */
@@ -75,8 +76,11 @@ async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {
   if (begun.length === 0) return 'kept'
   options.onBegin?.()
   const calendar = new DemoCalendar(options.now_ms ?? Date.now(), await findInForceSince(caller))
-  const planned = planSteps(caller, files, calendar)
-  const runLogged = createStepLog(options.log, () => assertOwnPolicy(caller, files.policy))
+  const planned = planSteps(caller, files, { calendar, hasEarlierParts: !begun.includes('customers') })
+  const runLogged = createStepLog(
+    options.log,
+    shareRecent(() => assertOwnPolicy(caller, files.policy)),
+  )
   const steps = begun.flatMap((part) => [
     ...planned[part].map((step) => ({ ...step, run: () => runLogged(step.name, step.run) })),
     {
@@ -119,12 +123,11 @@ async function beginParts({ steward, log }: DemoDataOptions, conditions: PartCon
 /** Data is added only to a tenant without subjects, own lists, change requests and approval rules. */
 async function isTenantEmpty(caller: DemoCaller): Promise<boolean> {
   const listings = ['/api/subjects', '/api/reference-data/datasets?origin=own', '/api/change-requests']
-  for (const listing of listings) {
-    const { items } = await caller.get<{ items: unknown[] }>('policy_editor', listing)
-    if (items.length > 0) return false
-  }
-  const { rules } = await caller.get<{ rules: unknown[] }>('policy_editor', '/api/tenant/approval-policy')
-  return rules.length === 0
+  const [{ rules }, ...pages] = await Promise.all([
+    caller.get<{ rules: unknown[] }>('policy_editor', '/api/tenant/approval-policy'),
+    ...listings.map((listing) => caller.get<{ items: unknown[] }>('policy_editor', listing)),
+  ])
+  return rules.length === 0 && pages.every(({ items }) => items.length === 0)
 }
 
 /** When the youngest of the shared lists came into force: decisions cannot be made for an earlier instant. */
@@ -134,6 +137,16 @@ async function findInForceSince(caller: DemoCaller): Promise<number> {
     '/api/reference-data/datasets?origin=shared',
   )
   return Math.max(...lists.flatMap(({ active }) => (active ? [Date.parse(active.effective_from)] : [])))
+}
+
+/** Steps that begin at about the same time share one check. */
+function shareRecent(check: () => Promise<void>): () => Promise<void> {
+  let recent: { readonly checked: Promise<void>; readonly until_ms: number } | undefined
+  return () => {
+    if (!recent || performance.now() > recent.until_ms)
+      recent = { checked: check(), until_ms: performance.now() + SHARED_CHECK_MS }
+    return recent.checked
+  }
 }
 
 /** `check` runs before each step: people may use the tenant meanwhile. */

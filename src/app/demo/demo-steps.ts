@@ -1,7 +1,7 @@
 /** What the demo data is made of: each step with what it comes after, and the part of the data that it belongs to. */
 import type { DemoCalendar } from './demo-calendar.ts'
 import type { DemoCaller } from './demo-caller.ts'
-import { seedCases } from './demo-cases.ts'
+import { seedCases, seedReports } from './demo-cases.ts'
 import { seedPluginDecisions, seedPluginImport, seedPluginMatrix, seedTools } from './demo-extensions.ts'
 import type { DemoFiles } from './demo-files.ts'
 import {
@@ -39,7 +39,13 @@ type Steps = readonly DependentStep[]
  * Lists of the tenant come into force before the approval policy, which would ask for approval. What is proposed is measured when
  * everything that it is measured against is in force.
  */
-export function planSteps(caller: DemoCaller, files: DemoFiles, calendar: DemoCalendar): Record<PartName, Steps> {
+export function planSteps(
+  caller: DemoCaller,
+  files: DemoFiles,
+  { calendar, hasEarlierParts }: { readonly calendar: DemoCalendar; readonly hasEarlierParts: boolean },
+): Record<PartName, Steps> {
+  // An earlier release may have proposed changes before what they are measured against was there.
+  const onlyLater = (step: DependentStep): Steps => (hasEarlierParts ? [step] : [])
   const { policy, providers, plugins, cases, work } = files
   return {
     customers: planCustomerSteps(caller, files, calendar),
@@ -60,27 +66,45 @@ export function planSteps(caller: DemoCaller, files: DemoFiles, calendar: DemoCa
         after: ['matrix and rule on facts', 'customers'],
         run: () => seedProviderCalls(caller, providers),
       },
-      {
-        // Only where an earlier release proposed the change before the matrix on facts was there.
+      ...onlyLater({
         name: 'impact of the pending change',
         after: ['matrix and rule on facts', 'change requests'],
         run: () => renewImpact(caller, policy.lists),
-      },
+      }),
     ],
     plugins: [{ name: 'plugins', after: ['approval policy'], run: () => seedDemoPlugins(caller, plugins) }],
-    cases: [{ name: 'investigations', after: ['provider calls', 'overrides'], run: () => seedCases(caller, cases) }],
+    cases: planCaseSteps(caller, cases),
     work: [
       { name: 'alerts', after: ['overrides'], run: () => seedAlerts(caller, work) },
       { name: 'document with evidence and a hold', after: ['alerts'], run: () => seedHeldDocument(caller, work) },
       { name: 'restriction', after: ['alerts'], run: () => seedRestriction(caller, work) },
-      { name: 'erasure', after: ['restriction'], run: () => seedErasure(caller, work) },
+      // Needs the database while a report, which takes longest, is typeset.
+      { name: 'erasure', after: ['restriction', 'closed investigation'], run: () => seedErasure(caller, work) },
     ],
-    extensions: planExtensionSteps(caller, files),
+    extensions: [
+      ...planExtensionSteps(caller, files),
+      ...onlyLater({
+        name: 'impact of the change proposed before',
+        after: ['decisions with a plugin'],
+        run: () => renewImpact(caller, policy.lists),
+      }),
+    ],
   }
 }
 
+/** Only the case that stays open asks a provider about a subject of its calls. */
+function planCaseSteps(caller: DemoCaller, { cases }: DemoFiles['cases']): Steps {
+  const closed = cases.filter(({ outcome }) => outcome)
+  const open = cases.filter(({ outcome }) => !outcome)
+  return [
+    { name: 'closed investigation', after: ['overrides'], run: () => seedCases(caller, closed) },
+    { name: 'report', after: ['closed investigation'], run: () => seedReports(caller, closed) },
+    { name: 'open investigation', after: ['provider calls', 'overrides'], run: () => seedCases(caller, open) },
+  ]
+}
+
 /** The matrix reads a list of which another version is proposed. */
-const planExtensionSteps = (caller: DemoCaller, { policy, extensions }: DemoFiles): Steps => [
+const planExtensionSteps = (caller: DemoCaller, { extensions }: DemoFiles): Steps => [
   { name: 'matrix with a plugin', after: ['plugins'], run: () => seedPluginMatrix(caller, extensions) },
   {
     name: 'decisions with a plugin',
@@ -93,12 +117,6 @@ const planExtensionSteps = (caller: DemoCaller, { policy, extensions }: DemoFile
     run: () => seedPluginImport(caller, extensions),
   },
   { name: 'tools', after: ['own lists', 'customers'], run: () => seedTools(caller, extensions) },
-  {
-    // Only where an earlier release proposed the change before the matrix was there.
-    name: 'impact of the change proposed before',
-    after: ['decisions with a plugin'],
-    run: () => renewImpact(caller, policy.lists),
-  },
 ]
 
 function planCustomerSteps(caller: DemoCaller, { portfolio, magic, policy }: DemoFiles, calendar: DemoCalendar): Steps {
