@@ -145,6 +145,8 @@ describe('start', () => {
       '  A token for the API:  npx probity token --tenant demo --role analyst',
     ])
     expect(out).not.toContain('eyJ')
+    // The arguments with which its server runs.
+    expect(fs.readFileSync(path.join(data, 'pg/postmaster.opts'), 'utf8')).toContain('plan_cache_mode=force_generic_plan')
     for (const line of [`${url}/api-docs`, `${url}/api/health/ready`, `Log        ${data}/service.log`]) {
       expect(out).toContain(line)
     }

@@ -123,6 +123,7 @@ async function startOwnServer(options: EnvironmentOptions, dataDir: string): Pro
       projectRoot: project.root,
       // Enough for every pool of this process, and for tools and workers beside it.
       maxConnections: Math.max(100, config.pool_size * 2 + 40),
+      planOnce: true,
       ...(onStep && { onStep }),
     })
   let embedded = await start()

@@ -27,6 +27,8 @@ export interface EmbeddedOptions {
   /** False gives up crash safety for speed: tests only. */
   readonly durable?: boolean
   readonly maxConnections?: number
+  /** Each connection plans a statement once, for all values, instead of five times with its values before it considers that. */
+  readonly planOnce?: boolean
   readonly onStep?: (text: string) => void
 }
 
@@ -97,7 +99,7 @@ interface ServerHandle {
 }
 
 async function connectOrLaunch(cluster: Cluster, options: EmbeddedOptions): Promise<ServerHandle> {
-  const { projectRoot, durable = true, maxConnections = 100, onStep = () => {} } = options
+  const { projectRoot, durable = true, maxConnections = 100, planOnce = false, onStep = () => {} } = options
   const running = await connectToServer(cluster)
   if (running) {
     onStep('Attaching to the PostgreSQL that is already running')
@@ -110,7 +112,7 @@ async function connectOrLaunch(cluster: Cluster, options: EmbeddedOptions): Prom
       await createCluster(cluster, binaries, durable)
     }
     onStep('Starting PostgreSQL')
-    return { ...(await launchServer(cluster, binaries, { durable, maxConnections })), binaries }
+    return { ...(await launchServer(cluster, binaries, { durable, maxConnections, planOnce })), binaries }
   } catch (error) {
     // A concurrent start may have removed what this one was preparing.
     const rival = await connectToServer(cluster).catch(() => null)

@@ -26,6 +26,7 @@ export interface Connection {
 export interface ServerSettings {
   readonly durable: boolean
   readonly maxConnections: number
+  readonly planOnce: boolean
 }
 
 /** The shorter of the limits of Linux (107) and macOS (103). */
@@ -143,7 +144,10 @@ function findFreePort(): Promise<number> {
   })
 }
 
-async function buildServerArguments(cluster: Cluster, { durable, maxConnections }: ServerSettings): Promise<string[]> {
+async function buildServerArguments(
+  cluster: Cluster,
+  { durable, maxConnections, planOnce }: ServerSettings,
+): Promise<string[]> {
   const settings: Record<string, string | number> = {
     max_connections: maxConnections,
     shared_buffers: '128MB',
@@ -154,6 +158,7 @@ async function buildServerArguments(cluster: Cluster, { durable, maxConnections 
     // Start, stop and refused log-ins; failed statements contain data and are logged by the caller.
     log_min_messages: 'log',
     log_checkpoints: 'off',
+    ...(planOnce && { plan_cache_mode: 'force_generic_plan' }),
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   }
   if (process.platform === 'win32') {
