@@ -146,7 +146,9 @@ describe('start', () => {
     ])
     expect(out).not.toContain('eyJ')
     // The arguments with which its server runs.
-    expect(fs.readFileSync(path.join(data, 'pg/postmaster.opts'), 'utf8')).toContain('plan_cache_mode=force_generic_plan')
+    expect(fs.readFileSync(path.join(data, 'pg/postmaster.opts'), 'utf8')).toContain(
+      'plan_cache_mode=force_generic_plan',
+    )
     for (const line of [`${url}/api-docs`, `${url}/api/health/ready`, `Log        ${data}/service.log`]) {
       expect(out).toContain(line)
     }
