@@ -452,10 +452,10 @@ test('takes the input of a call from named sources, then from facts of the same 
 })
 
 /** Activates a version of the provider whose capability has another name. */
-async function renameCapability(provider_key: string) {
+async function renameCapability(provider_key: string, name = 'company.find') {
   const { definition: manifest } = await t.make(`GET /providers/${provider_key}/versions/1`)
   const { test: _, fixtures: _f, ...rest } = manifest
-  const definition = { ...rest, capabilities: { 'company.find': manifest.capabilities['company.lookup'] } }
+  const definition = { ...rest, capabilities: { [name]: manifest.capabilities['company.lookup'] } }
   await t.make(`POST /providers/${provider_key}/versions`, { body: { definition } })
   const { version } = await t.make(`POST /providers/${provider_key}/versions/draft/publish`, { body: {} })
   return call(`POST /providers/${provider_key}/activations`, { version, reason: 'Renamed' })
@@ -473,6 +473,16 @@ test('what a playbook in force names shows it, and cannot be taken away', async 
   expect(items).toContainEqual(expect.objectContaining({ kind: 'playbook', key: 'edd-company' }))
 
   const refused = await renameCapability(registry)
+  expect([refused.status, refused.json.gates[0]]).toMatchObject([409, { gate: 'referenced-by' }])
+  expect(refused.json.gates[0].detail).toContain(`playbook ${key} would no longer hold`)
+})
+
+test('the last provider of a capability that a playbook names without a provider cannot lose it', async () => {
+  const rare = await createProvider(t)
+  expect((await renameCapability(rare, 'company.rare')).status).toBe(201)
+  const { provider: _, ...settings } = lookup({}).with
+  const key = await putInForce(withSteps({ ...lookup({}), with: { ...settings, capability: 'company.rare' } }))
+  const refused = await call(`POST /providers/${rare}/activations`, { version: 1, reason: 'Back' })
   expect([refused.status, refused.json.gates[0]]).toMatchObject([409, { gate: 'referenced-by' }])
   expect(refused.json.gates[0].detail).toContain(`playbook ${key} would no longer hold`)
 })
