@@ -11,6 +11,8 @@ import { insertJob } from './queries.ts'
 type Job = JobContext<Record<string, unknown>, { number: number }>
 type Body = (job: Job) => Promise<Record<string, unknown> | null>
 
+const NEVER_MS = 2 ** 30
+
 /** Each test says what its jobs do. */
 let body: Body = async () => null
 const kind = (name: string, resumes: 'checkpoint' | 'restart') =>
@@ -70,6 +72,15 @@ describe('running', () => {
     expect(ended.started_at).not.toBeNull()
     expect(ended.finished_at).not.toBeNull()
     expect(await w.effects(tenant, job_id)).toEqual([1, 2, 3])
+  })
+
+  test('waits for the job in this process end with it, when its end can be read', async () => {
+    body = async () => null
+    const job_id = await w.enqueue(tenant, 'test-restart')
+    const waiting = w.kernel.jobs.watch.pause(job_id, NEVER_MS)
+    w.startRunner()
+    await waiting
+    expect(await w.look(tenant, job_id)).toMatchObject({ state: 'succeeded' })
   })
 
   test('the last effect and the end are one transaction: when the effect fails, the job has not ended', async () => {
