@@ -169,8 +169,6 @@ export async function reviewInForce(kernel: PlaybookCapabilities, tx: Tx, change
   if (isLater || !reviewedFamilies.includes(family)) return async () => []
   const isConcerned = await selectConcerned(kernel, tx, { family, key: list_key })
   const before = await findFaults(kernel, tx, isConcerned)
-  // A change of something else puts no playbook in force.
-  if (before.size === 0 && family !== PLAYBOOK_FAMILY) return async () => []
   return async () => {
     const broken = [...(await findFaults(kernel, tx, isConcerned))].flatMap(([playbook_key, { version, faults }]) => {
       // The version that comes into force itself must hold.

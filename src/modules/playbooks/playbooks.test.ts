@@ -4,9 +4,11 @@ import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { readProject } from '#app/project-root.ts'
+import { declareReview } from '#kernel/request/declare-review.ts'
 import { closed, Slug } from '#kernel/schema.ts'
 import type { StepKind } from '#kernel/step-kind.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { activationStore } from '#modules/definitions/index.ts'
 import { createProvider } from '#modules/providers/fixtures.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { startTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -37,12 +39,23 @@ const screeningStep: StepKind<{ readonly configuration: string }> = {
   run: async () => ({ state: 'given', store: async () => {} }),
 }
 
+/** What happens between the reviews of a change and the change itself. */
+let between: (family: string) => Promise<unknown> = async () => {}
+const reviewBetween = declareReview({
+  uses: [],
+  begin: async (_kernel, _tx, change) => {
+    await between((change as activationStore.InForceChange).family)
+    return async () => []
+  },
+})
+
 let w: TestApp
 let t: ExampleTenant
 let registry: string
 let priced: string
 beforeAll(async () => {
-  const screening = { ...modules[0], name: 'screening', segments: [], routes: [], step_kinds: [screeningStep] }
+  const reviews = { [activationStore.IN_FORCE_REVIEW]: reviewBetween }
+  const screening = { ...modules[0], name: 'screening', segments: [], routes: [], step_kinds: [screeningStep], reviews }
   w = await startTestApp({ modules: [...modules, { ...screening, jobs: [], canary: async () => {} } as never] })
   t = await ExampleTenant.create(w)
   registry = await createProvider(t)
@@ -451,13 +464,18 @@ test('takes the input of a call from named sources, then from facts of the same 
   })
 })
 
-/** Activates a version of the provider whose capability has another name. */
-async function renameCapability(provider_key: string, name = 'company.find') {
+/** Publishes a version of the provider whose capability has another name. */
+async function publishRenamed(provider_key: string, name: string): Promise<number> {
   const { definition: manifest } = await t.make(`GET /providers/${provider_key}/versions/1`)
   const { test: _, fixtures: _f, ...rest } = manifest
   const definition = { ...rest, capabilities: { [name]: manifest.capabilities['company.lookup'] } }
   await t.make(`POST /providers/${provider_key}/versions`, { body: { definition } })
-  const { version } = await t.make(`POST /providers/${provider_key}/versions/draft/publish`, { body: {} })
+  return (await t.make(`POST /providers/${provider_key}/versions/draft/publish`, { body: {} })).version
+}
+
+/** Activates a version of the provider whose capability has another name. */
+async function renameCapability(provider_key: string, name = 'company.find') {
+  const version = await publishRenamed(provider_key, name)
   return call(`POST /providers/${provider_key}/activations`, { version, reason: 'Renamed' })
 }
 
@@ -485,6 +503,21 @@ test('the last provider of a capability that a playbook names without a provider
   const refused = await call(`POST /providers/${rare}/activations`, { version: 1, reason: 'Back' })
   expect([refused.status, refused.json.gates[0]]).toMatchObject([409, { gate: 'referenced-by' }])
   expect(refused.json.gates[0].detail).toContain(`playbook ${key} would no longer hold`)
+})
+
+test('a playbook that comes into force while a provider is changed keeps what it names', async () => {
+  const other = await createProvider(t)
+  const key = await create(withSteps(lookup({ provider: other })))
+  await t.make(`POST /playbooks/${key}/versions/draft/publish`, { body: {} })
+  const version = await publishRenamed(other, 'company.find')
+  const activated: number[] = []
+  between = async (family) => {
+    if (family !== 'provider') return
+    activated.push((await call(`POST /playbooks/${key}/activations`, { version: 1, reason: 'Reviewed' })).status)
+  }
+  const refused = await call(`POST /providers/${other}/activations`, { version, reason: 'Renamed' })
+  between = async () => {}
+  expect([...activated, refused.status, refused.json.gates[0].gate]).toEqual([201, 409, 'referenced-by'])
 })
 
 test('a version whose references went away cannot be put in force, and one in force says so', async () => {
