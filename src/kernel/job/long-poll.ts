@@ -20,7 +20,8 @@ export class JobWatch {
     const reads = this.#recent.get(job_id) ?? new Map<string, Promise<JobRow>>()
     const recent = reads.get(reader)
     if (recent) return recent
-    const pending = read()
+    // A read that was under way when the job ended may not have seen its end.
+    const pending = read().then((job) => (this.#recent.get(job_id) === reads ? job : this.read(job_id, reader, read)))
     this.#recent.set(job_id, reads.set(reader, pending))
     const evict = () => {
       reads.delete(reader)
