@@ -2,6 +2,7 @@
 import type { DemoCaller, JobView } from './demo-caller.ts'
 import type { DemoCase } from './demo-files.ts'
 import { findSubjectId, reportAlert, storeDocument } from './demo-work.ts'
+import { awaitAll } from './dependent-steps.ts'
 
 const DAY_MS = 86_400_000
 const REPORT = 'investigation-pack'
@@ -28,18 +29,18 @@ type Ids = { readonly subject_id: string; readonly at: string; readonly investig
 
 /** Side by side: neither waits for the jobs of the other. */
 export async function seedCases(caller: DemoCaller, cases: readonly DemoCase[]): Promise<void> {
-  await Promise.all(cases.map((planned) => seedCase(caller, planned)))
+  await awaitAll(cases.map((planned) => seedCase(caller, planned)))
 }
 
 /** Of cases that are closed. */
 export async function seedReports(caller: DemoCaller, cases: readonly DemoCase[]): Promise<void> {
-  await Promise.all(cases.map(async (planned) => seedReport(caller, await openCase(caller, planned))))
+  await awaitAll(cases.map(async (planned) => seedReport(caller, await openCase(caller, planned))))
 }
 
 async function seedCase(caller: DemoCaller, planned: DemoCase): Promise<void> {
   const ids = await openCase(caller, planned)
   if ((await readCase(caller, ids)).state === 'open') {
-    await Promise.all([
+    await awaitAll([
       gather(caller, planned, ids),
       seedEvidence(caller, planned, ids),
       seedQuestions(caller, planned, ids),

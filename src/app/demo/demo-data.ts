@@ -69,14 +69,14 @@ const ledgerNames: Readonly<Record<PartName, string>> = {
 async function addDemoData(options: DemoDataOptions): Promise<DemoDataResult> {
   const caller = new DemoCaller({ ...options, tenant })
   const files = readDemoFiles(options.project_root)
-  const begun = await beginParts(options, {
+  const { begun, isNew } = await beginParts(options, {
     first: () => isTenantEmpty(caller),
     others: () => hasOwnPolicy(caller, files.policy),
   })
   if (begun.length === 0) return 'kept'
   options.onBegin?.()
   const calendar = new DemoCalendar(options.now_ms ?? Date.now(), await findInForceSince(caller))
-  const planned = planSteps(caller, files, { calendar, hasEarlierParts: !begun.includes('customers') })
+  const planned = planSteps(caller, files, { calendar, isNew })
   const runLogged = createStepLog(
     options.log,
     shareRecent(() => assertOwnPolicy(caller, files.policy)),
@@ -99,9 +99,16 @@ interface PartConditions {
   readonly others: () => Promise<boolean>
 }
 
+interface BegunParts {
+  readonly begun: readonly PartName[]
+  /** Nothing was added before, by this release or an earlier one. */
+  readonly isNew: boolean
+}
+
 /** The parts that are not complete, each with its entry in the seed ledger. */
-async function beginParts({ steward, log }: DemoDataOptions, conditions: PartConditions): Promise<PartName[]> {
+async function beginParts({ steward, log }: DemoDataOptions, conditions: PartConditions): Promise<BegunParts> {
   const begun: PartName[] = []
+  let isNew = false
   for (const [index, part] of partNames.entries()) {
     const isFirst = index === 0
     const outcome = await steward.write(SCOPE, (tx) => findDemoDataOutcome(tx, ledgerNames[part]))
@@ -110,14 +117,15 @@ async function beginParts({ steward, log }: DemoDataOptions, conditions: PartCon
       if (!(await (isFirst ? conditions.first() : conditions.others()))) {
         const reason = isFirst ? 'the tenant has data of its own' : 'the approval policy of the tenant was changed'
         log.info({ tenant: tenant.slug, part }, `demo data not added: ${reason}`)
-        if (isFirst) return []
+        if (isFirst) return { begun, isNew }
         continue
       }
       await steward.write(SCOPE, (tx) => insertDemoDataBegun(tx, ledgerNames[part]))
+      if (isFirst) isNew = true
     }
     begun.push(part)
   }
-  return begun
+  return { begun, isNew }
 }
 
 /** Data is added only to a tenant without subjects, own lists, change requests and approval rules. */

@@ -2,6 +2,7 @@
 import type { DemoCalendar } from './demo-calendar.ts'
 import type { DemoCaller, JobView } from './demo-caller.ts'
 import type { MagicFile, PolicyFile, SubjectInputs, SubjectType } from './demo-files.ts'
+import { awaitAll } from './dependent-steps.ts'
 import { type DemoCustomer, FIRST_PORTFOLIO_DAYS_AGO, matrixKeys, REVIEW_DAYS_AGO } from './portfolio.ts'
 
 const BULK_FILE = 'demo-customers.ndjson'
@@ -136,10 +137,17 @@ export async function seedOnboardings(
 
 export async function forEachConcurrently<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values()
+  let hasFailed = false
   const worker = async () => {
-    for (const item of queue) await work(item)
+    for (const item of queue) {
+      if (hasFailed) return
+      await work(item).catch((error) => {
+        hasFailed = true
+        throw error
+      })
+    }
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+  await awaitAll(Array.from({ length: CONCURRENCY }, worker))
 }
 
 export async function seedOverrides(

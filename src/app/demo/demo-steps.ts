@@ -42,10 +42,10 @@ type Steps = readonly DependentStep[]
 export function planSteps(
   caller: DemoCaller,
   files: DemoFiles,
-  { calendar, hasEarlierParts }: { readonly calendar: DemoCalendar; readonly hasEarlierParts: boolean },
+  { calendar, isNew }: { readonly calendar: DemoCalendar; readonly isNew: boolean },
 ): Record<PartName, Steps> {
   // An earlier release may have proposed changes before what they are measured against was there.
-  const onlyLater = (step: DependentStep): Steps => (hasEarlierParts ? [step] : [])
+  const onlyLater = (step: DependentStep): Steps => (isNew ? [] : [step])
   const { policy, providers, plugins, cases, work } = files
   return {
     customers: planCustomerSteps(caller, files, calendar),

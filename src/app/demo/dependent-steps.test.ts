@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import { type DependentStep, runDependentSteps } from './dependent-steps.ts'
+import { awaitAll, type DependentStep, runDependentSteps } from './dependent-steps.ts'
 
 /** Records what begins and ends. */
 function createSteps(needs: Readonly<Record<string, readonly string[]>>, failing: readonly string[] = []) {
@@ -46,4 +46,17 @@ describe('steps', () => {
     await expect(runDependentSteps(steps)).rejects.toThrow('These steps wait for each other: one, other.')
     expect(record).toEqual([])
   })
+})
+
+test('the first failure is thrown when everything has ended', async () => {
+  const ended: string[] = []
+  const fail = async () => {
+    throw new Error('first')
+  }
+  const end = async (name: string) => {
+    await sleep(1)
+    ended.push(name)
+  }
+  await expect(awaitAll([end('one'), fail(), end('two')])).rejects.toThrow('first')
+  expect(ended).toEqual(['one', 'two'])
 })

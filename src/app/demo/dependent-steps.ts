@@ -7,6 +7,13 @@ export interface DependentStep {
   readonly run: () => Promise<unknown>
 }
 
+/** Throws the first failure when all have ended, so that none goes on afterwards. */
+export async function awaitAll(running: readonly Promise<unknown>[]): Promise<void> {
+  const results = await Promise.allSettled(running)
+  const failed = results.find(({ status }) => status === 'rejected')
+  if (failed) throw (failed as PromiseRejectedResult).reason
+}
+
 /**
  * Throws the first failure when everything that was running has ended, so that nothing goes on afterwards. Steps that have not begun
  * by then do not begin.
