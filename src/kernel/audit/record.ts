@@ -5,7 +5,7 @@
 import { canonicalJson } from '../canonical-json.ts'
 import type { Tx } from '../database/tx.ts'
 import type { Route } from '../route.ts'
-import { uuidv7At } from '../uuid.ts'
+import { isUuid, uuidv7At } from '../uuid.ts'
 import type { AuditEvent, AuditKeys } from './chain.ts'
 import type { MemberChange } from './member-change.ts'
 import { deferEvent } from './queries.ts'
@@ -142,7 +142,7 @@ export function recordEvent(tx: Tx, keys: AuditKeys, facts: AuditEventInput): st
   return event.event_id
 }
 
-/** The object of a request: the resource its path names, the one it created, or the tenant. */
+/** The object of a request: the resource its path names, the one it created or that its job makes, or the tenant. */
 export function getAuditedObject(
   route: Route,
   params: unknown,
@@ -154,7 +154,14 @@ export function getAuditedObject(
   const [, first] = /:([a-z_]+)/.exec(route.path) ?? []
   const named = first === undefined ? undefined : ((params ?? {}) as Record<string, string>)[first]
   if (named !== undefined) return { object_type, object_id: named }
-  return { object_type, object_id: findId(reply) ?? tenant_id }
+  return { object_type, object_id: findResourceId(route, reply) ?? findId(reply) ?? tenant_id }
+}
+
+/** What the job works on: the job itself is found through it. */
+function findResourceId({ starts }: Route, reply: unknown): string | undefined {
+  const { resource } = (starts === undefined ? {} : (reply ?? {})) as { readonly resource?: string | null }
+  const last = resource?.split('/').at(-1)
+  return last !== undefined && isUuid(last) ? last : undefined
 }
 
 function findId(reply: unknown, depth = 0): string | undefined {

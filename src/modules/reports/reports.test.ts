@@ -132,6 +132,12 @@ describe('a subject dossier', () => {
     expect(items.map(({ operation }: { operation: string }) => operation)).toContain('getReportContent')
   })
 
+  test('has its request in the audit record under its own id, not that of the job', async () => {
+    const { items } = await t.make(`GET /audit/objects/reports/${report_id}`, { token: await t.token(['auditor']) })
+    const requests = items.filter(({ operation }: { operation: string }) => operation === 'createReport')
+    expect(requests).toHaveLength(1)
+  })
+
   test('keeps spreadsheets from running what people typed', async () => {
     const csv = (await readContent(report_id, 'csv')).text
     expect(csv).toContain(`"'=HYPERLINK(""http://x"")"`)
