@@ -78,13 +78,19 @@ function useFoundGroups(text: string) {
   }
 }
 
-export function useChoices(input: string): { readonly groups: readonly ChoiceGroup[]; readonly status: string } {
+interface Choices {
+  readonly groups: readonly ChoiceGroup[]
+  readonly status: string
+  readonly isSearching: boolean
+}
+
+export function useChoices(input: string): Choices {
   const text = input.trim()
   const areas = useVisibleAreas()
   const found = useFoundGroups(text)
   if (text === '') {
     const recent = toGroup('Opened before', listRecent().map(toObjectChoice))
-    return { groups: [...recent, ...toGroup('Pages', areas.map(toPageChoice))], status: '' }
+    return { groups: [...recent, ...toGroup('Pages', areas.map(toPageChoice))], status: '', isSearching: false }
   }
   const pages = toGroup('Pages', filterPages(areas, text).slice(0, MAX_PAGES).map(toPageChoice))
   const all: Choice = {
@@ -95,7 +101,7 @@ export function useChoices(input: string): { readonly groups: readonly ChoiceGro
     target: { to: '/search', search: { q: text } },
   }
   const groups = [...pages, ...found.groups, ...(found.groups.length > 0 ? toGroup('More', [all]) : [])]
-  return { groups, status: describeStatus(groups.length === 0, text, found) }
+  return { groups, status: describeStatus(groups.length === 0, text, found), isSearching: found.isSearching }
 }
 
 function describeStatus(

@@ -45,7 +45,8 @@ function Finder({ onLeave }: { readonly onLeave: () => void }) {
   const listId = useId()
   const [text, setText] = useState('')
   const [chosenKey, setChosenKey] = useState<string | null>(null)
-  const { groups, status } = useChoices(text)
+  const [isEntered, setEntered] = useState(false)
+  const { groups, status, isSearching } = useChoices(text)
   const choices = groups.flatMap((group) => group.choices)
   const chosen = choices.find(({ key }) => key === chosenKey) ?? choices[0]
   const toOptionId = ({ key }: Choice) => `${listId}-${choices.findIndex((one) => one.key === key)}`
@@ -54,6 +55,13 @@ function Finder({ onLeave }: { readonly onLeave: () => void }) {
   useEffect(() => {
     if (chosenId) document.getElementById(chosenId)?.scrollIntoView({ block: 'nearest' })
   }, [chosenId])
+
+  // Whoever types faster than the search answers gets the first of what it finds.
+  useEffect(() => {
+    if (!isEntered || isSearching) return
+    setEntered(false)
+    open(choices[0])
+  })
 
   function open(choice: Choice | undefined) {
     if (choice === undefined) return
@@ -64,7 +72,8 @@ function Finder({ onLeave }: { readonly onLeave: () => void }) {
   function steer(event: KeyboardEvent) {
     if (event.nativeEvent.isComposing) return
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
-    if (event.key === 'Enter') open(chosen)
+    if (event.key === 'Enter' && chosen === undefined) setEntered(isSearching)
+    else if (event.key === 'Enter') open(chosen)
     if (step === undefined || chosen === undefined) return
     event.preventDefault()
     const next = choices[(choices.indexOf(chosen) + step + choices.length) % choices.length]
@@ -88,6 +97,7 @@ function Finder({ onLeave }: { readonly onLeave: () => void }) {
         onChange={(event) => {
           setText(event.currentTarget.value)
           setChosenKey(null)
+          setEntered(false)
         }}
         onKeyDown={steer}
         leftSection={<Icon name="search" />}

@@ -17,7 +17,7 @@ const sentences: Readonly<Record<string, string>> = {
   createInvestigation: 'Case opened',
   createReport: 'Report requested',
   createRiskOverride: 'Rating overridden',
-  createToken: 'Token issued for an API key',
+  createToken: 'Access token issued',
   createUpload: 'File uploaded',
   createUser: 'User invited',
   decideAlertSecondLook: 'Second look at an alert decided',

@@ -17,6 +17,7 @@ interface SubjectPickerProps {
   readonly size?: 'xs' | 'sm'
   readonly width?: number
   readonly isRequired?: boolean
+  readonly error?: string | null
   readonly placeholder?: string
   /** The label is read to people who do not see the screen. */
   readonly isLabelHidden?: boolean
@@ -39,13 +40,15 @@ export function SubjectPicker(props: SubjectPickerProps) {
   return may('listSubjects') ? <NamedPicker {...props} /> : <IdField {...props} />
 }
 
-function IdField({ label, subject_id, onChange, size = 'sm', width }: SubjectPickerProps) {
+function IdField({ label, subject_id, onChange, size = 'sm', width, isRequired = false, error }: SubjectPickerProps) {
   const [typed, setTyped] = useState(subject_id ?? '')
   return (
     <TextInput
       label={`${label}, by its id`}
       description="You may not list subjects; ask somebody who may for the id."
       size={size}
+      required={isRequired}
+      error={error}
       {...(width !== undefined && { w: width })}
       value={typed}
       onChange={({ currentTarget: { value } }) => {
@@ -65,6 +68,7 @@ function NamedPicker(props: SubjectPickerProps) {
     size = 'sm',
     width,
     isRequired = false,
+    error,
     isLabelHidden = false,
     placeholder = 'Beginning of a name',
   } = props
@@ -88,6 +92,7 @@ function NamedPicker(props: SubjectPickerProps) {
     <Select
       {...(isLabelHidden ? { 'aria-label': label } : { label })}
       required={isRequired}
+      error={error}
       {...(description !== undefined && { description })}
       placeholder={placeholder}
       size={size}

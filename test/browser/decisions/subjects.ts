@@ -39,6 +39,12 @@ describe('subjects', () => {
       .click()
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expect.poll(() => page.url()).toContain('/evaluations/')
+    // Entered before there are results: the first one is opened.
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).fill('lovelace')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.url()).toContain('/subjects/')
+    await pageHeading(page, /Ada Lovelace/).waitFor()
     await page.keyboard.press('Control+k')
     await page
       .getByRole('group', { name: 'Opened before' })

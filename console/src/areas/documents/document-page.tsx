@@ -1,5 +1,5 @@
 /** One document: what it is, its content, its hashes, and its custody. */
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
@@ -20,7 +20,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { SearchButton } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
-import { StateBadge, scanTexts } from './document-badges.tsx'
+import { HeldBadge, StateBadge, scanTexts } from './document-badges.tsx'
 import { DocumentCustody } from './document-custody.tsx'
 import { RestrictDocument } from './restrict-document.tsx'
 
@@ -31,7 +31,12 @@ export default function DocumentPage() {
   return (
     <Page
       title={document.title ?? `Document ${document_id.slice(-8)}`}
-      mark={<StateBadge state={document.state} />}
+      mark={
+        <Group gap="xs">
+          <StateBadge state={document.state} />
+          {may('listHolds') && <HeldBadge document_id={document_id} />}
+        </Group>
+      }
       trail={
         <PageLink to="/documents" inherit>
           Documents

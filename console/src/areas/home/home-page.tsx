@@ -80,7 +80,7 @@ function FirstColumn({ of }: { readonly of: Partial<Schemas['Overview']> }) {
     <>
       {may('updateInvestigationNarrative') && <ReturnedCases />}
       {may('listOwnWork') && <InboxSection />}
-      {(may('confirmAlertDismissal') || may('closeInvestigation')) && <SecondPersonSection />}
+      {(may('confirmAlertDismissal') || may('closeInvestigation') || may('confirmErasure')) && <SecondPersonSection />}
       {approvals && <ApprovalInbox of={approvals} />}
       {may('approveToolCall') && <WaitingToolCalls />}
       {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}
