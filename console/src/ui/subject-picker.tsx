@@ -17,7 +17,6 @@ interface SubjectPickerProps {
   readonly size?: 'xs' | 'sm'
   readonly width?: number
   readonly isRequired?: boolean
-  readonly error?: string | null
   readonly placeholder?: string
   /** The label is read to people who do not see the screen. */
   readonly isLabelHidden?: boolean
@@ -40,7 +39,7 @@ export function SubjectPicker(props: SubjectPickerProps) {
   return may('listSubjects') ? <NamedPicker {...props} /> : <IdField {...props} />
 }
 
-function IdField({ label, subject_id, onChange, size = 'sm', width, isRequired = false, error }: SubjectPickerProps) {
+function IdField({ label, subject_id, onChange, size = 'sm', width, isRequired = false }: SubjectPickerProps) {
   const [typed, setTyped] = useState(subject_id ?? '')
   return (
     <TextInput
@@ -48,7 +47,7 @@ function IdField({ label, subject_id, onChange, size = 'sm', width, isRequired =
       description="You may not list subjects; ask somebody who may for the id."
       size={size}
       required={isRequired}
-      error={error}
+      error={typed === '' || isSubjectId(typed.trim()) ? null : 'This is not the id of a subject.'}
       {...(width !== undefined && { w: width })}
       value={typed}
       onChange={({ currentTarget: { value } }) => {
@@ -68,7 +67,6 @@ function NamedPicker(props: SubjectPickerProps) {
     size = 'sm',
     width,
     isRequired = false,
-    error,
     isLabelHidden = false,
     placeholder = 'Beginning of a name',
   } = props
@@ -92,7 +90,6 @@ function NamedPicker(props: SubjectPickerProps) {
     <Select
       {...(isLabelHidden ? { 'aria-label': label } : { label })}
       required={isRequired}
-      error={error}
       {...(description !== undefined && { description })}
       placeholder={placeholder}
       size={size}

@@ -49,6 +49,7 @@ describe('subjects', () => {
     await page
       .getByRole('group', { name: 'Opened before' })
       .getByRole('option', { name: /Ada Lovelace/ })
+      .first()
       .waitFor()
     expect(seen).toEqual(noProblems)
     await close()

@@ -6,10 +6,9 @@ import { probity } from '#console/session/client.ts'
 interface DocumentSelectProps {
   readonly document_id: string | null
   readonly onChange: (document_id: string | null) => void
-  readonly error: string | null
 }
 
-export function DocumentSelect({ document_id, onChange, error }: DocumentSelectProps) {
+export function DocumentSelect({ document_id, onChange }: DocumentSelectProps) {
   const { data } = useQuery({
     queryKey: ['documents', 'choices'],
     queryFn: ({ signal }) =>
@@ -26,7 +25,6 @@ export function DocumentSelect({ document_id, onChange, error }: DocumentSelectP
       label="Document"
       placeholder="Title"
       required
-      error={error}
       searchable
       nothingFoundMessage="No document has this title"
       data={isListed ? choices : [...choices, { value: document_id, label: `Document ${document_id.slice(-8)}` }]}

@@ -25,7 +25,6 @@ export function PlaceHold({ object, onClose }: PlaceHoldProps) {
   const navigate = useNavigate()
   const [object_kind, setKind] = useState(object.object_kind ?? 'subject')
   const [object_id, setObject] = useState<string | null>(object.object_id ?? null)
-  const [isMissing, setMissing] = useState(false)
   const [reason, setReason] = useState('')
   const [reference, setReference] = useState('')
   const [restriction_id, setRestriction] = useState<string | null>(null)
@@ -46,17 +45,12 @@ export function PlaceHold({ object, onClose }: PlaceHoldProps) {
       onDone: ({ hold_id }) => navigate({ to: `/holds/${hold_id}` }),
     },
   )
-  function choose(id: string | null) {
-    setObject(id)
-    setMissing(false)
-  }
-  const error = isMissing ? `Choose the ${object_kind}.` : null
   return (
     <FormDialog
       title="Place a hold"
       isOpen
       onClose={onClose}
-      onSubmit={() => (object_id === null ? setMissing(true) : place.run(object_id))}
+      onSubmit={() => object_id !== null && place.run(object_id)}
       submit="Place the hold"
       change={place}
     >
@@ -68,13 +62,13 @@ export function PlaceHold({ object, onClose }: PlaceHoldProps) {
         value={object_kind}
         onChange={(value) => {
           setKind(value ?? 'subject')
-          choose(null)
+          setObject(null)
         }}
       />
       {object_kind === 'subject' ? (
-        <SubjectPicker label="Subject" subject_id={object_id} onChange={choose} isRequired error={error} />
+        <SubjectPicker label="Subject" subject_id={object_id} onChange={setObject} isRequired />
       ) : (
-        <DocumentSelect document_id={object_id} onChange={choose} error={error} />
+        <DocumentSelect document_id={object_id} onChange={setObject} />
       )}
       <ReasonField value={reason} onChange={setReason} />
       <TextInput
