@@ -316,6 +316,7 @@ export const blindReads: Readonly<Record<string, string>> = {
   getProviderMode: 'the provider has no setting of its own',
   getProviderStatus: 'has no free text',
   getProviderUsage: 'has no free text',
+  getProviderVersion: corrupt,
   getQuarantinedPayload: corrupt,
   getReceipt: corrupt,
   getReportContent: undecryptable,
