@@ -20,8 +20,9 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { SearchButton } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
-import { HeldBadge, StateBadge, scanTexts } from './document-badges.tsx'
+import { StateBadge, scanTexts } from './document-badges.tsx'
 import { DocumentCustody } from './document-custody.tsx'
+import { HeldBadge } from './held-badge.tsx'
 import { RestrictDocument } from './restrict-document.tsx'
 
 export default function DocumentPage() {
