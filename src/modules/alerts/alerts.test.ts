@@ -173,7 +173,20 @@ describe('claiming', () => {
     const again = (await send(other, 'POST /alerts/claim', {})).json.alert
     expect(again).toMatchObject({ alert_id, assignee: other.principal })
     expect((await send(other, `POST /alerts/${alert_id}/release`, { note: 'Wrong team' })).json.state).toBe('new')
-    expect(await history(alert_id)).toEqual(['released', 'claimed', 'claimed', 'opened'])
+    expect(await history(alert_id)).toEqual(['released', 'claimed', 'released', 'claimed', 'opened'])
+  })
+})
+
+describe('reassigned work', () => {
+  test('stands in the history of its alert', async () => {
+    const { analyst, officer, report, send, read, history, other } = await createTeam()
+    const { alert_id } = (await report('handed over')).json
+    expect((await send(analyst, 'POST /alerts/claim', {})).json.alert).toMatchObject({ alert_id })
+    const items = [{ object_kind: 'alert', object_id: alert_id }]
+    const body = { items, user_id: other.user_id, reason: 'Handed over' }
+    expect((await send(officer, 'POST /work/reassign', body)).status).toBe(200)
+    expect(await read(alert_id)).toMatchObject({ state: 'claimed', assignee: other.principal })
+    expect(await history(alert_id)).toEqual(['assigned', 'claimed', 'opened'])
   })
 })
 
