@@ -44,6 +44,13 @@ export interface ErasedRows {
   readonly count: number
 }
 
+/** Records in the audit record that one object was erased, apart from the event of the erasure. */
+export type RecordErased = (object: {
+  readonly object_type: string
+  readonly object_id: string
+  readonly restriction_id: string | null
+}) => void
+
 /** Rows that may hold something about a subject and stay readable until it is erased. Encrypted copies need none: their key goes. */
 export interface ErasureClass {
   /** Name of the step; part of previews and certificates. */
@@ -55,5 +62,5 @@ export interface ErasureClass {
   readonly columns: readonly string[]
   readonly find: (tx: Tx, subject: ErasedSubject) => Promise<readonly FoundRows[]>
   /** Overwrites or removes them, and returns how many there were. Runs in a transaction of its own, once. */
-  readonly erase: (tx: Tx, subject: ErasedSubject) => Promise<readonly ErasedRows[]>
+  readonly erase: (tx: Tx, subject: ErasedSubject, record: RecordErased) => Promise<readonly ErasedRows[]>
 }

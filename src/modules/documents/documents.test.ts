@@ -254,9 +254,11 @@ describe('a stored document', () => {
     const document_id = await storePdf({ subject_id })
     await inTenant((tx) => w.kernel.encryption.destroyOwner(tx, { kind: 'subject', id: subject_id }))
     expect((await readContent(document_id)).status).toBe(410)
+    const recorded: unknown[] = []
     const erased = await inTenant((tx) =>
-      documentErasure.erase(tx, { subject_id, sure: [], own: [], marks: [], also: [] }),
+      documentErasure.erase(tx, { subject_id, sure: [], own: [], marks: [], also: [] }, (one) => recorded.push(one)),
     )
+    expect(recorded).toMatchObject([{ object_type: 'documents', object_id: document_id }])
     expect(erased).toMatchObject([{ count: 1 }])
     const [row] = await rowsOf('document')
     expect(row).toMatchObject({ state: 'erased', title: null, file_name: null, sha256: null })

@@ -242,7 +242,7 @@ describe('an evidence item', () => {
 
   test('loses its texts with the erasure of its subject, and keeps kind, ids and hash', async () => {
     const { evidence_id, content_hash } = await attach(reference)
-    await t.write((tx) => documentErasure.erase(tx, { subject_id, sure: [], own: [], marks: [], also: [] }))
+    await t.write((tx) => documentErasure.erase(tx, { subject_id, sure: [], own: [], marks: [], also: [] }, () => {}))
     expect(await t.make(`GET /evidence/${evidence_id}`)).toMatchObject({
       title: null,
       reference: null,

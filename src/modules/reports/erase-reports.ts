@@ -15,8 +15,8 @@ export const reportErasure: ErasureClass = {
   ...reportRows,
   record: 'due-diligence',
   columns: [...reportRows.columns, 'report_part.*'],
-  erase: async (tx, subject) => [
+  erase: async (tx, subject, record) => [
     ...(await eraseReportsBySubject(tx, subject.subject_id)),
-    ...(await reportRows.erase(tx, subject)),
+    ...(await reportRows.erase(tx, subject, record)),
   ],
 }

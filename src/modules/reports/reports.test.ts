@@ -356,7 +356,7 @@ describe('a subject dossier', () => {
     const remove = async () => w.call(`DELETE /reports/${id}?reason=Old`, { token: await t.token() })
     const subject = { subject_id: own, sure: [], own: [], marks: [], also: [] }
     const find = () => inTenant((tx) => reportErasure.find(tx, subject))
-    const erase = () => inTenant((tx) => reportErasure.erase(tx, subject))
+    const erase = () => inTenant((tx) => reportErasure.erase(tx, subject, () => {}))
     expect((await remove()).json.code).toBe('retention')
     const hold = { object_kind: 'report', object_id: id, reason: 'Order of the court' }
     const { hold_id } = await t.make('POST /holds', { body: hold })
@@ -850,7 +850,9 @@ describe('a schedule', () => {
     await t.make(`PATCH ${at}`, { body: { paused: false } })
     expect(await runDue()).toMatchObject({ paused: false, last_report_id: expect.any(String), last_skipped: null })
     const subject = { subject_id, sure: [], own: [], marks: [], also: [] }
-    expect(await inTenant((tx) => scheduleErasure.erase(tx, subject))).toEqual([{ restriction_id: null, count: 1 }])
+    expect(await inTenant((tx) => scheduleErasure.erase(tx, subject, () => {}))).toEqual([
+      { restriction_id: null, count: 1 },
+    ])
     expect(await t.make(`GET ${at}`)).toMatchObject({ name: `erased ${schedule_id}`, paused: true })
   })
 })

@@ -330,6 +330,8 @@ describe('what nobody who decides can see', () => {
     const { job_id } = (await confirm(at.officer, erasure_id)).json
     expect(await w.ended(at.tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
     expect((await w.call(`GET /documents/${document_id}`, { token: at.officer.token })).json.state).toBe('erased')
+    const custody = await make(at.officer, `GET /documents/${document_id}/custody`)
+    expect(custody.items.map(({ act }: { act: string }) => act)).toContain('erased')
   })
 
   test('keeps rows that only mention the subject, and counts them for those with access; purposes are overwritten', async () => {

@@ -11,9 +11,9 @@ import { endCasesBySubject } from './queries.ts'
 export const investigationErasure: ErasureClass = {
   ...caseTexts,
   record: 'due-diligence',
-  erase: async (tx, subject) => {
+  erase: async (tx, subject, record) => {
     for (const { investigation_id } of await endCasesBySubject(tx, subject.subject_id))
       await workItems.completeWork(tx, toWorkItem(investigation_id))
-    return caseTexts.erase(tx, subject)
+    return caseTexts.erase(tx, subject, record)
   },
 }

@@ -3,9 +3,7 @@ import { defineJob } from '#kernel/job/define-job.ts'
 import { Problem } from '#kernel/problem.ts'
 import { closed, Id } from '#kernel/schema.ts'
 import { findErasure } from './queries.ts'
-import { runErasure } from './run-erasure.ts'
-
-export const SUBJECT_ERASURE = 'subject-erasure'
+import { runErasure, SUBJECT_ERASURE } from './run-erasure.ts'
 
 /** How often it looks whether a hold that keeps a part was released. */
 const HELD_PAUSE_MS = 300_000

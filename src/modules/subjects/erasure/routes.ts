@@ -9,7 +9,6 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { lockSubject } from '../records/queries.ts'
 import { SubjectParams } from '../records/schema.ts'
 import { erasureRequested } from './erasure-events.ts'
-import { SUBJECT_ERASURE } from './erasure-job.ts'
 import { collectMarks } from './marks.ts'
 import { assertNothingKept, assertReviewed, previewErasure } from './preview.ts'
 import {
@@ -24,7 +23,7 @@ import {
   updateConfirmed,
   updateWithdrawn,
 } from './queries.ts'
-import { expectLedger } from './run-erasure.ts'
+import { expectLedger, SUBJECT_ERASURE } from './run-erasure.ts'
 import {
   Erasure,
   ErasureCertificate,

@@ -2,9 +2,10 @@
  * Carries out a confirmed erasure. The ledger has its entry before anything is changed; each class is one transaction; the last one
  * destroys the key, overwrites the record and signs the certificate. Whatever is interrupted is continued by running it again.
  */
+import { recordEvent } from '#kernel/audit/record.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { ErasedSubject, ErasureClass } from '#kernel/erasure/erasure-class.ts'
+import type { ErasedSubject, ErasureClass, RecordErased } from '#kernel/erasure/erasure-class.ts'
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import { emit } from '#kernel/events/emit.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -34,6 +35,7 @@ export interface ErasureTransactions {
   write(body: (tx: Tx) => Promise<void>): Promise<void>
 }
 
+export const SUBJECT_ERASURE = 'subject-erasure'
 export const CERTIFICATE_FORMAT = 'probity-erasure-certificate/3'
 export const ANNEX_FORMAT = 'probity-erasure-annex/2'
 const DAY_MS = 86_400_000
@@ -68,7 +70,7 @@ export async function runErasure(
     await write(async (tx) => {
       // It searches all uploaded files of the tenant.
       await tx.disableTimeout()
-      if (await beginStep(tx, erasure, one.name)) await runStep(tx, erasure_id, one, subject)
+      if (await beginStep(tx, erasure, one.name)) await runStep(kernel, tx, { erasure_id, one, subject })
     })
   }
   await write(async (tx) => {
@@ -110,7 +112,15 @@ async function returnIfKept(
 }
 
 /** Rows with a restriction are counted apart, in force or not: it may be imposed later. */
-async function runStep(tx: Tx, erasure_id: string, one: ErasureClass, subject: ErasedSubject): Promise<void> {
+async function runStep(
+  kernel: Pick<ErasureKernel, 'auditKeys'>,
+  tx: Tx,
+  {
+    erasure_id,
+    one,
+    subject,
+  }: { readonly erasure_id: string; readonly one: ErasureClass; readonly subject: ErasedSubject },
+): Promise<void> {
   const counts = new Map<string | null, StepCounts>([[null, NOTHING]])
   const add = (restriction_id: string | null, more: Partial<StepCounts>) => {
     const { count, left_for_review, kept_by_hold } = counts.get(restriction_id) ?? NOTHING
@@ -122,7 +132,15 @@ async function runStep(tx: Tx, erasure_id: string, one: ErasureClass, subject: E
   }
   for (const { restriction_id, left_for_review, kept_by_hold } of await one.find(tx, subject))
     add(restriction_id, { left_for_review, kept_by_hold })
-  for (const { restriction_id, count } of await one.erase(tx, subject)) add(restriction_id, { count })
+  const record: RecordErased = (object) => {
+    recordEvent(tx, kernel.auditKeys, {
+      operation: `job:${SUBJECT_ERASURE}`,
+      ...object,
+      request_id: null,
+      detail: { act: 'erased', erasure_id },
+    })
+  }
+  for (const { restriction_id, count } of await one.erase(tx, subject, record)) add(restriction_id, { count })
   for (const [restriction_id, all] of counts) {
     if (restriction_id === null) await updateStepCounts(tx, erasure_id, one.name, all)
     else if (all.count + all.left_for_review + all.kept_by_hold > 0)
