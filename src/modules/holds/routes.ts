@@ -32,7 +32,7 @@ function findKind(modules: readonly Module[], name: string): HoldableKind {
 /** The restriction of the object, otherwise the one that the caller names and may see. */
 async function chooseRestriction(tx: Tx, own: string | null, named: string | null): Promise<string | null> {
   if (own !== null && named !== null && named !== own)
-    fail('conflict', 'The object has a restriction of its own, which the hold takes.')
+    fail('conflict', 'The hold is restricted together with its object: restrict the object instead.')
   if (own !== null || named === null) return own
   return assertReferenced(await findRestriction(tx, named), 'restriction with this id').restriction_id
 }

@@ -45,6 +45,9 @@ describe('a legal hold', () => {
     await expectFitsScreens(page, 'console-hold')
     const address = new URL(page.url()).pathname
 
+    await page.goto(new URL(`/restrictions/${restriction.restriction_id}`, page.url()).href)
+    await page.getByRole('link', { name: 'Hold: Order of the court' }).waitFor()
+
     // A colleague without access does not see the hold.
     const colleague = await at(lena, '/holds')
     await colleague.page.getByText('No legal holds').waitFor()

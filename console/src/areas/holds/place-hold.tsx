@@ -1,5 +1,5 @@
 /** Places a legal hold on a subject, or on another object by its id. */
-import { Select, TextInput } from '@mantine/core'
+import { Select, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -36,7 +36,7 @@ export function PlaceHold({ object, onClose }: PlaceHoldProps) {
           object_id: id,
           reason,
           authority_reference: reference.trim() === '' ? null : reference,
-          restriction_id,
+          restriction_id: object_kind === 'subject' ? restriction_id : null,
         },
       }),
     {
@@ -78,11 +78,17 @@ export function PlaceHold({ object, onClose }: PlaceHoldProps) {
         value={reference}
         onChange={(event) => setReference(event.currentTarget.value)}
       />
-      <RestrictionSelect
-        description="Only people with access then see the hold. It applies to everybody."
-        restriction_id={restriction_id}
-        onChange={setRestriction}
-      />
+      {object_kind === 'subject' ? (
+        <RestrictionSelect
+          description="Only people with access then see the hold. It applies to everybody."
+          restriction_id={restriction_id}
+          onChange={setRestriction}
+        />
+      ) : (
+        <Text size="sm" c="dimmed">
+          A hold on a document is restricted together with the document, now or later.
+        </Text>
+      )}
     </FormDialog>
   )
 }

@@ -52,9 +52,9 @@ export default function RestrictionPage() {
         </Section>
         {restriction.is_in_force && (
           <Section title="What it hides">
-            <RestrictedObjects restriction_id={restriction_id} max={100} />
+            <RestrictedObjects restriction_id={restriction_id} max={100} empty="Nothing that you may list yet." />
             <Text size="xs" c="dimmed">
-              Cases, alerts and documents, among the newest 200 of each, with what is stored about them.
+              Cases, alerts, documents, holds and reports, among the newest 200 of each, with what is stored about them.
             </Text>
           </Section>
         )}
