@@ -6,6 +6,30 @@ import { at, browserTest, createPerson, noProblems, pageHeading, w } from './set
 const TEXT = 'Statement of the customer, <b>3 March 2026</b>'
 
 describe('a document', () => {
+  browserTest('is stored about a subject from its page, and the restriction of a hold on it is its own', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    const body = { subject_type: 'person', name: 'Dora Document', attributes: {} }
+    const subject = (await w.call('POST /subjects', { token: anton.token, body })).json
+    const { page, seen, close } = await at(clara, `/subjects/${subject.subject_id}`)
+    await page.getByRole('link', { name: 'Store a document' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Store a document' })
+    await expect.poll(() => dialog.getByRole('combobox', { name: 'Subject' }).inputValue()).toBe('Dora Document')
+    const file = { name: 'statement.txt', mimeType: 'text/plain', buffer: Buffer.from(TEXT) }
+    await dialog.getByLabel('File to store').setInputFiles(file)
+    await dialog.getByText(/^statement.txt uploaded/).waitFor()
+    await dialog.getByRole('button', { name: 'Store', exact: true }).click()
+    await pageHeading(page, 'statement.txt').waitFor()
+    await page.getByRole('link', { name: 'Dora Document' }).waitFor()
+    await page.getByRole('link', { name: 'Place a hold' }).click()
+    const hold = page.getByRole('dialog', { name: 'Place a hold' })
+    await hold.getByText('A hold on a document is restricted together with the document, now or later.').waitFor()
+    await expect.poll(() => hold.getByRole('combobox', { name: 'Restriction' }).count()).toBe(0)
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
   browserTest('is stored, shown as text, verified, kept by the retention policy, and found by search', async () => {
     const tenant = await w.makeTenant()
     const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })

@@ -20,6 +20,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { SearchButton } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
+import { SubjectName } from '#console/ui/subject-name.tsx'
 import { StateBadge, scanTexts } from './document-badges.tsx'
 import { DocumentCustody } from './document-custody.tsx'
 import { HeldBadge } from './held-badge.tsx'
@@ -71,12 +72,7 @@ function DocumentFacts({ document }: { readonly document: StoredDocument }) {
         ['Category', document.category],
         ['Type', document.media_type],
         ['Size', formatSize(document.size_bytes)],
-        subject_id !== null && [
-          'Subject',
-          <PageLink key="subject" to={`/subjects/${subject_id}`} size="sm">
-            Open the subject
-          </PageLink>,
-        ],
+        subject_id !== null && ['Subject', <SubjectName key="subject" subject_id={subject_id} />],
         [
           'Stored',
           <span key="stored">

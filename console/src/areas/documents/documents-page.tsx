@@ -1,6 +1,7 @@
 /** Documents, newest first. */
 import { Button, Group, Table } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
@@ -19,7 +20,9 @@ const states = ['storing', 'stored', 'damaged', 'failed', 'deleted', 'erased'] a
 
 export default function DocumentsPage() {
   const may = usePermission()
-  const [isAdding, adding] = useDisclosure(false)
+  const { store_for } = useSearch({ strict: false }) as { store_for?: string }
+  // A link from the page of a subject opens the dialog.
+  const [isAdding, adding] = useDisclosure(store_for !== undefined)
   const state = useFilter('state', states)
   const list = usePages<StoredDocument>(['documents', 'list', state], (cursor, signal) =>
     probity.GET('/api/documents', {
@@ -55,7 +58,7 @@ export default function DocumentsPage() {
         ]}
         row={(document) => <DocumentRow key={document.document_id} document={document} />}
       />
-      {isAdding && <NewDocument onClose={adding.close} />}
+      {isAdding && <NewDocument subject_id={store_for ?? null} onClose={adding.close} />}
     </Page>
   )
 }

@@ -7,16 +7,30 @@ import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { FileDrop } from '#console/ui/file-drop.tsx'
+import { SubjectPicker } from '#console/ui/subject-picker.tsx'
 
-export function NewDocument({ onClose }: { readonly onClose: () => void }) {
+interface NewDocumentProps {
+  /** Chosen already where the dialog was opened from the page of the subject. */
+  readonly subject_id: string | null
+  readonly onClose: () => void
+}
+
+export function NewDocument({ subject_id, onClose }: NewDocumentProps) {
   const navigate = useNavigate()
   const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
   const [title, setTitle] = useState('')
   const [category, setCategory] = useState('')
+  const [subject, setSubject] = useState(subject_id)
   const store = useApiMutation(
     ({ upload_id, sha256 }: Schemas['Upload']) =>
       probity.POST('/api/documents', {
-        body: { upload_id, title, ...(category !== '' && { category }), ...(sha256 !== null && { sha256 }) },
+        body: {
+          upload_id,
+          title,
+          subject_id: subject,
+          ...(category !== '' && { category }),
+          ...(sha256 !== null && { sha256 }),
+        },
       }),
     {
       invalidates: ['documents'],
@@ -46,6 +60,12 @@ export function NewDocument({ onClose }: { readonly onClose: () => void }) {
         maxLength={300}
         value={title}
         onChange={(event) => setTitle(event.currentTarget.value)}
+      />
+      <SubjectPicker
+        label="Subject"
+        description="Whom it is about. The document is erased together with the subject."
+        subject_id={subject}
+        onChange={setSubject}
       />
       <TextInput
         label="Category"

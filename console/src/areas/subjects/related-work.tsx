@@ -60,6 +60,11 @@ export function RelatedWork({ subject: { subject_id, state } }: { readonly subje
       actions={
         state === 'active' && (
           <Group gap="xs">
+            {may('createDocument') && (
+              <SearchButton to="/documents" search={{ store_for: subject_id }} size="xs" variant="default">
+                Store a document
+              </SearchButton>
+            )}
             {may('createHold') && (
               <SearchButton
                 to="/holds"
@@ -110,6 +115,12 @@ export function RelatedWork({ subject: { subject_id, state } }: { readonly subje
               {document.title ?? `Document ${document.document_id.slice(-8)}`}
             </PageLink>
             <RestrictionMark restriction_id={document.restriction_id} />
+            {document.state !== 'stored' && (
+              <Text span size="xs" c="dimmed">
+                {' '}
+                {toWords(document.state)}
+              </Text>
+            )}
           </li>
         ))}
       </Stack>
