@@ -38,7 +38,10 @@ describe('guided start', () => {
     await expect.poll(() => result.innerText()).toMatch(/^low\s+with a score of [\d,]+ of 10,000/)
 
     await expect.poll(() => page.getByLabel('Medium risk from a score of').inputValue()).toBe('2,000')
+    // The own list by name: while the shared one is in force, the address alone means that.
+    const measured = page.waitForRequest((request) => request.url().includes('/impact?origin=own'))
     await page.getByRole('button', { name: 'Save as a new version and analyse the impact' }).click()
+    await measured
     await step(page, 4).getByRole('table', { name: 'Migration of results' }).waitFor()
     await step(page, 4).getByText('100.0 %').waitFor()
     await expectDone(page, 4)

@@ -59,7 +59,7 @@ const texts: Readonly<Record<StepName, Pick<Step, 'title' | 'about' | 'needs'>>>
     title: 'Change a threshold and see the impact',
     about:
       'Before a change is put in force, an impact analysis repeats past decisions with it and shows which customers would be rated differently.',
-    needs: ['createDatasetVersion', 'startDatasetImpact'],
+    needs: ['createDataset', 'createDatasetVersion', 'startDatasetImpact'],
   },
   replay: {
     title: 'Replay the decision',

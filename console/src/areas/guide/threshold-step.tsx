@@ -38,7 +38,8 @@ async function measureBands(bands: readonly RiskBand[], isRegistered: boolean) {
     body: { data: bands.map((band) => ({ ...band })), note: 'Another threshold for the medium band.' },
   })
   const job = await probity.POST('/api/reference-data/datasets/{list_key}/versions/{version}/impact', {
-    params: { path: { list_key, version: String(version) } },
+    // While the shared list is in force, the address without it means that list.
+    params: { path: { list_key, version: String(version) }, query: { origin: 'own' } },
     body: {},
   })
   await probity.jobs.wait(job.job_id)
