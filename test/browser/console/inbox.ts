@@ -186,6 +186,25 @@ describe('the inbox', () => {
     await home.close()
   })
 
+  browserTest('gives the next alert of the queues of the own team only, and says so', async () => {
+    const tenant = await w.makeTenant()
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    await report(anton, 'one', 'medium')
+    // Analysts are the team of this queue.
+    const { page, seen, close } = await at(clara, '/inbox')
+    const table = page.getByRole('table', { name: 'Alerts' })
+    await current(table).getByText('Match one of the watch list').waitFor()
+    await page.keyboard.press('n')
+    await page.getByText('No alert waits for you in the queues of your team. Claim one from the list with c.').waitFor()
+    await takeScreenshot(page, 'console-inbox-no-next')
+    await page.getByRole('button', { name: /^Alerts ?1/ }).click()
+    await page.getByRole('button', { name: 'Claim the next' }).click()
+    await page.getByText('You are not in the team of the queue Alerts. Claim one from the list with c.').waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
   browserTest('has suppressions that a second officer confirms, and second looks', async () => {
     const tenant = await w.makeTenant()
     const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })

@@ -8,7 +8,7 @@ export const inboxKeys: readonly KeyText<InboxKey>[] = [
   ['k', 'Previous alert'],
   ['o', 'Open on a page of its own'],
   ['c', 'Claim'],
-  ['n', 'Claim the next that nobody works on'],
+  ['n', 'Claim the next that nobody works on in the queues of your team'],
   ['d', 'Dismiss with a reason, the selected ones if there are any'],
   ['e', 'Escalate, the selected ones if there are any'],
   ['s', 'Snooze, the selected ones if there are any'],

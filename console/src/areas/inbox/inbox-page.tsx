@@ -13,7 +13,7 @@ import { ButtonLink } from '#console/ui/link.tsx'
 import { usePages } from '#console/ui/list.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { usePageKeys } from '#console/ui/use-page-keys.ts'
-import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
+import { queuesQuery, REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { AlertActDialog } from './alert-act-dialog.tsx'
 import type { AlertAct } from './alert-actions.tsx'
 import { AlertPanel } from './alert-panel.tsx'
@@ -23,6 +23,7 @@ import { type BulkAction, BulkBar } from './bulk-bar.tsx'
 import { InboxCases, useInboxCases } from './inbox-cases.tsx'
 import { InboxFrame } from './inbox-frame.tsx'
 import { type InboxKey, inboxKeys } from './inbox-keys.ts'
+import { describeNothingToClaim } from './nothing-to-claim.ts'
 import { QueueRail } from './queue-rail.tsx'
 
 const views = ['mine', 'second-person', 'dismissed', 'escalated'] as const
@@ -101,7 +102,7 @@ export default function InboxPage() {
   const selected = alerts.filter(({ alert_id }) => chosen.has(alert_id))
   const { alert, current_id, place } = useCurrentAlert(alerts, opened_id)
   const claim = useClaim()
-  const next = useClaimNext(queue, setOpened)
+  const next = useClaimNext(queue, alerts, setOpened)
   function choose({ alert_id }: Alert, isChosen: boolean) {
     setChosen((now) => {
       const next = new Set(now)
@@ -210,9 +211,21 @@ export default function InboxPage() {
 }
 
 /** Takes the most urgent alert that nobody works on, so that two people never start with the same one. */
-const useClaimNext = (queue: string | undefined, onClaimed: (alert_id: string) => void) =>
-  useApiMutation(() => probity.POST('/api/alerts/claim', { body: queue === undefined ? {} : { queue_key: queue } }), {
-    invalidates: touched,
-    successMessage: ({ alert }) => (alert === null ? 'No alert waits to be claimed' : 'Claimed'),
-    onDone: ({ alert }) => alert !== null && onClaimed(alert.alert_id),
-  })
+function useClaimNext(queue: string | undefined, alerts: readonly Alert[], onClaimed: (alert_id: string) => void) {
+  const may = usePermission()
+  const { data } = useQuery({ ...queuesQuery, enabled: may('listWorkQueues'), throwOnError: false })
+  return useApiMutation(
+    () => probity.POST('/api/alerts/claim', { body: queue === undefined ? {} : { queue_key: queue } }),
+    {
+      invalidates: touched,
+      successMessage: ({ alert }) =>
+        alert === null
+          ? describeNothingToClaim(
+              data?.items.find(({ queue_key }) => queue_key === queue),
+              alerts,
+            )
+          : 'Claimed',
+      onDone: ({ alert }) => alert !== null && onClaimed(alert.alert_id),
+    },
+  )
+}

@@ -101,8 +101,10 @@ export const workRoutes = [
     id: 'claimAlert',
     summary: 'Take the next alert that nobody works on',
     description:
-      'Highest priority first, then the oldest. Two people never get the same one; `alert` is null when none is left. Nobody gets an ' +
-      'alert whose dismissal they have proposed.',
+      'Of the queues whose team the caller belongs to, and of the alerts that no queue takes: highest priority first, then the oldest. ' +
+      'Queues of which the caller has as many open items as they allow are left out. Two people never get the same alert, and nobody ' +
+      'gets one whose dismissal they have proposed. `alert` is null when none is left for the caller; others may still be unassigned, ' +
+      'and `assignAlert` takes a chosen one.',
     roles: workers,
     tx: 'write',
     uses: ['caches', 'encryption', 'jobs', 'modules'],
