@@ -97,11 +97,23 @@ interface ConfirmDialogProps {
   readonly confirm: string
   readonly change: SentChange
   readonly isDangerous?: boolean
+  /** Enter confirms: for what a key opens and another act takes back. Otherwise the focus is on Cancel. */
+  readonly isConfirmFirst?: boolean
   readonly children: ReactNode
 }
 
 export function ConfirmDialog(props: ConfirmDialogProps) {
-  const { title, isOpen, onClose, onConfirm, confirm, change, isDangerous = false, children } = props
+  const {
+    title,
+    isOpen,
+    onClose,
+    onConfirm,
+    confirm,
+    change,
+    isDangerous = false,
+    isConfirmFirst = false,
+    children,
+  } = props
   useReturnFocus(isOpen)
   const isRequested = Boolean(change.waiting)
   return (
@@ -112,11 +124,16 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
         </Text>
         <ProblemNote problem={change.problem} />
         <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose} data-autofocus>
+          <Button variant="default" onClick={onClose} {...(!isConfirmFirst && { 'data-autofocus': true })}>
             {isRequested ? 'Close' : 'Cancel'}
           </Button>
           {!isRequested && (
-            <Button {...(isDangerous && { color: 'red' })} loading={change.isRunning} onClick={onConfirm}>
+            <Button
+              {...(isDangerous && { color: 'red' })}
+              {...(isConfirmFirst && { 'data-autofocus': true })}
+              loading={change.isRunning}
+              onClick={onConfirm}
+            >
               {confirm}
             </Button>
           )}

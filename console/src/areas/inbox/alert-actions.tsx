@@ -11,10 +11,20 @@ import {
   touched,
   useClaim,
   useConfirmDismissal,
+  useIsTakeOver,
   useReturnDismissal,
 } from './alert-queries.ts'
 
-export type AlertAct = 'dismiss' | 'escalate' | 'snooze' | 'assign' | 'suppress' | 'restrict' | 'confirm' | 'return'
+export type AlertAct =
+  | 'take-over'
+  | 'dismiss'
+  | 'escalate'
+  | 'snooze'
+  | 'assign'
+  | 'suppress'
+  | 'restrict'
+  | 'confirm'
+  | 'return'
 
 interface AlertActionsProps {
   readonly alert: Alert
@@ -48,6 +58,7 @@ function OpenActions({ alert, onAct }: AlertActionsProps) {
   const may = usePermission()
   const { alert_id, revision, assignee } = alert
   const claim = useClaim()
+  const isTakeOver = useIsTakeOver()
   const release = useApiMutation(
     () =>
       probity.POST('/api/alerts/{alert_id}/release', {
@@ -71,7 +82,11 @@ function OpenActions({ alert, onAct }: AlertActionsProps) {
     <Stack gap={6}>
       <Group gap={6}>
         {canGiveAway && !isMine && (
-          <Button size="xs" loading={claim.isRunning} onClick={() => claim.run(alert)}>
+          <Button
+            size="xs"
+            loading={claim.isRunning}
+            onClick={() => (isTakeOver(alert) ? onAct('take-over') : claim.run(alert))}
+          >
             Claim
           </Button>
         )}

@@ -2,7 +2,7 @@
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
-import { useMe } from '#console/session/queries.ts'
+import { useMe, usePermission } from '#console/session/queries.ts'
 import { type ApiMutation, useApiMutation } from '#console/ui/api-mutation.ts'
 import { listContentQuery } from '#console/ui/decision/list-entries.ts'
 
@@ -45,8 +45,15 @@ export const isOpen = ({ state }: Pick<Alert, 'state'>): boolean => ['new', 'cla
 /** A dismissal that another person has to confirm. */
 export const isProposed = ({ dismissal }: Pick<Alert, 'dismissal'>): boolean => dismissal?.state === 'proposed'
 
+/** Whether claiming takes the alert from a colleague. Only officers may; others get the refusal of the server. */
+export function useIsTakeOver(): (alert: Pick<Alert, 'assignee'>) => boolean {
+  const { principal } = useMe()
+  const may = usePermission()
+  return ({ assignee }) => assignee !== null && assignee !== principal && may('decideAlertSecondLook')
+}
+
 /** Claiming a chosen alert is giving it to oneself. */
-export function useClaim(): ApiMutation<Alert> {
+export function useClaim(onDone?: () => void): ApiMutation<Alert> {
   const { principal } = useMe()
   return useApiMutation(
     ({ alert_id, revision }: Alert) =>
@@ -54,7 +61,7 @@ export function useClaim(): ApiMutation<Alert> {
         params: { path: { alert_id } },
         body: { user_id: principal.replace(/^user:/, ''), expected_revision: revision },
       }),
-    { invalidates: touched, successMessage: 'Claimed' },
+    { invalidates: touched, successMessage: 'Claimed', ...(onDone && { onDone }) },
   )
 }
 

@@ -17,7 +17,16 @@ import { queuesQuery, REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { AlertActDialog } from './alert-act-dialog.tsx'
 import type { AlertAct } from './alert-actions.tsx'
 import { AlertPanel } from './alert-panel.tsx'
-import { type Alert, alertQuery, getAlertHeading, isOpen, isProposed, touched, useClaim } from './alert-queries.ts'
+import {
+  type Alert,
+  alertQuery,
+  getAlertHeading,
+  isOpen,
+  isProposed,
+  touched,
+  useClaim,
+  useIsTakeOver,
+} from './alert-queries.ts'
 import { AlertTable } from './alert-table.tsx'
 import { type BulkAction, BulkBar } from './bulk-bar.tsx'
 import { InboxCases, useInboxCases } from './inbox-cases.tsx'
@@ -102,6 +111,7 @@ export default function InboxPage() {
   const selected = alerts.filter(({ alert_id }) => chosen.has(alert_id))
   const { alert, current_id, place } = useCurrentAlert(alerts, opened_id)
   const claim = useClaim()
+  const isTakeOver = useIsTakeOver()
   const next = useClaimNext(queue, alerts, setOpened)
   function choose({ alert_id }: Alert, isChosen: boolean) {
     setChosen((now) => {
@@ -135,7 +145,7 @@ export default function InboxPage() {
       return
     }
     if (!isOpen(alert)) return
-    if (key === 'c') return claim.run(alert)
+    if (key === 'c') return isTakeOver(alert) ? setAct('take-over') : claim.run(alert)
     if (key === 's') return alert.state !== 'snoozed' && setAct('snooze')
     if (key === 'd' || key === 'e') setAct(key === 'd' ? 'dismiss' : 'escalate')
   }
