@@ -121,6 +121,34 @@ describe('absence', () => {
   })
 })
 
+describe('the own absence', () => {
+  browserTest('can be set and ended from the account menu by those who may not open the page of a user', async () => {
+    const tenant = await w.makeTenant()
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    const { page, seen, close } = await at(anton, '/inbox')
+    const dialog = page.getByRole('dialog', { name: 'Absence' })
+    const open = async () => {
+      await page.getByRole('button', { name: 'Account of Anton Analyst' }).click()
+      await page.getByRole('menuitem', { name: 'Absence' }).click()
+    }
+    await open()
+    await dialog.getByText('Available. New work is assigned as usual.').waitFor()
+    await dialog.getByLabel('Away from').fill('2001-01-01T08:00')
+    await dialog.getByLabel('Away until').fill('2999-12-31T17:30')
+    await dialog.getByRole('button', { name: 'Save absence' }).click()
+    await page.getByText('Absence saved').waitFor()
+    await dialog.waitFor({ state: 'hidden' })
+    await open()
+    await dialog.getByText('no new work is assigned in this period').waitFor()
+    await takeScreenshot(page, 'console-own-absence')
+    await dialog.getByRole('button', { name: 'End absence' }).click()
+    await page.getByText('Absence ended').waitFor()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+})
+
 describe('API keys', () => {
   browserTest('can be requested, approved, rotated, used to sign in and revoked', async () => {
     const admin = await at(tara, '/api-keys')

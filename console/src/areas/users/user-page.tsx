@@ -8,6 +8,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { AvailabilityForm } from '#console/ui/availability-form.tsx'
 import { ConflictMark, RoleBadges, StateBadge } from '#console/ui/badges.tsx'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
@@ -17,7 +18,6 @@ import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
-import { AvailabilityForm } from './availability-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
 import { RolesForm } from './roles-form.tsx'
 
@@ -64,7 +64,11 @@ export default function UserPage() {
         </Stack>
         <Stack gap="md">
           {may('updateUser') && <ProfileForm key={version} user={user} onReload={refetch} />}
-          {may('updateUserAvailability') && <AvailabilityForm key={`away:${version}`} user={user} onReload={refetch} />}
+          {may('updateUserAvailability') && (
+            <Section title="Out of office">
+              <AvailabilityForm key={`away:${version}`} user={user} onReload={refetch} />
+            </Section>
+          )}
           <Section title="Details">
             <Facts
               of={[

@@ -1,16 +1,19 @@
-/** The absence of a user, during which no new work is assigned. */
+/** The absence of a user, during which no new work is assigned: on the page of the user, and in the account menu. */
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type FormEvent, useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { DateTime, useNow } from '#console/ui/date-time.tsx'
-import { ProblemNote } from '#console/ui/problem-note.tsx'
-import { Section } from '#console/ui/section.tsx'
+import { useApiMutation } from './api-mutation.ts'
+import { DateTime, useNow } from './date-time.tsx'
+import { ProblemNote } from './problem-note.tsx'
+
+type Absence = Pick<Schemas['User'], 'away_from' | 'away_until'>
 
 interface AvailabilityFormProps {
-  readonly user: Schemas['User']
-  readonly onReload: () => void
+  /** The revision is unknown to users who may read their absence only. */
+  readonly user: Absence & Pick<Schemas['User'], 'user_id'> & { readonly revision?: number }
+  readonly onReload?: () => void
+  readonly onSaved?: () => void
 }
 
 /** Local time without a zone, as the field expects. */
@@ -21,17 +24,18 @@ function toLocalInput(at: string | null): string {
 }
 const toUtcInstant = (local: string): string => new Date(local).toISOString()
 
-export function AvailabilityForm({ user, onReload }: AvailabilityFormProps) {
+export function AvailabilityForm({ user, onReload, onSaved }: AvailabilityFormProps) {
   const [away, setAway] = useState({ from: toLocalInput(user.away_from), until: toLocalInput(user.away_until) })
   const save = useApiMutation(
-    ({ away_from, away_until }: Pick<Schemas['User'], 'away_from' | 'away_until'>) =>
+    ({ away_from, away_until }: Absence) =>
       probity.PUT('/api/users/{user_id}/availability', {
         params: { path: { user_id: user.user_id } },
-        body: { away_from, away_until, expected_revision: user.revision },
+        body: { away_from, away_until, ...(user.revision !== undefined && { expected_revision: user.revision }) },
       }),
     {
       invalidates: ['users'],
       successMessage: ({ away_until }) => (away_until === null ? 'Absence ended' : 'Absence saved'),
+      ...(onSaved && { onDone: onSaved }),
     },
   )
   const isOrdered = away.from === '' || away.until === '' || away.from < away.until
@@ -45,37 +49,35 @@ export function AvailabilityForm({ user, onReload }: AvailabilityFormProps) {
     if (isOrdered) save.run({ away_from: toUtcInstant(away.from), away_until: toUtcInstant(away.until) })
   }
   return (
-    <Section title="Out of office">
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          <AvailabilityNote user={user} />
-          <Group grow align="flex-start">
-            <TextInput label="Away from" required {...field('from')} />
-            <TextInput
-              label="Away until"
-              required
-              error={isOrdered ? undefined : 'Must be later than the start.'}
-              {...field('until')}
-            />
-          </Group>
-          <ProblemNote problem={save.problem} onReload={onReload} />
-          <Group>
-            <Button type="submit" variant="light" loading={save.isRunning}>
-              Save absence
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        <AvailabilityNote user={user} />
+        <Group grow align="flex-start">
+          <TextInput label="Away from" required {...field('from')} />
+          <TextInput
+            label="Away until"
+            required
+            error={isOrdered ? undefined : 'Must be later than the start.'}
+            {...field('until')}
+          />
+        </Group>
+        <ProblemNote problem={save.problem} {...(onReload && { onReload })} />
+        <Group>
+          <Button type="submit" variant="light" loading={save.isRunning}>
+            Save absence
+          </Button>
+          {user.away_until !== null && (
+            <Button variant="default" onClick={() => save.run({ away_from: null, away_until: null })}>
+              End absence
             </Button>
-            {user.away_until !== null && (
-              <Button variant="default" onClick={() => save.run({ away_from: null, away_until: null })}>
-                End absence
-              </Button>
-            )}
-          </Group>
-        </Stack>
-      </form>
-    </Section>
+          )}
+        </Group>
+      </Stack>
+    </form>
   )
 }
 
-function AvailabilityNote({ user: { away_from, away_until } }: { readonly user: Schemas['User'] }) {
+function AvailabilityNote({ user: { away_from, away_until } }: { readonly user: Absence }) {
   const now = useNow()
   if (away_from === null || away_until === null || Date.parse(away_until) <= now) {
     return <Text size="sm">Available. New work is assigned as usual.</Text>
