@@ -1,7 +1,7 @@
 /** Restrictions: an officer restricts access, gives it to others, and people without access find nothing. */
 import type { Locator } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
+import { expectFitsScreens, takeScreenshot, waitUntilLoaded } from '../page-session.ts'
 import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
 
 const PURPOSE = 'Suspicion about the payments of Acme Trading'
@@ -14,6 +14,42 @@ async function choosePerson(dialog: Locator, label: string, name: string): Promi
     .getByRole('option', { name: new RegExp(`^${name}`) })
     .click()
 }
+
+describe('a proposed designation of the MLRO', () => {
+  browserTest('is on the home page of those who may confirm it', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const mona = await createPerson('Mona Mlro', ['compliance_officer'], { tenant })
+    const tara = await createPerson('Tara Admin', ['tenant_admin'], { tenant })
+    await w.call('POST /mlro-designations', {
+      token: clara.token,
+      body: { user_id: mona.user_id, effect: 'designate', reason: 'Successor of the former officer' },
+    })
+    const admin = await at(tara, '/')
+    const waiting = admin.page.getByRole('region', { name: 'Needs a second person' })
+    const link = waiting.getByRole('link', { name: 'Designation of the MLRO' })
+    await waiting.getByRole('listitem').filter({ hasText: 'Designation of the MLRO' }).getByText('Mona Mlro').waitFor()
+    await takeScreenshot(admin.page, 'console-designation-home')
+
+    // Neither who proposed it nor who is designated confirms it.
+    for (const person of [clara, mona]) {
+      const other = await at(person, '/')
+      await waitUntilLoaded(other.page)
+      await expect.poll(() => other.page.getByRole('link', { name: 'Designation of the MLRO' }).count()).toBe(0)
+      await other.close()
+    }
+
+    await link.click()
+    await pageHeading(admin.page, 'MLRO').waitFor()
+    await admin.page.getByRole('button', { name: 'Confirm' }).click()
+    await admin.page.getByRole('list', { name: 'Designated now' }).getByText('Mona Mlro').waitFor()
+    await admin.page.getByRole('link', { name: 'Home' }).first().click()
+    await pageHeading(admin.page, 'MLRO').waitFor({ state: 'hidden' })
+    await waiting.waitFor({ state: 'hidden' })
+    expect(admin.seen).toEqual(noProblems)
+    await admin.close()
+  })
+})
 
 describe('a restriction', () => {
   browserTest('is created, shared, handed to an auditor for hours, and lifted; others find nothing', async () => {

@@ -1,7 +1,7 @@
 /** The home page of a signed-in user: what needs them, by the roles they hold, and the portfolio. */
 import './home.css'
 import { Stack } from '@mantine/core'
-import { isProblem, type Schemas } from '@probity/client'
+import { isProblem, type OperationId, type Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
@@ -72,6 +72,13 @@ function SignedInHome() {
   )
 }
 
+const ofSecondPerson: readonly OperationId[] = [
+  'confirmAlertDismissal',
+  'closeInvestigation',
+  'confirmErasure',
+  'confirmMlroDesignation',
+]
+
 /** What the user has to act on. Sections that do not need the overview are asked for at the same time as it. */
 function FirstColumn({ of }: { readonly of: Partial<Schemas['Overview']> }) {
   const may = usePermission()
@@ -80,7 +87,7 @@ function FirstColumn({ of }: { readonly of: Partial<Schemas['Overview']> }) {
     <>
       {may('updateInvestigationNarrative') && <ReturnedCases />}
       {may('listOwnWork') && <InboxSection />}
-      {(may('confirmAlertDismissal') || may('closeInvestigation') || may('confirmErasure')) && <SecondPersonSection />}
+      {ofSecondPerson.some(may) && <SecondPersonSection />}
       {approvals && <ApprovalInbox of={approvals} />}
       {may('approveToolCall') && <WaitingToolCalls />}
       {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}

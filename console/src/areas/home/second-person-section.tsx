@@ -1,4 +1,7 @@
-/** Proposals of other people that the user may decide: dismissals, outcomes of cases, suppressions, erasures and second looks. */
+/**
+ * Proposals of other people that the user may decide: dismissals, outcomes of cases, suppressions, erasures, designations of the MLRO and
+ * second looks.
+ */
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
@@ -17,10 +20,14 @@ import { useProposedCases } from '#console/ui/work/proposed-cases.ts'
 import { REFETCH_MS } from '#console/ui/work/work-queries.ts'
 import { MAX_WAITING, RowList } from './row-list.tsx'
 
-/** The first of one kind, if the user may decide about them. */
-function useWaiting<T>(name: string, isAllowed: boolean, read: (signal: AbortSignal) => Promise<{ items: T[] }>): T[] {
+/** The first of one kind, if the user may decide about them. A change of `kind` reads them again. */
+function useWaiting<T>(
+  kind: readonly string[],
+  isAllowed: boolean,
+  read: (signal: AbortSignal) => Promise<{ items: T[] }>,
+): T[] {
   const { data, isLoading } = useQuery({
-    queryKey: ['alerts', 'waiting', name],
+    queryKey: [...kind, 'waiting'],
     queryFn: ({ signal }) => read(signal),
     enabled: isAllowed,
     refetchInterval: REFETCH_MS,
@@ -37,18 +44,21 @@ const limit = MAX_WAITING
 export function SecondPersonSection() {
   const { principal } = useMe()
   const may = usePermission()
-  const dismissals = useWaiting('dismissals', may('confirmAlertDismissal'), (signal) =>
+  const dismissals = useWaiting(['alerts', 'dismissals'], may('confirmAlertDismissal'), (signal) =>
     probity.GET('/api/alerts', { params: { query: { dismissal: 'waiting_for_me', sort: 'urgent', limit } }, signal }),
   )
-  const suppressions = useWaiting('suppressions', may('confirmAlertSuppression'), (signal) =>
+  const suppressions = useWaiting(['alerts', 'suppressions'], may('confirmAlertSuppression'), (signal) =>
     probity.GET('/api/alerts/suppressions', { params: { query: { state: 'proposed', limit } }, signal }),
   ).filter(({ proposed_by }) => proposed_by !== principal)
-  const erasures = useWaiting('erasures', may('confirmErasure'), (signal) =>
+  const erasures = useWaiting(['erasures'], may('confirmErasure'), (signal) =>
     probity.GET('/api/erasures', { params: { query: { state: 'requested', limit } }, signal }),
   ).filter(({ requested_by }) => requested_by !== principal)
-  const looks = useWaiting('looks', may('decideAlertSecondLook'), (signal) =>
+  const looks = useWaiting(['alerts', 'looks'], may('decideAlertSecondLook'), (signal) =>
     probity.GET('/api/alerts/second-looks', { params: { query: { state: 'waiting', limit } }, signal }),
   ).filter(({ dismissed_by }) => dismissed_by !== principal)
+  const designations = useWaiting(['mlro-designations'], may('confirmMlroDesignation'), (signal) =>
+    probity.GET('/api/mlro-designations', { params: { query: { state: 'waiting', limit } }, signal }),
+  ).filter(({ proposed_by, user_id }) => ![proposed_by, `user:${user_id}`].includes(principal))
   const proposed = useProposedCases()
   useFirstAnswer(proposed.isLoading)
   const cases = proposed.cases.slice(0, MAX_WAITING)
@@ -99,6 +109,20 @@ export function SecondPersonSection() {
       detail: (
         <>
           Requested by <Principal of={erasure.requested_by} /> <RelativeTime at={erasure.requested_at} />
+        </>
+      ),
+    })),
+    ...designations.map(({ designation_id, effect, user_id, proposed_by, proposed_at }) => ({
+      key: designation_id,
+      link: (
+        <PageLink to="/mlro" size="sm" fw={500}>
+          {effect === 'designate' ? 'Designation of the MLRO' : 'End of a designation of the MLRO'}
+        </PageLink>
+      ),
+      detail: (
+        <>
+          <Principal of={`user:${user_id}`} isAlwaysNamed />, proposed by <Principal of={proposed_by} />{' '}
+          <RelativeTime at={proposed_at} />
         </>
       ),
     })),
