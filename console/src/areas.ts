@@ -26,7 +26,7 @@ export const areas: readonly Area[] = [
   {
     path: '/inbox',
     title: 'Inbox',
-    about: 'Alerts by urgency: claim, dismiss, escalate; second looks and suppressions',
+    about: 'Alerts by urgency: claim, dismiss, escalate; second looks, suppressions, moving work, business calendar',
     icon: 'inbox',
     group: 'Work',
     needs: 'listAlerts',
@@ -34,6 +34,7 @@ export const areas: readonly Area[] = [
       '/inbox': () => import('./areas/inbox/inbox-page.tsx'),
       '/inbox/second-looks': () => import('./areas/inbox/second-looks-page.tsx'),
       '/inbox/suppressions': () => import('./areas/inbox/suppressions-page.tsx'),
+      '/inbox/settings': () => import('./areas/inbox/work-settings-page.tsx'),
       '/inbox/alerts/$alert_id': () => import('./areas/inbox/alert-page.tsx'),
     },
   },

@@ -17,6 +17,7 @@ await importStories(
     reports: () => import('./console/reports.ts'),
     holds: () => import('./console/holds.ts'),
     inbox: () => import('./console/inbox.ts'),
+    'work-settings': () => import('./console/work-settings.ts'),
     investigations: () => import('./console/investigations.ts'),
     failures: () => import('./console/failures.ts'),
     screens: () => import('./console/screens.ts'),

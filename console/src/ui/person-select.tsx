@@ -1,4 +1,4 @@
-/** Chooses a person of the tenant by name: for access, assignment and designation. */
+/** Chooses a person of the tenant by name: for access, assignment, designation, and the work of somebody who has left. */
 import { Select } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { queryOptions, useQuery } from '@tanstack/react-query'
@@ -10,8 +10,8 @@ type User = Schemas['User']
 const PAGE_SIZE = 200
 const MAX_PAGES = 5
 
-/** People who can sign in, by name; names are compared here, because the server lists by time. */
-export const peopleQuery = queryOptions({
+/** Everybody by name; names are compared here, because the server lists by time. */
+const everybodyQuery = queryOptions({
   queryKey: ['users', 'people'],
   queryFn: async ({ signal }) => {
     const people: User[] = []
@@ -22,7 +22,7 @@ export const peopleQuery = queryOptions({
         params: { query },
         signal,
       })
-      people.push(...answer.items.filter(({ state }) => state !== 'inactive'))
+      people.push(...answer.items)
       cursor = answer.next_cursor
       if (cursor === null) break
     }
@@ -30,6 +30,12 @@ export const peopleQuery = queryOptions({
   },
   staleTime: 60_000,
 })
+
+/** People who can sign in. */
+export const peopleQuery = {
+  ...everybodyQuery,
+  select: (people: User[]) => people.filter(({ state }) => state !== 'inactive'),
+}
 
 interface PersonSelectProps {
   readonly label: string
@@ -41,22 +47,27 @@ interface PersonSelectProps {
   /** Not offered, such as the user. */
   readonly except?: readonly string[]
   readonly isFirst?: boolean
+  /** People who were deactivated are offered too. */
+  readonly hasInactive?: boolean
 }
 
 const isAway = ({ away_from, away_until }: User, now: number): boolean =>
   away_from !== null && Date.parse(away_from) <= now && (away_until === null || Date.parse(away_until) > now)
 
+const describeAbsence = (user: User): string =>
+  user.state === 'inactive' ? ' (deactivated)' : isAway(user, Date.now()) ? ' (away)' : ''
+
 /** Two people may have the same name. */
 const toChoice = (user: User) => ({
   value: user.user_id,
-  label: `${user.name} · ${user.email ?? user.subject}${isAway(user, Date.now()) ? ' (away)' : ''}`,
+  label: `${user.name} · ${user.email ?? user.subject}${describeAbsence(user)}`,
 })
 
 export function PersonSelect(props: PersonSelectProps) {
-  const { label, description, user_id, onChange, roles, except = [], isFirst = false } = props
-  const { data } = useQuery(peopleQuery)
+  const { label, description, user_id, onChange, roles, except = [], isFirst = false, hasInactive = false } = props
+  const { data } = useQuery(everybodyQuery)
   const offered = (data ?? [])
-    .filter((user) => !except.includes(user.user_id))
+    .filter((user) => !except.includes(user.user_id) && (hasInactive || user.state !== 'inactive'))
     .filter((user) => !roles || user.origin === 'external' || roles.some((role) => user.roles.includes(role)))
   return (
     <Select

@@ -62,6 +62,7 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/\$event_id/, 'getAuditEvent'],
   [/^\/inbox\/second-looks/, 'listAlertSecondLooks'],
   [/^\/inbox\/suppressions/, 'listAlertSuppressions'],
+  [/^\/inbox\/settings/, 'getWorkSettings'],
   [/^\/inbox/, 'getAlert'],
   [/^\/investigations/, 'getInvestigation'],
   [/\$erasure_id/, 'getErasure'],

@@ -10,6 +10,7 @@ const tabs = [
   { path: '/inbox', name: 'Alerts', needs: 'listAlerts' },
   { path: '/inbox/second-looks', name: 'Second looks', needs: 'listAlertSecondLooks' },
   { path: '/inbox/suppressions', name: 'Suppressions', needs: 'listAlertSuppressions' },
+  { path: '/inbox/settings', name: 'Settings', needs: 'updateWorkSettings' },
 ] as const
 
 interface InboxFrameProps {

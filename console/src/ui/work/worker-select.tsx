@@ -14,9 +14,11 @@ const workersQuery = queryOptions({
 interface WorkerSelectProps {
   readonly user_id: string | null
   readonly onChange: (user_id: string | null) => void
+  /** Not offered. */
+  readonly except?: string
 }
 
-export function WorkerSelect({ user_id, onChange }: WorkerSelectProps) {
+export function WorkerSelect({ user_id, onChange, except }: WorkerSelectProps) {
   const { principal } = useMe()
   const { data } = useQuery(workersQuery)
   return (
@@ -27,11 +29,13 @@ export function WorkerSelect({ user_id, onChange }: WorkerSelectProps) {
       searchable
       data-autofocus
       nothingFoundMessage="Nobody has this name"
-      data={(data?.items ?? []).map((person) => ({
-        value: person.user_id,
-        label: `${person.name}${principal === `user:${person.user_id}` ? ' (you)' : ''}${person.is_away ? ' (away)' : ''}`,
-        disabled: person.is_away,
-      }))}
+      data={(data?.items ?? [])
+        .filter((person) => person.user_id !== except)
+        .map((person) => ({
+          value: person.user_id,
+          label: `${person.name}${principal === `user:${person.user_id}` ? ' (you)' : ''}${person.is_away ? ' (away)' : ''}`,
+          disabled: person.is_away,
+        }))}
       value={user_id}
       onChange={onChange}
     />
