@@ -130,6 +130,7 @@ describe('the inbox', () => {
     await second.page.keyboard.press('y')
     const confirm = second.page.getByRole('dialog', { name: 'Confirm the dismissal?' })
     await confirm.getByText('Match one of the watch list').waitFor()
+    await confirm.getByRole('button', { name: 'Confirm the dismissal' }).and(second.page.locator(':focus')).waitFor()
     await confirm.getByRole('button', { name: 'Cancel' }).click()
     await confirm.waitFor({ state: 'hidden' })
     await shown.getByRole('link', { name: 'Open' }).click()
@@ -233,6 +234,50 @@ describe('the inbox', () => {
     await row.getByText('you', { exact: true }).waitFor()
     expect(seen).toEqual(noProblems)
     await close()
+  })
+
+  browserTest('says that all of a selection can be done, and that nothing waits for a second person', async () => {
+    const tenant = await w.makeTenant()
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    const beata = await createPerson('Beata Analyst', ['analyst'], { tenant })
+    for (const key of ['one', 'two', 'three']) await report(anton, key, 'high')
+    const { page, seen, close } = await at(anton, '/inbox')
+    const table = page.getByRole('table', { name: 'Alerts' })
+    await page.getByRole('button', { name: /^Second person/ }).click()
+    await page.getByText('Nothing waits for a second person').waitFor()
+    await takeScreenshot(page, 'console-inbox-no-second-person')
+    await page.getByRole('button', { name: /^All open/ }).click()
+    await table.getByRole('row', { name: /Match three/ }).waitFor()
+    for (const name of await table.getByRole('checkbox').all()) await name.check()
+    await page.getByText('3 alerts selected').waitFor()
+    await table.getByRole('checkbox').first().blur()
+    await page.keyboard.press('e')
+    const escalate = page.getByRole('dialog', { name: 'Escalate: 3 alerts' })
+    await escalate.getByLabel('Note').and(page.locator(':focus')).waitFor()
+    await page.keyboard.type('Belongs to one pattern')
+    await escalate.getByText('All 3 can be done.').waitFor()
+    await takeScreenshot(page, 'console-inbox-all-possible')
+    await escalate.getByRole('button', { name: 'Cancel' }).click()
+    await escalate.waitFor({ state: 'hidden' })
+
+    // A dismissal is confirmed with two keys.
+    const [alert] = (await w.call('GET /alerts', { token: anton.token })).json.items
+    await w.call(`POST /alerts/${alert.alert_id}/dismiss`, {
+      token: anton.token,
+      body: { reason_code: 'ALR_FALSE_MATCH' },
+    })
+    const second = await at(beata, '/inbox?view=second-person')
+    await second.page
+      .getByRole('region', { name: 'Chosen alert' })
+      .getByText(/^Dismissal proposed/)
+      .waitFor()
+    await second.page.keyboard.press('y')
+    const confirm = second.page.getByRole('dialog', { name: 'Confirm the dismissal?' })
+    await confirm.getByRole('button', { name: 'Confirm the dismissal' }).and(second.page.locator(':focus')).waitFor()
+    await second.page.keyboard.press('Enter')
+    await second.page.getByText('Nothing waits for a second person').waitFor()
+    expect([seen, second.seen]).toEqual([noProblems, noProblems])
+    await Promise.all([close(), second.close()])
   })
 
   browserTest('has suppressions that a second officer confirms, and second looks', async () => {

@@ -293,7 +293,7 @@ describe('an investigation', () => {
     const own = await at(anton, '/inbox?view=mine')
     await own.page.getByRole('region', { name: 'Investigations' }).getByRole('link', { name: /^INV-/ }).waitFor()
     await own.page.getByRole('button', { name: /^Second person/ }).click()
-    await own.page.getByText('Nothing matches these filters').waitFor()
+    await own.page.getByText('Nothing waits for a second person').waitFor()
     await expect.poll(() => own.page.getByRole('region', { name: 'Investigations' }).count()).toBe(0)
     await own.close()
 

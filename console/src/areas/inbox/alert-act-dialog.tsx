@@ -65,6 +65,7 @@ function SecondPersonDialog({ alert, act, onClose }: SecondPersonDialogProps) {
       onConfirm={() => change.run(alert)}
       confirm={act === 'confirm' ? 'Confirm the dismissal' : 'Return'}
       change={change}
+      isConfirmFirst
     >
       {alert.title}
     </ConfirmDialog>

@@ -27,6 +27,8 @@ const names: Readonly<Record<BulkAction, string>> = {
   release: 'Return to queue',
 }
 const actions = Object.keys(names) as BulkAction[]
+/** Those whose first field, which gets the focus, is not the note. */
+const hasOtherField: readonly BulkAction[] = ['assign', 'dismiss', 'snooze']
 
 interface BulkBarProps {
   readonly alerts: readonly Alert[]
@@ -114,11 +116,18 @@ function BulkDialog({ alerts, action, onClose, onDone }: BulkDialogProps) {
           type="datetime-local"
           label="Until"
           required
+          data-autofocus
           value={until}
           onChange={(event) => setUntil(event.currentTarget.value)}
         />
       )}
-      <ReasonField label="Note" isRequired={action === 'escalate'} value={note} onChange={setNote} />
+      <ReasonField
+        label="Note"
+        isRequired={action === 'escalate'}
+        isFirst={!hasOtherField.includes(action)}
+        value={note}
+        onChange={setNote}
+      />
       {isComplete && <Rules body={body} />}
     </FormDialog>
   )
@@ -148,6 +157,9 @@ interface BulkBody {
 const askRules = (body: BulkBody, signal: AbortSignal) =>
   probity.POST('/api/alerts/bulk', { body: { ...body, dry_run: true }, signal })
 
+const describeAllPossible = (count: number): string =>
+  count === 1 ? 'It can be done.' : `All ${count.toLocaleString('en')} can be done.`
+
 /** What would be refused, and why. */
 function Rules({ body }: { readonly body: BulkBody }) {
   const { data } = useQuery({
@@ -161,7 +173,7 @@ function Rules({ body }: { readonly body: BulkBody }) {
   return (
     <Text size="sm" component="div" role="status">
       {refusals.length === 0
-        ? 'No rule is broken.'
+        ? describeAllPossible(data.items.length)
         : `${data.items.length - data.refused} of ${data.items.length} can be done. Refused:`}
       <ul className="refusals">
         {refusals.map(({ detail, count }) => (

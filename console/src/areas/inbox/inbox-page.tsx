@@ -7,6 +7,7 @@ import { useRef, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
+import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { useFilter } from '#console/ui/filters.tsx'
 import { KeyboardHelp } from '#console/ui/keyboard-help.tsx'
 import { ButtonLink } from '#console/ui/link.tsx'
@@ -83,6 +84,13 @@ function useCurrentAlert(alerts: readonly Alert[], opened_id: string | null) {
     throwOnError: false,
   })
   return { alert, current_id, place: alerts.findIndex(({ alert_id }) => alert_id === current_id) }
+}
+
+/** A part of the inbox that is mostly empty: no filter is the reason. */
+const nothingProposed: EmptyContent = {
+  title: 'Nothing waits for a second person',
+  about:
+    'What needs two people, such as the dismissal of an alert, appears here until another person confirms or returns it.',
 }
 
 /** With a selection, these keys act on all of it. */
@@ -191,17 +199,21 @@ export default function InboxPage() {
               onOpen={({ alert_id }) => (isBeside ? setOpened(alert_id) : openPage(alert_id))}
               chosen={canAct ? chosen : null}
               onChoose={choose}
-              empty={{
-                title: 'No open alerts',
-                about:
-                  'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
-                action: may('listSubjects') && (
-                  <ButtonLink to="/subjects" size="xs" variant="default">
-                    Open the subjects
-                  </ButtonLink>
-                ),
-                filters: ['queue', 'view'],
-              }}
+              empty={
+                view === 'second-person' && queue === undefined
+                  ? nothingProposed
+                  : {
+                      title: 'No open alerts',
+                      about:
+                        'Alerts come from rules, matrices, source contracts and other systems. Those that you may see appear here.',
+                      action: may('listSubjects') && (
+                        <ButtonLink to="/subjects" size="xs" variant="default">
+                          Open the subjects
+                        </ButtonLink>
+                      ),
+                      filters: ['queue', 'view'],
+                    }
+              }
             />
           )}
         </div>
