@@ -213,7 +213,8 @@ describe('the inbox', () => {
     await report(anton, 'one', 'medium')
     await w.call('POST /alerts/claim', { token: anton.token, body: {} })
     const { page, seen, close } = await at(clara, '/inbox')
-    const row = current(page.getByRole('table', { name: 'Alerts' }))
+    const table = page.getByRole('table', { name: 'Alerts' })
+    const row = current(table)
     const panel = page.getByRole('region', { name: 'Chosen alert' })
     const dialog = page.getByRole('dialog', { name: 'Take over the alert' })
     await panel.getByRole('button', { name: 'Claim' }).click()
@@ -224,8 +225,16 @@ describe('the inbox', () => {
     await row.getByText('Anton Analyst').waitFor()
     await page.keyboard.press('c')
     await dialog.getByRole('button', { name: 'Take over' }).and(page.locator(':focus')).waitFor()
+    // A more urgent one comes to the top of the list; the dialog stays with its alert.
+    await report(anton, 'two', 'critical')
+    const [first, second] = [
+      table.getByRole('row', { name: /Match two/ }),
+      table.getByRole('row', { name: /Match one/ }),
+    ]
+    await first.waitFor()
     await page.keyboard.press('Enter')
-    await row.getByText('you', { exact: true }).waitFor()
+    await second.getByText('you', { exact: true }).waitFor()
+    await first.getByText('nobody').waitFor()
     await dialog.waitFor({ state: 'hidden' })
     // Nobody works on it any more: claimed without a question.
     await panel.getByRole('button', { name: 'Return to queue' }).click()

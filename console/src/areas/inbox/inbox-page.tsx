@@ -111,13 +111,19 @@ export default function InboxPage() {
   // With investigations above it, an empty table would say that nothing is here.
   const hasOnlyCases = found.cases.length > 0 && list.data !== undefined && alerts.length === 0
   const [opened_id, setOpened] = useState<string | null>(null)
-  const [act, setAct] = useState<AlertAct | null>(null)
+  const [act, setActOf] = useState<{ readonly act: AlertAct; readonly alert_id: string } | null>(null)
   const [bulkAction, setBulkAction] = useState<BulkAction | null>(null)
   const [isHelping, setHelping] = useState(false)
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const canAct = may('dismissAlert')
   const selected = alerts.filter(({ alert_id }) => chosen.has(alert_id))
   const { alert, current_id, place } = useCurrentAlert(alerts, opened_id)
+  /** The list moves on while a dialog is open: it stays with the alert that it was opened for. */
+  function setAct(chosen: AlertAct) {
+    if (alert === undefined) return
+    setOpened(alert.alert_id)
+    setActOf({ act: chosen, alert_id: alert.alert_id })
+  }
   const claim = useClaim()
   const isTakeOver = useIsTakeOver()
   const next = useClaimNext(queue, alerts, setOpened)
@@ -226,7 +232,9 @@ export default function InboxPage() {
       <Text className="sr-only" role="status">
         {alert && place >= 0 && `${getAlertHeading(alert)}, ${place + 1} of ${alerts.length}: ${alert.title}`}
       </Text>
-      {alert && <AlertActDialog alert={alert} act={act} onClose={() => setAct(null)} />}
+      {alert && alert.alert_id === act?.alert_id && (
+        <AlertActDialog alert={alert} act={act.act} onClose={() => setActOf(null)} />
+      )}
       {isHelping && <KeyboardHelp title="Keys of the inbox" keys={inboxKeys} onClose={() => setHelping(false)} />}
     </InboxFrame>
   )
