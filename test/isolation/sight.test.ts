@@ -114,6 +114,7 @@ describe('a person without access', () => {
     hidden['investigation_id'] = await find('investigation', 'investigation_id')
     hidden['report_id'] = await find('report', 'report_id')
     hidden['schedule_id'] = await find('report_schedule', 'schedule_id')
+    hidden['approval_id'] = await find('mcp_approval', 'approval_id')
   })
 
   /** Of every table whose rows may belong to a restriction, also those that an example has inserted with one that is not in force. */
@@ -156,7 +157,7 @@ describe('a person without access', () => {
   const findHiddenParameter = ({ path }: Route): string | undefined =>
     Object.keys(hidden).find((name) => path.includes(`:${name}`))
   const named = tenantRoutes.filter(({ path }) =>
-    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|document_id|evidence_id|alert_id|look_id|investigation_id|report_id)\b|^\/reports\/schedules\/:/.test(
+    /:(restriction_id|job_id|event_id|cr_id|call_id|payload_id|hold_id|document_id|evidence_id|alert_id|look_id|investigation_id|report_id|approval_id)\b|^\/reports\/schedules\/:/.test(
       path,
     ),
   )
@@ -259,6 +260,7 @@ describe('a person without access', () => {
         'listInvestigations',
         'search investigation_id',
         'listToolCalls',
+        'listToolApprovals',
         'listWorkQueues',
         'listWorkClocks',
         'listEvents',

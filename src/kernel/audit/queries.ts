@@ -55,6 +55,7 @@ const restrictedTables = {
   evidence_item: 'evidence_id',
   hold: 'hold_id',
   investigation: 'investigation_id',
+  mcp_approval: 'approval_id',
   mcp_call: 'call_id',
   provider_call: 'call_id',
   report: 'report_id',

@@ -64,6 +64,10 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
   ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
+  ['find_restricted', '1d1cb8d8d3326872608ca53495628710'],
+  ['list_named_restrictions', 'feed18fe895ff157d0722f39474f1132'],
+  ['restrict_mcp_approval', '7e89ce793d6a43a8141a97b2195cf4a7'],
+  ['restrict_approved_call', '474a59706af2498ba73601bb6506e394'],
   ['keep_restriction_force', 'b8b434fabfc82138fca3b953a3cd1962'],
   ['keep_restriction_list', '0a4652e1bc9b10f4871a2d8abf92255b'],
   ['keep_restriction_person', 'c2a612603dad0a8e9be614f3d1e987c7'],
@@ -126,6 +130,9 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['report_part', 'inherit_restriction', ''],
   // An occurrence that was suppressed belongs to no alert.
   ['alert_occurrence', 'inherit_restriction', '(new.alert_id IS NOT NULL)'],
+  // What a tool call names or worked on; one that follows an approval belongs to what the approval belongs to.
+  ['mcp_approval', 'restrict_mcp_approval', ''],
+  ['mcp_call', 'restrict_approved_call', '(new.approval_id IS NOT NULL)'],
   ['restriction_access', 'refuse_operator_access', `(new.granted_by ~~ 'operator:%'::text)`],
   ['erasure', 'refuse_hidden_erasure', CONFIRMED],
   ['erasure', 'refuse_kept_erasure', CONFIRMED],
@@ -306,7 +313,7 @@ const schemaRules: readonly string[] = [
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgattr = ''
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
-      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
+      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'restrict_mcp_approval' then 7 when 'restrict_approved_call' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
                        when 'keep_restriction_person' then 31 when 'list_restriction' then 29
                        when 'refuse_operator_access' then 23 when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,
   // The rows that decide about sight go with the access that they copy.

@@ -37,6 +37,8 @@ export interface RecordedEvent {
 export interface CallRecord {
   /** Members of the event. */
   readonly detail: Readonly<Record<string, unknown>>
+  /** Of the event, unless the handler notes that of its object. */
+  readonly restriction_id: string | null
   /** Stores what the caller of the operation keeps of it, in the transaction of the event. */
   onEvent(tx: Tx, event: RecordedEvent): void
   /** Set when a transaction that records the event was committed. */
@@ -132,7 +134,10 @@ export class Dispatcher {
       idempotency: this.#createIdempotency(route, actor, notes, idempotencyKey),
       record,
     }
-    if (record) record.notes = execution.notes
+    if (record) {
+      record.notes = notes
+      notes.belongsTo({ restriction_id: record.restriction_id, is_in_force: false })
+    }
     if (route.beforeTransaction) {
       const { params, query, body, request } = inputs
       await route.beforeTransaction({ params, query, body, request, actor, kernel })

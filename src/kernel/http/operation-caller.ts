@@ -102,11 +102,13 @@ export class OperationCaller {
 const getNamedObject = (route: Route, { params }: CallInputs, problem: string | null): unknown =>
   problem === null && route.params ? params : undefined
 
-const getRestrictionId = ({ notes }: CallRecord): string | null => notes && getOnlyRestriction(notes.restriction)
+const getRestrictionId = ({ notes, restriction_id }: CallRecord): string | null =>
+  notes ? getOnlyRestriction(notes.restriction) : restriction_id
 
-function createRecord({ detail, onEvent }: NonNullable<CallOrigin['recorded']>): CallRecord {
+function createRecord({ detail, restriction_id = null, onEvent }: NonNullable<CallOrigin['recorded']>): CallRecord {
   return {
     detail,
+    restriction_id,
     onEvent: (tx, event) => onEvent(tx, { ...event, problem: null }),
     isRecorded: false,
     isNoted: false,

@@ -121,6 +121,7 @@ export interface ApprovalRow {
   readonly running: boolean
   readonly run_problem: string | null
   readonly ran_at: string | null
+  readonly restriction_id: string | null
 }
 
 const isRunning = `coalesce(state = 'approved' and running_until > now(), false)`
@@ -128,7 +129,12 @@ const isRunning = `coalesce(state = 'approved' and running_until > now(), false)
 /** An approved call that never ran expires like one that waits. */
 const approvalColumns = `approval_id, tool, operation, arguments, arguments_hash, client, requested_at, requested_by, requested_roles,
   expires_at, case when now() >= expires_at and (state = 'waiting' or state = 'approved' and ran_at is null and not ${isRunning})
-    then 'expired' else state end as state, decided_at, decided_by, note, outcome, collected_at, ${isRunning} as running, run_problem, ran_at`
+    then 'expired' else state end as state, decided_at, decided_by, note, outcome, collected_at, ${isRunning} as running, run_problem, ran_at,
+  ${restrictionInForce()}`
+
+/** Beside the one that the policy asks for: a call may name several objects, and its outcome list others. */
+const seesNamed = `not exists (select 1 from unnest(named_restriction_ids) as c (id) where not exists (
+  select 1 from app.restriction v where v.tenant_id = $1 and v.restriction_id = c.id))`
 
 /** Held until the transaction ends: the same call of the same caller opens one approval, and its outcome is collected once. */
 export const lockApprovalsOfCall = (tx: Tx, { tool, arguments_hash }: Pick<ApprovalRow, 'tool' | 'arguments_hash'>) =>
@@ -145,10 +151,19 @@ export const findApprovalOfCall = (tx: Tx, { tool, arguments_hash }: Pick<Approv
     `select ${approvalColumns} from app.mcp_approval
       where tenant_id = $1 and requested_by = $2 and tool = $3 and arguments_hash = $4
         and (collected_at is null or collected_at > now() - interval '${COLLECTED_FOR}')
-        and (now() < expires_at or state = 'approved' and (ran_at is not null or ${isRunning}))
+        and (now() < expires_at or state = 'approved' and (ran_at is not null or ${isRunning})) and ${seesNamed}
       order by requested_at desc limit 1 for update`,
     [tx.tenant_id, tx.actor, tool, arguments_hash],
   )
+
+/** How many of the ids name something that can be restricted and that the caller sees. */
+export const countNamed = async (tx: Tx, ids: readonly string[]): Promise<number> =>
+  (
+    await tx.find<{ count: number }>(
+      'select count(distinct id)::bigint as count from app.find_restricted($1, $2::uuid[])',
+      [tx.tenant_id, ids],
+    )
+  )?.count ?? 0
 
 export const insertApproval = (
   tx: Tx,
@@ -177,21 +192,21 @@ export const insertApproval = (
 /** Newest first. */
 export const listApprovals = (tx: Tx, state: string | null, after: PagePosition, count: number) =>
   tx.query<ApprovalRow>(
-    `select * from (select ${approvalColumns} from app.mcp_approval where tenant_id = $1) a
+    `select * from (select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and ${seesNamed}) a
       where ($2::text is null or state = $2 or $2 = 'open' and state in ('waiting', 'approved')) and ($3::timestamptz is null or (requested_at, approval_id) < ($3, $4::uuid))
       order by requested_at desc, approval_id desc limit $5`,
     [tx.tenant_id, state, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
 export const findApproval = (tx: Tx, approval_id: string) =>
-  tx.find<ApprovalRow>(`select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2`, [
-    tx.tenant_id,
-    approval_id,
-  ])
+  tx.find<ApprovalRow>(
+    `select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2 and ${seesNamed}`,
+    [tx.tenant_id, approval_id],
+  )
 
 export const lockApproval = (tx: Tx, approval_id: string) =>
   tx.find<ApprovalRow>(
-    `select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2 for update`,
+    `select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2 and ${seesNamed} for update`,
     [tx.tenant_id, approval_id],
   )
 
@@ -245,6 +260,7 @@ export const updateApprovalCollected = (tx: Tx, approval_id: string) =>
 
 const toolApprovals = {
   table: 'mcp_approval',
+  restriction: 'r.restriction_id',
   id: 'r.approval_id',
   owner: 'app.subject_named(r.arguments)',
   text: `concat_ws(E'\\n', app.json_texts(r.arguments), app.json_texts(r.outcome), r.note)`,

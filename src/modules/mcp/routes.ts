@@ -234,12 +234,17 @@ export const mcpRoutes = [
   tenantRoute('GET /mcp/approvals/:approval_id', {
     id: 'getToolApproval',
     summary: 'One tool call that waits or waited for a person, with its arguments',
+    description: 'While what it names, or what its run worked on, is restricted, reading it is recorded.',
     roles: approvers,
-    tx: 'one',
+    tx: 'read',
     params: ToolApprovalParams,
     reply: [200, ToolApproval],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => assertFound(await findApproval(tx, params.approval_id))),
+  }).handle(async (input) => {
+    const approval = assertFound(await findApproval(input.tx, input.params.approval_id))
+    await noteRestriction(input, 'mcp_approval', approval.approval_id)
+    return approval
+  }),
 
   tenantRoute('POST /mcp/approvals/:approval_id/approve', {
     id: 'approveToolCall',
@@ -248,7 +253,7 @@ export const mcpRoutes = [
       'Within 24 hours, by a person other than the one who made the call or requested its key. The operation runs in the name of the ' +
       'caller, who gets the outcome by repeating the call. Approvals at the same time run it once. Where the server failed to run it, ' +
       'or a plugin that it needs cannot run, the state stays `approved` with the reason in `run_problem`: within the 24 hours, approving ' +
-      'it again runs it, and it can be denied.',
+      'it again runs it, and it can be denied. While what it names is restricted it is not run, since nothing restricted reaches an assistant.',
     roles: approvers,
     tx: 'self',
     uses: SESSION_CAPABILITIES,
@@ -265,13 +270,16 @@ export const mcpRoutes = [
     ],
     executes: 'plugin',
     runs_plugins_of: ['matrix', 'provider'],
-  }).handle(async ({ params, body, actor, kernel, request, read, write, settle, findSettled }) => {
+  }).handle(async ({ params, body, actor, kernel, request, audit, read, write, settle, findSettled }) => {
     const fingerprint = JSON.stringify([params, body])
     const settled = await findSettled<ApprovalRow>(fingerprint)
     if (settled) return settled
-    const { known, requester } = await read(async (tx) => {
+    const { known, requester, restriction_id } = await read(async (tx) => {
       const known = assertFound(await findApproval(tx, params.approval_id))
-      return { known, requester: await findRequestingActor(tx, known) }
+      const { restriction_id, is_in_force } = await noteRestriction({ tx, audit }, 'mcp_approval', known.approval_id)
+      if (is_in_force)
+        fail('transition_not_allowed', 'What the call is about is restricted: nothing of it reaches an assistant.')
+      return { known, requester: await findRequestingActor(tx, known), restriction_id }
     })
     await assertRunnable({ kernel, approval: known, requester })
     const approval = await write(async (tx) => {
@@ -288,14 +296,16 @@ export const mcpRoutes = [
       const find = async (tx: Tx) => assertFound(await findApproval(tx, approval.approval_id))
       // Another process may have finished it since.
       if (!(await write((tx) => updateApprovalRunning(tx, approval.approval_id)))) return read(find)
-      const outcome = await runApproval({ kernel, approval, requester, request, approved_by }).catch((error) =>
-        keepApproved({ kernel, write, request }, approval, error),
+      const outcome = await runApproval({ kernel, approval, requester, request, approved_by, restriction_id }).catch(
+        (error) => keepApproved({ kernel, write, request }, approval, error),
       )
       if (!outcome) return read(find)
-      return settle(
-        fingerprint,
-        async (tx) => (await updateApprovalOutcome(tx, approval.approval_id, outcome)) ?? find(tx),
-      )
+      return settle(fingerprint, async (tx) => {
+        const ended = (await updateApprovalOutcome(tx, approval.approval_id, outcome)) ?? (await find(tx))
+        // Its run may have shown what it is about.
+        await noteRestriction({ tx, audit }, 'mcp_approval', approval.approval_id)
+        return ended
+      })
     })
   }),
 
@@ -309,8 +319,9 @@ export const mcpRoutes = [
     body: ApprovalDecision,
     reply: [200, ToolApproval],
     problems: ['not_found', 'transition_not_allowed', 'approval_own_request'],
-  }).handle(async ({ tx, params, body }) => {
+  }).handle(async ({ tx, params, body, audit }) => {
     const approval = await lockDecidable(tx, params.approval_id)
+    await noteRestriction({ tx, audit }, 'mcp_approval', approval.approval_id)
     assertDeniable(approval)
     return assertFound(
       await updateApprovalDecided(tx, approval.approval_id, { state: 'denied', note: body.note ?? null }),

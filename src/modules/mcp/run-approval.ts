@@ -56,10 +56,16 @@ interface ApprovedRun {
   readonly requester: Actor
   readonly request: RequestMetadata
   readonly approved_by: string
+  /** Of the approval, in force or not. */
+  readonly restriction_id: string | null
 }
 
 /** Fails where the call could not be made today: the tool or the role is gone, or the policy forbids it now. */
-export async function assertRunnable({ kernel, approval, requester }: Omit<ApprovedRun, 'request' | 'approved_by'>) {
+export async function assertRunnable({
+  kernel,
+  approval,
+  requester,
+}: Pick<ApprovedRun, 'kernel' | 'approval' | 'requester'>) {
   const tool = getCatalogue(kernel.routes).get(approval.tool)
   const status = await kernel.tenantStatusCache.get(requester.tenant_id)
   if (!tool || decideTool(status?.tool_rules ?? [], approval.tool, requester.roles) === 'forbid') {
@@ -98,7 +104,7 @@ export function shareRun(approval_id: string, run: () => Promise<ApprovalRow>): 
 export async function runApproval(
   run: ApprovedRun,
 ): Promise<{ readonly state: 'succeeded' | 'failed'; readonly outcome: unknown } | undefined> {
-  const { kernel, approval, requester, request, approved_by } = run
+  const { kernel, approval, requester, request, approved_by, restriction_id } = run
   const tool = await assertRunnable(run)
   const session = { kernel, actor: requester, request, client: null }
   const call: ToolCall = {
@@ -114,7 +120,7 @@ export async function runApproval(
   const { approval_id } = approval
   try {
     const parts = { ...toToolRequest(tool, approval.arguments), idempotency_key: `approval-${approval_id}` }
-    const { body } = await callOperation(call, tool, parts, { approval_id, approved_by })
+    const { body } = await callOperation(call, tool, parts, { approval_id, approved_by, restriction_id })
     return { state: 'succeeded', outcome: JSON.parse(body ?? '{}') }
   } catch (error) {
     if (error instanceof Problem && error.code === 'idempotency_in_progress') return undefined

@@ -116,6 +116,7 @@ export const ToolApproval = closed(
     ran_at: nullable(
       Timestamp({ description: 'When the operation took effect. The outcome is stored right after it.' }),
     ),
+    restriction_id: RestrictionInForce(),
   },
   { title: 'ToolApproval' },
 )

@@ -7,6 +7,7 @@ import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { formatCount, formatOperation } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { CallTargets, hasTargets } from '#console/ui/tool/call-targets.tsx'
 import { toolServersQuery, waitingApprovalsQuery } from '#console/ui/tool/tool-queries.ts'
 import { WaitingRows } from './row-list.tsx'
@@ -40,6 +41,7 @@ export function WaitingToolCalls() {
             <RelativeTime at={one.requested_at} />, expires <RelativeTime at={one.expires_at} />
           </>
         ),
+        mark: <RestrictionMark restriction_id={one.restriction_id} />,
       }))}
     />
   )

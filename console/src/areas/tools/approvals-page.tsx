@@ -11,6 +11,7 @@ import { formatOperation, toSentence } from '#console/ui/format.ts'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { ListMore, ListSkeleton, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { Facts } from '#console/ui/section.tsx'
 import { CallTargets, hasTargets } from '#console/ui/tool/call-targets.tsx'
 import { ApprovalStateBadge } from '#console/ui/tool/tool-badges.tsx'
@@ -88,6 +89,7 @@ function ApprovalCard({ approval }: { readonly approval: ToolApproval }) {
               {approval.tool}
             </Title>
             <ApprovalStateBadge approval={approval} />
+            <RestrictionMark restriction_id={approval.restriction_id} />
           </Group>
           {(approval.state === 'waiting' || isStranded(approval)) && <Decision approval={approval} />}
         </Group>

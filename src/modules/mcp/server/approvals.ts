@@ -1,16 +1,20 @@
 /** Calls that wait for a person: stored with their exact arguments, run once by the approval, and collected by the caller. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
-import { Problem } from '#kernel/problem.ts'
-import { uuidv7 } from '#kernel/uuid.ts'
+import { findObjectRestriction } from '#kernel/audit/queries.ts'
+import type { Tx } from '#kernel/database/tx.ts'
+import { fail, Problem } from '#kernel/problem.ts'
+import { isUuid, uuidv7 } from '#kernel/uuid.ts'
 import {
   type ApprovalRow,
+  countNamed,
   findApprovalOfCall,
   insertApproval,
   lockApprovalsOfCall,
   updateApprovalCollected,
 } from '../queries.ts'
+import type { Arguments } from '../tools/arguments.ts'
 import type { Tool } from '../tools/catalogue.ts'
-import { toScope } from './session.ts'
+import { toToolScope } from './session.ts'
 import { recordCall, type ToolCall, toErrorResult, toResult } from './tool-call.ts'
 
 /**
@@ -20,18 +24,20 @@ import { recordCall, type ToolCall, toErrorResult, toResult } from './tool-call.
 export function requestApproval(call: ToolCall, tool: Tool): Promise<CallToolResult> {
   const { session, given, arguments_hash, client } = call
   const operation = tool.route.id
-  return session.kernel.transactions.write(toScope(session), async (tx) => {
+  return session.kernel.transactions.write(toToolScope(session), async (tx) => {
+    await assertNamed(tx, given)
     const same = { tool: tool.mark.name, arguments_hash }
     await lockApprovalsOfCall(tx, same)
     const known = await findApprovalOfCall(tx, same)
+    const restriction_id = known ? await findRestrictionId(tx, known) : null
     if (known?.state === 'succeeded' || known?.state === 'failed') {
       await updateApprovalCollected(tx, known.approval_id)
       const problem = known.state === 'failed' ? String((known.outcome as { code?: unknown }).code) : null
-      recordCall(tx, call, { operation, problem, approval_id: known.approval_id, value: known.outcome })
+      recordCall(tx, call, { operation, problem, approval_id: known.approval_id, value: known.outcome, restriction_id })
       return toCollectedResult(tool, known)
     }
     if (known?.state === 'denied') {
-      recordCall(tx, call, { operation, problem: 'tool_declined', approval_id: known.approval_id })
+      recordCall(tx, call, { operation, problem: 'tool_declined', approval_id: known.approval_id, restriction_id })
       const reason = known.note === null ? '' : `, who writes: “${known.note}”`
       const detail = `The call was denied by ${known.decided_by}${reason}.`
       return toErrorResult(call, tool, new Problem('tool_declined', { detail, members: { tool: tool.mark.name } }))
@@ -46,13 +52,40 @@ export function requestApproval(call: ToolCall, tool: Tool): Promise<CallToolRes
     }
     const approval = known ?? ((await insertApproval(tx, requested)) as ApprovalRow)
     const { approval_id, state, expires_at } = approval
-    recordCall(tx, call, { operation, problem: 'tool_approval_required', approval_id })
+    recordCall(tx, call, {
+      operation,
+      problem: 'tool_approval_required',
+      approval_id,
+      restriction_id: await findRestrictionId(tx, approval),
+    })
     const problem = new Problem('tool_approval_required', {
       ...(state === 'approved' && { detail: describeApproved(approval) }),
       members: { approval_id, state, expires_at },
     })
     return toErrorResult(call, tool, problem)
   })
+}
+
+/** Of what the call names or worked on, in force or not. */
+const findRestrictionId = async (tx: Tx, { approval_id }: ApprovalRow): Promise<string | null> =>
+  (await findObjectRestriction(tx, 'mcp_approval', approval_id))?.restriction_id ?? null
+
+/** Arguments that name objects which may be restricted. */
+const RESTRICTABLE = /^(investigation|alert|job|call|payload|report|schedule|document|evidence|hold|cr|event)_ids?$/
+
+/**
+ * An object that is hidden from assistants is answered like one that does not exist, before its id and what was written about it are
+ * stored for others to read.
+ */
+async function assertNamed(tx: Tx, given: Arguments): Promise<void> {
+  // The parameters of a report are its own document; inputs of a decision are values, whatever their names.
+  const members = { ...given, ...(given['parameters'] as object | undefined) }
+  const ids = Object.entries(members)
+    .filter(([name]) => RESTRICTABLE.test(name))
+    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+    .map((value) => String(value).toLowerCase())
+  const distinct = new Set(ids.filter(isUuid))
+  if (distinct.size > 0 && (await countNamed(tx, [...distinct])) < distinct.size) fail('not_found')
 }
 
 function describeApproved({ running, run_problem, ran_at }: ApprovalRow): string {

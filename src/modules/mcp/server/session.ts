@@ -2,7 +2,7 @@
 import { CLIENT_INFO_META_KEY, ProtocolError, type ServerContext } from '@modelcontextprotocol/server'
 import { toAlarmReason } from '#kernel/alarm.ts'
 import type { ToolRule } from '#kernel/auth/tool-policy.ts'
-import { requestScope } from '#kernel/database/scope.ts'
+import { requestScope, unrestrictedScope } from '#kernel/database/scope.ts'
 import { toProblem } from '#kernel/http/problem-reply.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem, problems } from '#kernel/problem.ts'
@@ -51,6 +51,9 @@ export function getClientName({ client }: Session, ctx: ServerContext): string |
 }
 
 export const toScope = ({ actor }: Session) => requestScope(actor)
+
+/** As the operation of a tool runs: nothing restricted reaches an assistant, whatever its caller may see. */
+export const toToolScope = ({ actor }: Session) => unrestrictedScope(actor.tenant_id, actor.principal)
 
 export const toProblemObject = (error: unknown, { request }: Pick<Session, 'request'>): Record<string, unknown> => {
   const problem = toProblem(error)

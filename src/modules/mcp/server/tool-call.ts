@@ -50,7 +50,7 @@ export function callOperation(
   call: ToolCall,
   tool: Pick<Tool, 'route'>,
   { params, query, body, idempotency_key }: Omit<ToolRequest, 'confirm'>,
-  approved?: { readonly approval_id: string; readonly approved_by: string },
+  approved?: { readonly approval_id: string; readonly approved_by: string; readonly restriction_id: string | null },
 ): Promise<SerializedResponse> {
   const { session } = call
   return session.kernel.call(
@@ -63,7 +63,11 @@ export function callOperation(
       request: { ...session.request, new_id: uuidv7(), assistant: { client: call.client } },
       idempotency_key,
       recorded: {
-        detail: { ...toEventDetail(call), ...approved },
+        detail: {
+          ...toEventDetail(call),
+          ...(approved && { approval_id: approved.approval_id, approved_by: approved.approved_by }),
+        },
+        restriction_id: approved?.restriction_id ?? null,
         onEvent: (tx, { event_id, problem, value, restriction_id }) =>
           deferCallRow(tx, call, {
             event_id,
@@ -114,7 +118,14 @@ export function recordCall(
     problem,
     approval_id = null,
     value = null,
-  }: { operation: string | null; problem: string | null; approval_id?: string | null; value?: unknown },
+    restriction_id = null,
+  }: {
+    operation: string | null
+    problem: string | null
+    approval_id?: string | null
+    value?: unknown
+    restriction_id?: string | null
+  },
 ): void {
   const event_id = recordEvent(tx, call.session.kernel.auditKeys, {
     operation: operation ?? 'callTool',
@@ -126,9 +137,9 @@ export function recordCall(
       ...(problem !== null && { problem }),
       ...(approval_id !== null && { approval_id }),
     },
-    restriction_id: null,
+    restriction_id,
   })
-  deferCallRow(tx, call, { event_id, operation, problem, value, approval_id, restriction_id: null })
+  deferCallRow(tx, call, { event_id, operation, problem, value, approval_id, restriction_id })
 }
 
 const toEventDetail = ({ name, arguments_hash, client, resource }: ToolCall) => ({
