@@ -135,7 +135,7 @@ export const secondLookRoutes = [
         comment_id: uuidv7(),
         alert_id: successor_id,
         revision: null,
-        text: `A second look disagreed with the dismissal of the earlier alert ${alert.alert_id}.`,
+        text: 'A second look disagreed with the dismissal of the earlier alert.',
       })
     audit.recordDiff({ state: 'waiting' }, { state: body.agrees ? 'agreed' : 'disagreed' })
     return toSecondLookView(assertFound(await findSecondLook(tx, look.look_id)))
