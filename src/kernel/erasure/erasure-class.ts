@@ -61,6 +61,8 @@ export interface ErasureClass {
   /** What it overwrites or removes, as `table.column`; `table.*`: whole rows. */
   readonly columns: readonly string[]
   readonly find: (tx: Tx, subject: ErasedSubject) => Promise<readonly FoundRows[]>
+  /** Of these ids, those by which the caller may see a row. */
+  readonly findVisible: (tx: Tx, ids: readonly string[]) => Promise<readonly string[]>
   /** Overwrites or removes them, and returns how many there were. Runs in a transaction of its own, once. */
   readonly erase: (tx: Tx, subject: ErasedSubject, record: RecordErased) => Promise<readonly ErasedRows[]>
 }

@@ -5,7 +5,7 @@ import type { ErasedRows, ErasedSubject, ErasureClass, FoundRows } from './erasu
 /** In every fragment `r` is the row, and `m` the subject: m.subject_id, m.sure, m.own, m.marks. */
 export interface ErasableRows {
   readonly table: string
-  /** By which a person names the row, or the object that it belongs to; null: it is never left for review. */
+  /** A uuid by which a person names the row, or the object that it belongs to; null: it is never left for review. */
   readonly id: string | null
   /** The subject that the row belongs to; null: it belongs to none. A row of another subject is never touched. */
   readonly owner: string | null
@@ -113,6 +113,15 @@ export function createErasureClass(
       for (const one of rows)
         found.push(...(await tx.query<FoundRows>(findText(one), getParameters(tx, name, subject))))
       return found
+    },
+    findVisible: async (tx, ids) => {
+      const visible: string[] = []
+      for (const { table, id } of rows) {
+        if (id === null) continue
+        const text = `select distinct ${id} as id from app.${table} r where r.tenant_id = $1 and ${id} = any ($2::uuid[])`
+        visible.push(...(await tx.query<{ id: string }>(text, [tx.tenant_id, ids])).map((row) => row.id))
+      }
+      return visible
     },
     erase: async (tx, subject) => {
       const erased: ErasedRows[] = []

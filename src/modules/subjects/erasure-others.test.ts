@@ -287,6 +287,59 @@ describe('what is restricted', () => {
   })
 })
 
+describe('a row that the request names', () => {
+  test('is shown with the erasure to those who may see the row', async () => {
+    const at = await makeBank()
+    const name = 'Karl Namesake'
+    const [subject_id] = [await newSubject(name, null, at), await newSubject(name, null, at)]
+    const [open, hidden] = [await newAlert(`First of ${name}`, null, at), await newAlert(`Second of ${name}`, null, at)]
+    const also = [
+      { class: 'alerts', id: open },
+      { class: 'alerts', id: hidden },
+    ]
+    const { erasure_id } = await make(at.officer, `POST /subjects/${subject_id}/erase`, { reason: 'Request', also })
+    const shownTo = async (who: Someone) => {
+      const one = await make(who, `GET /erasures/${erasure_id}`)
+      const [listed] = (await make(who, `GET /erasures?subject_id=${subject_id}`)).items
+      expect(listed).toEqual(one)
+      return one.also
+    }
+    expect(await shownTo(at.other)).toEqual(also)
+    const { restriction_id } = (await write(
+      (tx) => tx.find('select restriction_id from app.alert where alert_id = $1', [hidden]),
+      at,
+    )) as { restriction_id: string }
+    await make(at.officer, `POST /restrictions/${restriction_id}/impose`)
+    expect(await shownTo(at.officer)).toEqual(also)
+    expect(await shownTo(at.other)).toEqual(also.slice(0, 1))
+    const { job_id } = await make(at.other, `POST /erasures/${erasure_id}/confirm`)
+    expect(await w.ended(at.tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
+    // The erasure and its ledger have both.
+    expect(ledger.find((entry) => entry.erasure_id === erasure_id)?.also).toEqual(also)
+    expect((await make(at.officer, `GET /alerts/${hidden}`)).title).toBe('erased')
+    expect(await shownTo(at.officer)).toEqual(also)
+    expect(await shownTo(at.other)).toEqual(also.slice(0, 1))
+  })
+
+  test('is not returned to somebody else who withdraws the erasure', async () => {
+    const at = await makeBank()
+    const name = 'Lena Namesake'
+    const [subject_id] = [await newSubject(name, null, at), await newSubject(name, null, at)]
+    const alert_id = await newAlert(`Whose: ${name}?`, null, at)
+    const also = [{ class: 'alerts', id: alert_id }]
+    const { erasure_id } = await make(at.officer, `POST /subjects/${subject_id}/erase`, { reason: 'Request', also })
+    const { restriction_id } = (await write(
+      (tx) => tx.find('select restriction_id from app.alert where alert_id = $1', [alert_id]),
+      at,
+    )) as { restriction_id: string }
+    await make(at.officer, `POST /restrictions/${restriction_id}/impose`)
+    expect(await make(at.other, `POST /erasures/${erasure_id}/withdraw`)).toMatchObject({
+      state: 'withdrawn',
+      also: [],
+    })
+  })
+})
+
 describe('what nobody who decides can see', () => {
   test('keeps the subject in the words of a hold, until one of the two has access', async () => {
     const at = await makeBank()

@@ -1,8 +1,10 @@
 /** Erasure of subjects: what it would do, the request of one person, the confirmation of another, and its certificate. */
 import { expectPerson } from '#kernel/auth/principal.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { emit } from '#kernel/events/emit.ts'
 import { JobView } from '#kernel/job/schema.ts'
+import type { Capabilities } from '#kernel/kernel.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -10,6 +12,7 @@ import { lockSubject } from '../records/queries.ts'
 import { SubjectParams } from '../records/schema.ts'
 import { erasureRequested } from './erasure-events.ts'
 import { collectMarks } from './marks.ts'
+import { hideNamedRows } from './named-rows.ts'
 import { assertNothingKept, assertReviewed, previewErasure } from './preview.ts'
 import {
   type ErasureRow,
@@ -41,7 +44,7 @@ const readers = [...deciders, 'auditor'] as const
 const expectDecider = (principal: string): string =>
   expectPerson(principal, 'Only a person decides about an erasure, not an API key.')
 
-function assertRequested({ state }: ErasureRow): void {
+function assertRequested({ state }: Pick<ErasureRow, 'state'>): void {
   if (state !== 'requested') fail('transition_not_allowed', `The erasure is ${state}.`)
 }
 
@@ -51,6 +54,11 @@ function assertErasable({ classes }: ErasurePreviewView): void {
   if (kept.some(({ rule }) => rule === 'hold')) fail('legal_hold')
   if (kept.some(({ rule }) => rule === 'open_case')) fail('open_case')
   if (kept.length > 0) fail('retention', { members: { kept } })
+}
+
+async function viewErasure(kernel: Capabilities<'modules'>, tx: Tx, erasure_id: string): Promise<ErasureRow> {
+  const [erasure] = await hideNamedRows(kernel, tx, [assertFound(await findErasure(tx, erasure_id))])
+  return assertFound(erasure)
 }
 
 export const erasureRoutes = [
@@ -114,25 +122,27 @@ export const erasureRoutes = [
     id: 'listErasures',
     summary: 'Erasures of subjects, newest first',
     roles: readers,
-    tx: 'one',
-    uses: ['cursors'],
+    tx: 'read',
+    uses: ['cursors', 'modules'],
     query: ErasureQuery,
     reply: [200, ErasurePage],
-  }).handle((input) =>
-    paginate(input, 'listErasures', ['requested_at', 'erasure_id'], (after, count) =>
+  }).handle(async (input) => {
+    const page = await paginate(input, 'listErasures', ['requested_at', 'erasure_id'], (after, count) =>
       listErasures(input.tx, input.query, after, count),
-    ),
-  ),
+    )
+    return { ...page, items: await hideNamedRows(input.kernel, input.tx, page.items) }
+  }),
 
   tenantRoute('GET /erasures/:erasure_id', {
     id: 'getErasure',
     summary: 'Get an erasure',
     roles: readers,
-    tx: 'one',
+    tx: 'read',
+    uses: ['modules'],
     params: ErasureParams,
     reply: [200, Erasure],
     problems: ['not_found'],
-  }).handle(async ({ tx, params }) => assertFound(await findErasure(tx, params.erasure_id))),
+  }).handle(({ tx, params, kernel }) => viewErasure(kernel, tx, params.erasure_id)),
 
   tenantRoute('POST /erasures/:erasure_id/confirm', {
     id: 'confirmErasure',
@@ -176,15 +186,17 @@ export const erasureRoutes = [
     summary: 'Withdraw an erasure that waits to be confirmed',
     roles: deciders,
     tx: 'write',
+    uses: ['modules'],
     params: ErasureParams,
     reply: [200, Erasure],
     problems: ['not_found', 'transition_not_allowed', 'person_required'],
-  }).handle(async ({ tx, params, actor, audit }) => {
+  }).handle(async ({ tx, params, actor, audit, kernel }) => {
     expectDecider(actor.principal)
-    const erasure = assertFound(await lockErasure(tx, params.erasure_id))
+    const { erasure_id, ...erasure } = assertFound(await lockErasure(tx, params.erasure_id))
     assertRequested(erasure)
     audit.recordDiff({ state: 'requested' }, { state: 'withdrawn' })
-    return assertFound(await updateWithdrawn(tx, erasure.erasure_id))
+    await updateWithdrawn(tx, erasure_id)
+    return viewErasure(kernel, tx, erasure_id)
   }),
 
   tenantRoute('GET /erasures/:erasure_id/certificate', {

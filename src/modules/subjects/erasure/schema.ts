@@ -99,7 +99,8 @@ export const Erasure = closed(
     confirmed_by: nullable(text(200)),
     job_id: nullable(Id()),
     also: listOf(AlsoErased, 1000, {
-      description: 'Rows that the request names although others may have the name too.',
+      description:
+        'Rows that the request names although others may have the name too: those that the caller may see and that still exist.',
     }),
     done_at: nullable(Timestamp()),
     warnings: nullable(
