@@ -133,6 +133,8 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   // What a tool call names or worked on; one that follows an approval belongs to what the approval belongs to.
   ['mcp_approval', 'restrict_mcp_approval', ''],
   ['mcp_call', 'restrict_approved_call', '(new.approval_id IS NOT NULL)'],
+  // A token may be fetched, and a version be tried, without a call.
+  ['credential_access', 'inherit_restriction', '(new.call_id IS NOT NULL)'],
   ['restriction_access', 'refuse_operator_access', `(new.granted_by ~~ 'operator:%'::text)`],
   ['erasure', 'refuse_hidden_erasure', CONFIRMED],
   ['erasure', 'refuse_kept_erasure', CONFIRMED],

@@ -1,4 +1,5 @@
 /** SQL of provider credentials, their versions, access tokens and access log, and of how a tenant uses a provider. */
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { Environment } from './schema.ts'
@@ -278,6 +279,8 @@ export const deferAccess = (tx: Tx, access: NewAccess): void =>
   )
 
 export interface AccessRow extends Omit<NewAccess, 'credential_id'> {
+  /** While it is in force. */
+  readonly restriction_id: string | null
   readonly accessed_at: string
   readonly accessed_by: string
 }
@@ -285,7 +288,7 @@ export interface AccessRow extends Omit<NewAccess, 'credential_id'> {
 /** Newest first. */
 export const listAccesses = (tx: Tx, credential_id: string, after: PagePosition, count: number) =>
   tx.query<AccessRow>(
-    `select access_id, version, purpose, call_id, accessed_at, accessed_by from app.credential_access
+    `select access_id, version, purpose, call_id, ${restrictionInForce()}, accessed_at, accessed_by from app.credential_access
       where tenant_id = $1 and credential_id = $2 and ($3::timestamptz is null or (accessed_at, access_id) < ($3, $4::uuid))
       order by accessed_at desc, access_id desc limit $5`,
     [tx.tenant_id, credential_id, after?.[0] ?? null, after?.[1] ?? null, count],

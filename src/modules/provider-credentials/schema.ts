@@ -146,6 +146,9 @@ export const CredentialAccess = closed(
     version: VersionNumber,
     purpose: oneOf(['call', 'token', 'verify', 'list_tools']),
     call_id: nullable(Id()),
+    restriction_id: nullable(
+      Id({ description: 'Of the call, while it is in force: only people with access to it see this use.' }),
+    ),
     accessed_at: Timestamp(),
     accessed_by: text(200),
   },

@@ -21,6 +21,7 @@ import { CredentialState } from '#console/ui/provider/credential-table.tsx'
 import { credentialVersionsQuery, statusQuery } from '#console/ui/provider/provider-queries.ts'
 import { credentialGapTexts, formatMember, gapSteps } from '#console/ui/provider/provider-texts.ts'
 import type { TestReply } from '#console/ui/provider/test-outcome.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { toolServerQuery } from '#console/ui/tool/tool-queries.ts'
 import { getServerKey, toProviderPath } from '#console/ui/tool/tool-texts.ts'
@@ -314,7 +315,8 @@ function AccessLog({ credential_id }: { readonly credential_id: string }) {
                 </PageLink>
               ) : (
                 purposes[access.purpose]
-              )}
+              )}{' '}
+              <RestrictionMark restriction_id={access.restriction_id} />
               <Text size="xs" hiddenFrom="sm" component="div">
                 <Principal of={access.accessed_by} />
               </Text>
