@@ -139,6 +139,11 @@ export const schemaMutants: readonly SchemaMutant[] = [
     ],
   },
   {
+    name: 'access that ends keeps itself',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => ['alter table app.restriction disable trigger restriction_ending'],
+  },
+  {
     name: 'every restriction counts as one that nobody can see',
     rule: 'a function of sight is missing or is not as written',
     break: () => [

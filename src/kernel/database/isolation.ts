@@ -75,6 +75,9 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['may_see', '7b596facfa790064452d5bdbb856d9ae'],
   ['is_reachable', 'ecb5a9dc93b636799c60f121012c4ac7'],
   ['refuse_operator_access', 'ad55aa21e6ddc2799c85bd3cbb045ff9'],
+  // Access that ends changes nobody's access.
+  ['has_ending_access', 'b1eb21f159bb9e975f58115551931988'],
+  ['refuse_ending_access', '802075ca9d6485aba2fe3938a1d5f6b8'],
   // These read with full sight, and return nothing of what they read.
   ['refuse_hidden_erasure', 'ff404992d258c646a8923e65ef675837'],
   ['is_closed_to_erasure', 'e245e56066742fd4225e67d23aed03ac'],
@@ -136,6 +139,8 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   // A token may be fetched, and a version be tried, without a call.
   ['credential_access', 'inherit_restriction', '(new.call_id IS NOT NULL)'],
   ['restriction_access', 'refuse_operator_access', `(new.granted_by ~~ 'operator:%'::text)`],
+  ['restriction_access', 'refuse_ending_access', ''],
+  ['restriction', 'refuse_ending_access', '(new.is_in_force IS DISTINCT FROM old.is_in_force)'],
   ['erasure', 'refuse_hidden_erasure', CONFIRMED],
   ['erasure', 'refuse_kept_erasure', CONFIRMED],
 ]
@@ -299,7 +304,7 @@ const schemaRules: readonly string[] = [
      except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
   `select 'a function of sight is missing or is not as written', f.name from (values ${toSqlRows(sightFunctions)}) as f (name, digest)
     where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name
-      and p.proconfig is not distinct from case when f.name = any ('{keep_restriction_force,keep_restriction_list,keep_restriction_person}')
+      and p.proconfig is not distinct from case when f.name = any ('{keep_restriction_force,keep_restriction_list,keep_restriction_person,has_ending_access,refuse_ending_access}')
                                                 then array['search_path=pg_catalog, pg_temp'] end
       and md5(p.prosrc) = f.digest)`,
   `select 'a function of copies is missing or is not as written', 'encrypt_once' where not exists (
@@ -317,6 +322,7 @@ const schemaRules: readonly string[] = [
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
       and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'restrict_mcp_approval' then 7 when 'restrict_approved_call' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
                        when 'keep_restriction_person' then 31 when 'list_restriction' then 29
+                       when 'refuse_ending_access' then case w.name when 'restriction' then 19 else 31 end
                        when 'refuse_operator_access' then 23 when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,
   // The rows that decide about sight go with the access that they copy.
   `select 'a revoked access would remain in sight', 'restriction_person' where not exists (

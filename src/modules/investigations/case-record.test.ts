@@ -226,6 +226,35 @@ describe('a proposed case', () => {
   })
 })
 
+describe('a person whose access to a case ends', () => {
+  test("changes nobody's access to it, and keeps theirs no longer", async () => {
+    const { t, analyst, officer, second, send, open, investigation_id, at } = await openCase()
+    await settleSteps(t, investigation_id)
+    const restrict = (who: Someone, to: string, people: readonly string[]) =>
+      send(who, `PUT ${to}/access`, { is_restricted: true, people, reason: 'Suspicion' })
+    await restrict(officer, at, [analyst.user_id])
+    const grant = (who: Someone, user_id: string, until?: string) =>
+      send(who, `POST ${at}/access/grants`, { user_id, reason: 'Helps', ...(until && { until }) })
+    const until = new Date(Date.now() + 600_000).toISOString()
+    expect((await grant(officer, second.user_id, until)).status).toBe(201)
+    const list = async () => (await send(officer, `GET ${at}/access`)).json.items
+    const before = await list()
+    const into = (await open()).json.investigation_id
+    for (const { status, json } of [
+      await restrict(second, at, []),
+      await send(second, `PUT ${at}/access`, { is_restricted: false, reason: 'No suspicion' }),
+      await grant(second, (await w.person(t.tenant_id, ['compliance_officer'])).user_id),
+      // The other case would be restricted to the people of this one.
+      await send(second, `POST ${at}/merge`, { into, note: 'The same' }),
+    ])
+      expect([status, json.detail]).toEqual([409, expect.stringContaining('Your access ends by itself')])
+    expect(await list()).toEqual(before)
+    // Lifted by somebody else, it is not taken for good by imposing it again.
+    await send(officer, `PUT ${at}/access`, { is_restricted: false, reason: 'No suspicion' })
+    expect((await restrict(second, at, [])).json.detail).toContain('Your access ends by itself')
+  })
+})
+
 describe('a merged case', () => {
   test('has no open request for information', async () => {
     const { t, analyst, officer, send, open, investigation_id, at, findGuards } = await openCase()

@@ -14,5 +14,5 @@ export {
   upsertAccess,
   upsertBreakGlass,
 } from './queries.ts'
-export { assertReader } from './readers.ts'
+export { assertKeepsAccess, assertReader } from './readers.ts'
 export { AccessLogPage, RestrictionAccess, RestrictionAccessPage } from './schema.ts'

@@ -115,3 +115,27 @@ test('a job and a stored response keep the restriction they were written with', 
     }
   await app.query('rollback')
 })
+
+test("whoever has access that ends changes nobody's access and no restriction", async () => {
+  const { restriction_id } = await call(owner, 'POST /restrictions', { purpose: 'Case 17' })
+  const until = new Date(Date.now() + 600_000).toISOString()
+  await call(owner, `PUT /restrictions/${restriction_id}/access/${auditor.user_id}`, { effect: 'grant', until })
+  const ofOwner = `restriction_id = '${restriction_id}' and principal = 'user:${owner.user_id}'`
+  const own = `restriction_id = '${restriction_id}' and principal = 'user:${auditor.user_id}'`
+  const insert = (who: Someone, effect: string) =>
+    `insert into app.restriction_access (tenant_id, restriction_id, principal, effect, granted_by)
+     values ('${tenant_id}', '${restriction_id}', 'user:${who.user_id}', '${effect}', 'user:${auditor.user_id}')`
+  await actAs(auditor)
+  for (const statement of [
+    `update app.restriction_access set until = null where ${own}`,
+    `delete from app.restriction_access where ${own}`,
+    `delete from app.restriction_access where ${ofOwner}`,
+    `update app.restriction_access set effect = 'exclude' where ${ofOwner}`,
+    insert(officer, 'grant'),
+    insert(officer, 'exclude'),
+    `update app.restriction set is_in_force = false, lifted_at = now(), lifted_by = 'x', lift_reason = 'x' where restriction_id = '${restriction_id}'`,
+  ])
+    await expect(app.query(statement), statement).rejects.toMatchObject({ code: 'PB010' })
+  await actAs(owner)
+  expect((await app.query(`delete from app.restriction_access where ${own}`)).rowCount).toBe(1)
+})

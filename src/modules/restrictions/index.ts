@@ -18,6 +18,7 @@ import {
   updateImposed,
   upsertAccess,
 } from './queries.ts'
+import { assertKeepsAccess } from './readers.ts'
 import { restrictionRoutes } from './routes.ts'
 
 export * as accessLists from './access-lists.ts'
@@ -40,6 +41,7 @@ export async function imposePrepared(
   if (restriction_id === null) fail('transition_not_allowed', 'It was stored without a restriction.')
   if (is_in_force) fail('transition_not_allowed', 'It is restricted already.')
   await lockRestriction(tx, restriction_id)
+  await assertKeepsAccess(tx, restriction_id, principal)
   const held = await findAccess(tx, restriction_id, user_id)
   if (held?.effect === 'exclude') fail('transition_not_allowed', 'You are excluded from its restriction.')
   await upsertAccess(tx, restriction_id, { user_id, effect: 'grant', until: null, reason: null })

@@ -187,6 +187,16 @@ export const hasLastingAccess = async (tx: Tx, restriction_id: string): Promise<
     ])
   )?.is_reachable ?? false
 
+/** Whether a person sees it by a grant that ends, and not as the designated MLRO. */
+export const hasEndingAccess = async (tx: Tx, restriction_id: string, principal: string): Promise<boolean> =>
+  (
+    await tx.find<{ is_ending: boolean }>('select app.has_ending_access($1, $2, $3) as is_ending', [
+      tx.tenant_id,
+      restriction_id,
+      principal,
+    ])
+  )?.is_ending ?? false
+
 /** In force, and nobody who is active has access: the last person was deactivated. Oldest first. */
 export const listUnreachable = async (tx: Tx): Promise<readonly string[]> =>
   (

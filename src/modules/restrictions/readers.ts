@@ -1,7 +1,8 @@
-/** Who can make use of access: a grant to anybody else would look like access and be none. */
+/** Who can make use of access, since a grant to anybody else would look like access and be none; and who may change it. */
 import type { Role } from '#kernel/auth/roles.ts'
+import type { Tx } from '#kernel/database/tx.ts'
 import { fail } from '#kernel/problem.ts'
-import type { PersonRow } from './queries.ts'
+import { hasEndingAccess, type PersonRow } from './queries.ts'
 
 /** Roles that read something of what a restriction can protect; editors read quarantined payloads. */
 export const restrictedReaders: readonly Role[] = ['analyst', 'compliance_officer', 'auditor', 'policy_editor']
@@ -14,4 +15,10 @@ export function assertReader({ origin, roles }: PersonRow, readers: readonly Rol
     'transition_not_allowed',
     `The person has ${held} and can never read it. One of ${readers.join(', ')} is needed.`,
   )
+}
+
+/** 409 for whoever has access that ends: they read, and change neither their own access nor that of others. The database refuses it too. */
+export async function assertKeepsAccess(tx: Tx, restriction_id: string, principal: string): Promise<void> {
+  if (await hasEndingAccess(tx, restriction_id, principal))
+    fail('transition_not_allowed', 'Your access ends by itself: somebody whose access does not end changes who has it.')
 }

@@ -23,7 +23,7 @@ import {
   upsertAccess,
   upsertBreakGlass,
 } from './queries.ts'
-import { assertReader } from './readers.ts'
+import { assertKeepsAccess, assertReader } from './readers.ts'
 import {
   AccessListQuery,
   AccessLogPage,
@@ -135,8 +135,10 @@ export const restrictionRoutes = [
     if (restriction.is_in_force) fail('transition_not_allowed', 'The restriction is in force already.')
     const { restriction_id } = restriction
     const user_id = expectOfficer(actor.principal)
+    await assertKeepsAccess(tx, restriction_id, actor.principal)
     const held = await findAccess(tx, restriction_id, user_id)
     if (held?.effect === 'exclude') fail('transition_not_allowed', 'You are excluded from this restriction.')
+    // A grant with an end has ended.
     if (!held || held.until !== null) await upsertAccess(tx, restriction_id, ownAccess(user_id))
     await updateImposed(tx, { restriction_id, revision: restriction.revision + 1 })
     audit.belongsTo({ restriction_id, is_in_force: true })
@@ -156,10 +158,11 @@ export const restrictionRoutes = [
     headers: toHeaders,
     problems: ['not_found', 'transition_not_allowed'],
   }).handle(async (input) => {
-    const { tx, params, body, audit } = input
+    const { tx, params, body, actor, audit } = input
     const restriction = assertFound(await lockRestriction(tx, params.restriction_id))
     assertRevision(restriction.revision, input)
     if (!restriction.is_in_force) fail('transition_not_allowed', 'The restriction is not in force.')
+    await assertKeepsAccess(tx, restriction.restriction_id, actor.principal)
     await updateLifted(tx, restriction.restriction_id, body.reason)
     audit.belongsTo(restriction)
     audit.recordDiff({ is_in_force: true }, { is_in_force: false })
@@ -203,6 +206,7 @@ export const restrictionRoutes = [
   }).handle(async ({ tx, params, body, actor, audit }) => {
     expectOfficer(actor.principal)
     const restriction = assertFound(await lockRestriction(tx, params.restriction_id))
+    await assertKeepsAccess(tx, restriction.restriction_id, actor.principal)
     const person = assertFound(await lockPerson(tx, params.user_id))
     const { effect, until = null, reason = null } = body
     if (`user:${person.user_id}` === actor.principal)
@@ -237,6 +241,7 @@ export const restrictionRoutes = [
   }).handle(async ({ tx, params, actor, audit }) => {
     expectOfficer(actor.principal)
     const restriction = assertFound(await lockRestriction(tx, params.restriction_id))
+    await assertKeepsAccess(tx, restriction.restriction_id, actor.principal)
     const held = assertFound(await findAccess(tx, restriction.restriction_id, params.user_id))
     if (`user:${held.user_id}` === actor.principal)
       fail('transition_not_allowed', 'Nobody changes their own access; another person with access does.')

@@ -65,8 +65,9 @@ async function narrowAccess(
   principal: string,
 ): Promise<void> {
   if (!source.is_in_force || source.restriction_id === target.restriction_id) return
-  const people = await accessLists.listCurrentAccess(tx, source.restriction_id)
   const { restriction_id } = target
+  for (const each of [source.restriction_id, restriction_id]) await accessLists.assertKeepsAccess(tx, each, principal)
+  const people = await accessLists.listCurrentAccess(tx, source.restriction_id)
   const known = await accessLists.listCurrentAccess(tx, restriction_id)
   const granted = people.filter(({ effect }) => effect === 'grant')
   for (const { user_id, effect } of known)

@@ -54,6 +54,7 @@ export const accessRoutes = [
     const row = assertCase(await lockInvestigation(tx, params.investigation_id), audit)
     assertRevision(row.revision, input)
     const { restriction_id } = row
+    await accessLists.assertKeepsAccess(tx, restriction_id, actor.principal)
     const { is_restricted, people, reason } = body
     const before = await accessLists.listCurrentAccess(tx, restriction_id)
     const own = before.find((each) => each.user_id === user_id)
@@ -82,6 +83,7 @@ export const accessRoutes = [
   }).handle(async ({ tx, params, body, actor, audit }) => {
     expectPerson(actor.principal, NO_KEYS)
     const { restriction_id } = assertCase(await lockInvestigation(tx, params.investigation_id), audit)
+    await accessLists.assertKeepsAccess(tx, restriction_id, actor.principal)
     const { effect = 'grant', until = null, reason = null } = body
     const person = assertReferenced(await accessLists.lockPerson(tx, body.user_id), 'active person with this id')
     const { user_id } = person
