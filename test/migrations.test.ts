@@ -307,3 +307,53 @@ test('the migrations hide past links of alerts with the alert, and remove what p
     await database.drop()
   }
 })
+
+test('the migration returns open work that its assignee may not see', async () => {
+  const database = await createEmptyDatabase('return_hidden_work')
+  const client = new pg.Client(database.postgres)
+  await client.connect()
+  try {
+    const [tenant_id, restriction_id] = [uuidv7(), uuidv7()]
+    await client.query('set session_replication_role = replica')
+    await client.query(`insert into app.tenant (tenant_id, slug, name) values ($1, 't', 'T')`, [tenant_id])
+    const ids = [tenant_id, restriction_id]
+    await client.query(
+      `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, imposed_at, imposed_by, created_by)
+       values ($1, $2, 'x', true, now(), 'user:1', 'user:1')`,
+      ids,
+    )
+    await client.query('insert into app.restriction_force (tenant_id, restriction_id) values ($1, $2)', ids)
+    await client.query(
+      `insert into app.restriction_person (tenant_id, restriction_id, principal, effect) values ($1, $2, 'user:1', 'grant')`,
+      ids,
+    )
+    for (const [principal, restriction, state] of [
+      ['user:1', restriction_id, 'open'],
+      ['user:2', restriction_id, 'open'],
+      ['user:2', null, 'open'],
+      ['user:2', restriction_id, 'done'],
+    ])
+      await client.query(
+        `insert into app.work_item (tenant_id, object_kind, object_id, queue_key, priority, state, assignee, assigned_at, assigned_by, restriction_id,
+           done_at, done_by)
+         values ($1, 'alert', $2, 'x', 'low', $5, $3, now(), $3, $4, case $5 when 'done' then now() end, case $5 when 'done' then $3 end)`,
+        [tenant_id, uuidv7(), principal, restriction, state],
+      )
+    await client.query('set session_replication_role = origin')
+    await migrate(database.migrator, readMigrations(path.join(projectRoot, 'db/migrations')))
+    const { rows } = await client.query(
+      'select assignee, assigned_at is not null as is_assigned from app.work_item order by object_id',
+    )
+    expect(rows.map(({ assignee, is_assigned }) => [assignee, is_assigned])).toEqual([
+      ['user:1', true],
+      [null, false],
+      ['user:2', true],
+      ['user:2', true],
+    ])
+    const forced = await client.query(`select relforcerowsecurity from pg_class where oid = 'app.tenant'::regclass`)
+    expect(forced.rows).toEqual([{ relforcerowsecurity: true }])
+  } finally {
+    await client.end()
+    await database.drop()
+  }
+})

@@ -272,6 +272,72 @@ describe('a person who is deactivated', () => {
   })
 })
 
+describe('a person who loses access to a restriction', () => {
+  test('keeps no open work of it, and keeps other work', async () => {
+    const t = await makeTenant()
+    const [owner, who, chief] = await Promise.all([
+      w.person(t.tenant_id, ['compliance_officer']),
+      w.person(t.tenant_id, ['analyst']),
+      w.person(t.tenant_id, ['compliance_officer']),
+    ])
+    const call = async (by: Someone, line: string, body?: object) => {
+      const { status, json } = await w.call(line, { token: by.token, ...(body && { body }) })
+      expect(status, line).toBeLessThan(300)
+      return json
+    }
+    const { restriction_id } = await call(owner, 'POST /restrictions', { purpose: 'Case 23' })
+    const { restriction_id: other } = await call(owner, 'POST /restrictions', { purpose: 'Case 24' })
+    const [at, access] = [`/restrictions/${restriction_id}`, `/restrictions/${restriction_id}/access/${who.user_id}`]
+    await call(owner, `PUT /restrictions/${other}/access/${who.user_id}`, { effect: 'grant' })
+    const kept = [await open(t), await open(t, { restriction_id: other }), await open(t, { restriction_id })]
+    const item = await open(t, { restriction_id })
+    const find = async (one: { object_kind: string; object_id: string }) =>
+      (await t.write((tx) => workItems.findWork(tx, one)))?.assignee
+    const assign = (one: { object_id: string }, { principal }: Someone) =>
+      t.write((tx) =>
+        tx.run(
+          `update app.work_item set assignee = $3, assigned_at = now(), assigned_by = $3 where tenant_id = $1 and object_id = $2`,
+          [tx.tenant_id, one.object_id, principal],
+        ),
+      )
+    for (const [index, one] of kept.entries()) await assign(one, index === 2 ? owner : who)
+    const expectReturned = async (end: () => Promise<unknown>, from = who) => {
+      await assign(item, from)
+      await end()
+      expect(await find(item)).toBeNull()
+      expect(await Promise.all(kept.map(find))).toEqual([who.principal, who.principal, owner.principal])
+    }
+    const grant = () => call(owner, `PUT ${access}`, { effect: 'grant' })
+    await grant()
+    await expectReturned(() => call(owner, `DELETE ${access}`))
+    await grant()
+    await expectReturned(() => call(owner, `PUT ${access}`, { effect: 'exclude' }))
+    // Access that is replaced by access keeps the work, until it is hidden from the person.
+    await call(owner, `DELETE ${access}`)
+    await grant()
+    await assign(item, who)
+    await call(owner, `PUT ${access}`, { effect: 'grant', until: new Date(Date.now() + 600_000).toISOString() })
+    expect(await find(item)).toBe(who.principal)
+    await call(owner, `POST ${at}/lift`, { reason: 'No suspicion' })
+    await call(owner, `DELETE ${access}`)
+    expect(await find(item)).toBe(who.principal)
+    await expectReturned(() => call(owner, `POST ${at}/impose`))
+    // The MLRO has access without a grant.
+    for (const [effect, person] of [
+      ['designate', chief],
+      ['designate', who],
+      ['end', chief],
+    ] as const) {
+      const proposal = { user_id: person.user_id, effect, reason: 'Decision of the board' }
+      const { designation_id } = await call(person === chief ? owner : chief, 'POST /mlro-designations', proposal)
+      const second = await w.person(t.tenant_id, ['tenant_admin'])
+      const confirm = () => call(second, `POST /mlro-designations/${designation_id}/confirm`)
+      if (effect === 'end') await expectReturned(confirm, chief)
+      else await confirm()
+    }
+  })
+})
+
 describe('restricted work', () => {
   async function makeCase() {
     const t = await makeTenant([queue({ assignment: 'round_robin' })])
