@@ -291,6 +291,46 @@ describe('bulk', () => {
     expect(await read(alert_id)).toMatchObject({ state: 'escalated', escalated_by: analyst.principal })
   })
 
+  test('by a job is refused for a person who was deactivated or lost the role since', async () => {
+    const { t, report, send, analyst, other, officer } = await createTeam()
+    const admin = await w.person(t.tenant_id, ['tenant_admin'])
+    const { alert_id } = (await report('bulk job, deactivated')).json
+    const { alert_id: taken } = (await report('bulk job, taken')).json
+    const ask = async (who: Person, action: object, first = alert_id): Promise<string> => {
+      const alert_ids = [first, ...Array.from({ length: 200 }, () => uuidv7())]
+      const { status, json } = await send(who, 'POST /alerts/bulk', { alert_ids, ...action })
+      expect(status).toBe(202)
+      return json.job_id
+    }
+    const dismiss = { action: 'dismiss', reason_code: 'ALR_FALSE_MATCH' }
+    expect((await send(other, `POST /alerts/${taken}/assign`, { user_id: other.user_id })).status).toBe(200)
+    const queued = [
+      await ask(analyst, dismiss),
+      await ask(other, dismiss),
+      await ask(officer, { action: 'release' }, taken),
+    ]
+    const setRoles = async ({ user_id }: Person, roles: readonly string[]) => {
+      const changed = await send(admin, `PUT /users/${user_id}/roles`, { roles })
+      expect(changed.status).toBe(200)
+    }
+    expect((await send(admin, `POST /users/${analyst.user_id}/deactivate`)).status).toBe(200)
+    await setRoles(other, ['viewer'])
+    await setRoles(officer, ['analyst'])
+    const ended = []
+    for (const job_id of queued) ended.push(await t.runToEnd({ job_id, state: 'queued' }))
+    for (const { result } of ended.slice(0, 2)) {
+      const { items, ...counts } = result as { items: readonly object[] }
+      expect(counts).toEqual({ done: 0, refused: 201 })
+      expect(new Set(items.map((item) => (item as { code: string }).code))).toEqual(new Set(['author_not_permitted']))
+    }
+    // What the role allows is asked as it is now.
+    const [first] = (ended[2]?.result as { items: readonly object[] }).items
+    expect(first).toMatchObject({ position: 1, code: expect.not.stringMatching('not_found') })
+    const after = await w.person(t.tenant_id, ['compliance_officer'])
+    expect((await send(after, `GET /alerts/${alert_id}`)).json).toMatchObject({ state: 'new', dismissal: null })
+    expect((await send(after, `GET /alerts/${taken}`)).json.state).toBe('claimed')
+  })
+
   test('by a job says of a restricted alert what it says of none, whoever asks', async () => {
     const { t, report, send, officer, analyst, read } = await createTeam()
     const { alert_id } = (await report('bulk job, restricted')).json

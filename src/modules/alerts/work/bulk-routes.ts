@@ -3,7 +3,7 @@ import { tenantRoute } from '#kernel/declare-route.ts'
 import { fail } from '#kernel/problem.ts'
 import { BulkRequest, BulkResult } from '../schema.ts'
 import { bindAct, performBulk } from './bulk.ts'
-import { ALERT_BULK } from './jobs.ts'
+import { ALERT_BULK, bulkRoles } from './jobs.ts'
 
 /** Above this a job does it. */
 const MAX_AT_ONCE = 200
@@ -15,8 +15,9 @@ export const bulkRoutes = [
     description:
       'Up to 200 alerts are done at once (200); for more a job is started (202), whose result lists what was refused and why, by its position in alert_ids. ' +
       'A refused alert is unchanged. dry_run only says which rule each alert would break. Restricted alerts are refused: they are worked on alone, ' +
-      'and a job, whose result others read, says of them what it says of an alert that does not exist.',
-    roles: ['analyst', 'compliance_officer'],
+      'and a job, whose result others read, says of them what it says of an alert that does not exist. A job does nothing for whoever is no longer ' +
+      'active or has lost the role, and refuses what is left with `author_not_permitted`.',
+    roles: bulkRoles,
     tx: 'write',
     uses: ['auditKeys', 'caches', 'encryption', 'jobs', 'modules'],
     body: BulkRequest,

@@ -1,12 +1,18 @@
 /** The job of acts on many alerts. */
+
+import type { Tx } from '#kernel/database/tx.ts'
 import { defineJob } from '#kernel/job/define-job.ts'
 import { closed, type Static, Type, text } from '#kernel/schema.ts'
+import { findPresentRoles } from '#modules/access/index.ts'
 import { BulkRequest } from '../schema.ts'
-import { performBulk } from './bulk.ts'
+import { type BulkCaller, performBulk } from './bulk.ts'
 
 export const ALERT_BULK = 'alert-bulk'
 
 const BULK_STEP = 100
+
+/** Who may ask for it, and for whom the job still does it. */
+export const bulkRoles = ['analyst', 'compliance_officer'] as const
 
 const { dry_run: _, ...asked } = BulkRequest.properties
 const BulkPayload = closed({ ...asked, principal: text(200), may_release_others: Type.Boolean() })
@@ -22,6 +28,25 @@ interface Progress {
   readonly done: number
   readonly refused: readonly RefusedAlert[]
 }
+
+/** As the principal may act now, and not only when it asked; undefined where it may not any more. */
+async function findCaller(
+  tx: Tx,
+  { principal, may_release_others }: Pick<BulkCaller, 'principal' | 'may_release_others'>,
+): Promise<BulkCaller | undefined> {
+  const roles = await findPresentRoles(tx, principal)
+  if (roles && !bulkRoles.some((role) => roles.includes(role))) return undefined
+  const is_officer = roles === undefined || roles.includes('compliance_officer')
+  return { principal, may_release_others: may_release_others && is_officer, request_id: null }
+}
+
+const refuseAll = (alert_ids: readonly string[], principal: string) =>
+  alert_ids.map((alert_id) => ({
+    alert_id,
+    done: false,
+    code: 'author_not_permitted',
+    detail: `${principal} asked for this and is no longer active, or no longer has a role that may do it.`,
+  }))
 
 export const bulkJob = defineJob({
   kind: ALERT_BULK,
@@ -40,7 +65,8 @@ export const bulkJob = defineJob({
       signal.throwIfAborted()
       await step(async (tx) => {
         const portion = { ...act, alert_ids: alert_ids.slice(from, from + BULK_STEP), dry_run: false }
-        const items = await performBulk(kernel, tx, portion, { principal, may_release_others, request_id: null })
+        const caller = await findCaller(tx, { principal, may_release_others })
+        const items = caller ? await performBulk(kernel, tx, portion, caller) : refuseAll(portion.alert_ids, principal)
         const before = { done, refused }
         done = before.done + items.filter((item) => item.done).length
         const refusals = items.flatMap(({ alert_id, done: isDone, code, detail }) =>
