@@ -5,10 +5,14 @@ import type { ratingStore, SubjectFilter } from '#modules/subjects/index.ts'
 import type { BandChange, ItemRow } from './decide/item-results.ts'
 import type { FileOptions, InlineItem } from './source/input-rows.ts'
 
-export type ItemSource =
+export type ItemSource = (
   | { readonly file: FileOptions; readonly file_name?: string | null }
   | { readonly items: readonly (InlineItem | null)[] }
   | { readonly filter: SubjectFilter }
+) & {
+  /** An erasure overwrote what selects the items. */
+  readonly is_erased?: true
+}
 
 export interface BatchRow {
   readonly batch_id: string

@@ -21,7 +21,7 @@ import type { BatchRow, ItemSource, NewBatch } from './batch.ts'
 import { type BatchPlan, getBoundDefinition } from './decide/decide-rows.ts'
 import { findBatch, insertBatch, lockBatch, updateBatchJob } from './queries.ts'
 import type { BatchRequest } from './schema.ts'
-import { FILE_GONE, failSourceInvalid, isFileGone } from './source/read-items.ts'
+import { explainUnreadable, failSourceInvalid } from './source/read-items.ts'
 import { encryptInlineItems } from './stored-items.ts'
 
 export type BatchInput = Static<typeof BatchRequest>
@@ -157,7 +157,8 @@ export async function resumeBatch(kernel: ContinueCapabilities, tx: Tx, batch_id
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'failed' && batch.state !== 'cancelled')
     fail('transition_not_allowed', `The batch is ${batch.state}; only one that failed or was cancelled is resumed.`)
-  if (isFileGone(batch)) fail('transition_not_allowed', FILE_GONE)
+  const reason = explainUnreadable(batch)
+  if (reason !== null) fail('transition_not_allowed', reason)
   await loadPlan(kernel, tx, batch, 'valid')
   const job = await enqueueBatchJob(kernel, tx, batch)
   await updateBatchJob(tx, batch_id, { ...batch, job_id: job.job_id })
@@ -168,10 +169,7 @@ export async function resumeBatch(kernel: ContinueCapabilities, tx: Tx, batch_id
 export async function retryFailed(kernel: ContinueCapabilities, tx: Tx, batch_id: string): Promise<JobRow> {
   const batch = await lockAndFindBatch(tx, batch_id)
   if (batch.state !== 'succeeded')
-    fail(
-      'transition_not_allowed',
-      isFileGone(batch) ? FILE_GONE : `The batch is ${batch.state}; let it come to its end.`,
-    )
+    fail('transition_not_allowed', explainUnreadable(batch) ?? `The batch is ${batch.state}; let it come to its end.`)
   await loadPlan(kernel, tx, batch, 'valid')
   const job = await enqueueBatchJob(kernel, tx, { batch_id, total: batch.failed })
   await updateBatchJob(tx, batch_id, { job_id: job.job_id, stage: 'again', after_seq: 0 })

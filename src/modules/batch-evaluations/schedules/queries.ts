@@ -218,6 +218,10 @@ export const listScheduleRuns = (tx: Tx, schedule_id: string, after: PagePositio
 const without = (column: string, erase: 'erase_text' | 'erase_texts'): string =>
   `app.${erase}(r.${column}, m.subject_id, m.own, m.marks)`
 
+/** What selects items is marked, so that nobody goes on with a batch of others; the name of a file selects nothing. */
+const erasedSource = `${without('source', 'erase_texts')} || case
+  when ${without('source', 'erase_texts')} - 'file_name' <> r.source - 'file_name' then '{"is_erased": true}'::jsonb else '{}' end`
+
 /** A schedule whose filter is overwritten is paused: it would find nobody, or everybody. */
 export const batchErasure = createErasureClass('batches', 'Filters, names and notes of batches and their schedules', [
   {
@@ -235,8 +239,7 @@ export const batchErasure = createErasureClass('batches', 'Filters, names and no
     table: 'batch_evaluation',
     id: 'r.batch_id',
     owner: null,
-    text: `concat_ws(E'\\n', r.note, app.json_texts(r.source))`,
-    where: `r.source_kind <> 'items' and r.finished_at is not null`,
-    set: `note = ${without('note', 'erase_text')}, source = ${without('source', 'erase_texts')}`,
+    text: `concat_ws(E'\\n', r.note, case when r.source_kind <> 'items' then app.json_texts(r.source) end)`,
+    set: `note = ${without('note', 'erase_text')}, source = case when r.source_kind = 'items' then r.source else ${erasedSource} end`,
   },
 ])

@@ -109,11 +109,20 @@ async function* readSubjectRows(
 
 export const withActiveState = (filter: SubjectFilter): SubjectFilter => ({ ...filter, state: 'active' })
 
-export const FILE_GONE =
+const FILE_GONE =
   'Its file is no longer there: its time was over, or an erasure removed it. Order the rows that are left as a new batch.'
+const SOURCE_ERASED = 'An erasure overwrote what selects its items. Order the items that are left as a new batch.'
 
-export const isFileGone = ({ source_kind, upload_id }: Pick<BatchRow, 'source_kind' | 'upload_id'>): boolean =>
-  source_kind === 'upload' && upload_id === null
+/** Why its items cannot be read any more; null: they can. */
+export function explainUnreadable({ source, upload_id }: Pick<BatchRow, 'source' | 'upload_id'>): string | null {
+  if (source.is_erased) return SOURCE_ERASED
+  return 'file' in source && upload_id === null ? FILE_GONE : null
+}
+
+function assertReadable(batch: BatchProgress): void {
+  const reason = explainUnreadable(batch)
+  if (reason !== null) fail('not_found', reason)
+}
 
 function openFile(read: RunInTx, { source, upload_id }: BatchProgress) {
   const { file } = source as Extract<ItemSource, { file: FileOptions }>
@@ -122,6 +131,7 @@ function openFile(read: RunInTx, { source, upload_id }: BatchProgress) {
 
 /** Counts the rows of a batch's file by reading it to its end; a truncated or unreadable file fails here. */
 export async function countFileRows(read: RunInTx, batch: BatchProgress, signal: AbortSignal): Promise<number> {
+  assertReadable(batch)
   const { options, bytes } = openFile(read, batch)
   let total = 0
   for await (const group of readFileBatches(bytes, options)) {
@@ -133,6 +143,7 @@ export async function countFileRows(read: RunInTx, batch: BatchProgress, signal:
 
 /** The items that a batch has not decided yet. */
 export function readRemainingRows(read: RunInTx, batch: BatchProgress, declared: readonly Input[], size: number) {
+  assertReadable(batch)
   const { source, done, failed } = batch
   if ('filter' in source) return readSubjectRows(read, source.filter, batch, size)
   if ('items' in source) return toPortions(readInlineRows(source.items), done + failed, size)
