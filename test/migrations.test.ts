@@ -357,3 +357,62 @@ test('the migration returns open work that its assignee may not see', async () =
     await database.drop()
   }
 })
+
+test('the migration overwrites what earlier erasures left of cases and reports, and nothing of others', async () => {
+  const database = await createEmptyDatabase('erase_reasons_of_cases')
+  const client = new pg.Client(database.postgres)
+  await client.connect()
+  try {
+    const tenant_id = uuidv7()
+    await client.query('set session_replication_role = replica')
+    await client.query(`insert into app.tenant (tenant_id, slug, name) values ($1, 't', 'T')`, [tenant_id])
+    for (const erased_at of ['2026-01-01', null]) {
+      const [subject_id, investigation_id, report_id] = [uuidv7(), uuidv7(), uuidv7()]
+      await client.query(
+        `insert into app.subject (tenant_id, subject_id, subject_type, name, state, offboarded_at, erased_at, created_by, updated_by)
+         values ($1, $2, 'person', 'x', 'offboarded', now(), $3, 'user:1', 'user:1')`,
+        [tenant_id, subject_id, erased_at],
+      )
+      await client.query(
+        `insert into app.investigation (tenant_id, investigation_id, reference, subject_id, playbook_key, playbook_origin, playbook_version,
+           playbook_hash, title, priority, origin, restriction_id, created_by, updated_by)
+         values ($1, $2, 'INV-0000-000' || case when $4::date is null then '1' else '2' end, $3, 'x', 'own', 1, repeat('a', 64), 'x', 'low',
+           'request', $2, 'user:1', 'user:1')`,
+        [tenant_id, investigation_id, subject_id, erased_at],
+      )
+      await client.query(
+        `insert into app.report (tenant_id, report_id, subject_id, template_key, template_version, parameters, formats, readers, locale,
+           time_zone, job_id, state, failure, created_by, updated_by)
+         values ($1, $2, $3, 'x', 1, '{}', '{json}', '{auditor}', 'en', 'UTC', $2, 'failed', 'x', 'user:1', 'user:1')`,
+        [tenant_id, report_id, subject_id],
+      )
+      for (const [object_kind, object_id] of [
+        ['investigation', investigation_id],
+        ['report', report_id],
+      ])
+        await client.query(
+          `insert into app.hold (tenant_id, hold_id, object_kind, object_id, reason, authority_reference, placed_by, state, released_at,
+             released_by, release_reason) values ($1, $2, $3, $4, 'She', 'Court', 'user:1', 'released', now(), 'user:2', 'paid')`,
+          [tenant_id, uuidv7(), object_kind, object_id],
+        )
+      await client.query(
+        `insert into app.work_item (tenant_id, object_kind, object_id, queue_key, priority, assign_reason)
+         values ($1, 'investigation', $2, 'x', 'low', 'She')`,
+        [tenant_id, investigation_id],
+      )
+    }
+    await client.query('set session_replication_role = origin')
+    await migrate(database.migrator, readMigrations(path.join(projectRoot, 'db/migrations')))
+    const holds = await client.query(
+      'select reason, authority_reference, release_reason from app.hold order by hold_id',
+    )
+    const gone = { reason: 'erased', authority_reference: null, release_reason: 'erased' }
+    const kept = { reason: 'She', authority_reference: 'Court', release_reason: 'paid' }
+    expect(holds.rows).toEqual([gone, gone, kept, kept])
+    const work = await client.query('select assign_reason from app.work_item order by object_id')
+    expect(work.rows).toEqual([{ assign_reason: null }, { assign_reason: 'She' }])
+  } finally {
+    await client.end()
+    await database.drop()
+  }
+})

@@ -83,13 +83,15 @@ export const updateReleased = (tx: Tx, hold_id: string, reason: string) =>
     [tx.tenant_id, hold_id, tx.actor, reason],
   )
 
-/** Of the subject, and of documents about it. */
+/** Of the subject, and of its documents, investigations and reports. */
 export const holdErasure = createErasureClass('holds', 'Reasons of released holds', [
   {
     table: 'hold',
     id: 'r.hold_id',
     owner: `coalesce((select s.subject_id from app.subject s where s.tenant_id = r.tenant_id and s.subject_id = r.object_id),
-                     (select d.subject_id from app.document d where d.tenant_id = r.tenant_id and d.document_id = r.object_id))`,
+                     (select d.subject_id from app.document d where d.tenant_id = r.tenant_id and d.document_id = r.object_id),
+                     (select i.subject_id from app.investigation i where i.tenant_id = r.tenant_id and i.investigation_id = r.object_id),
+                     (select p.subject_id from app.report p where p.tenant_id = r.tenant_id and p.report_id = r.object_id))`,
     text: `concat_ws(E'\\n', r.reason, r.authority_reference, r.release_reason)`,
     where: `r.state = 'released'`,
     set: `reason = 'erased', authority_reference = null, release_reason = 'erased'`,

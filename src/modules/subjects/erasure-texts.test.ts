@@ -1,7 +1,7 @@
 /** Texts that people typed about a subject outside its record: notes of orders, reasons, categories. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
-import { createCaseTeam } from '#test/support/case-team.ts'
+import { createCaseTeam, settleSteps } from '#test/support/case-team.ts'
 import { ensurePolicy } from '#test/support/example-policy.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
@@ -129,5 +129,94 @@ describe('orders of batches', () => {
       ]),
     )
     await expect(change).rejects.toMatchObject({ code: 'PB002' })
+  })
+})
+
+describe('reasons', () => {
+  /** Closed, with its reassignment and a hold that was released. */
+  async function closeCase(subject_id: string): Promise<string> {
+    const { investigation_id } = await make(team.analyst, 'POST /investigations', {
+      ...{ subject_id, playbook_key: 'edd-person' },
+    })
+    const items = [{ object_kind: 'investigation', object_id: investigation_id }]
+    const body = { items, user_id: team.second.user_id, reason: 'She confessed to the branch' }
+    await make(team.officer, 'POST /work/reassign', body)
+    await settleSteps(team.t, investigation_id)
+    const path = `/investigations/${investigation_id}`
+    const paragraphs = [{ kind: 'assessment', text: 'Fine.', cites: [] }]
+    await make(team.analyst, `PUT ${path}/narrative`, { paragraphs })
+    const { proposal } = await make(team.analyst, `POST ${path}/propose-outcome`, { outcome: 'INV_NO_SUSPICION' })
+    await make(team.officer, `POST ${path}/close`, { proposal_hash: proposal.proposal_hash })
+    return investigation_id
+  }
+  async function makeReport(subject_id: string): Promise<string> {
+    const parameters = { template: 'subject-dossier', parameters: { subject_id }, formats: ['json'] }
+    const { resource, job_id } = await make(team.officer, 'POST /reports', parameters)
+    const runner = w.startRunner()
+    await w.ended(team.t.tenant_id, job_id)
+    await runner.stop(1000)
+    return resource.split('/').at(-1)
+  }
+  async function holdAndRelease(object_kind: string, object_id: string): Promise<string> {
+    const order = { reason: 'Order against the singer', authority_reference: 'Court 7' }
+    const { hold_id } = await make(team.officer, 'POST /holds', { object_kind, object_id, ...order })
+    await make(team.second, `POST /holds/${hold_id}/release`, { reason: 'The singer paid' })
+    return hold_id
+  }
+  const readReason = (object_id: string) =>
+    team.t.write((tx) =>
+      tx.find<{ assign_reason: string | null }>(
+        'select assign_reason from app.work_item where tenant_id = $1 and object_id = $2',
+        [tx.tenant_id, object_id],
+      ),
+    )
+
+  test('of holds and work on a case or report belong to its subject, whatever they say', async () => {
+    const [erased, other] = [await newSubject('Madonna'), await newSubject('Madonna')]
+    const [own, foreign] = [await closeCase(erased), await closeCase(other)]
+    const reports = [await makeReport(erased), await makeReport(other)] as const
+    const holds: string[] = []
+    for (const [kind, id] of [
+      ...([['investigation', own] as const, ['report', reports[0]]] as const),
+      ...([['investigation', foreign] as const, ['report', reports[1]]] as const),
+    ])
+      holds.push(await holdAndRelease(kind, id))
+    const readHolds = () => Promise.all(holds.map((hold_id) => make(team.officer, `GET /holds/${hold_id}`)))
+    const before = await readHolds()
+    expect(await preview(erased, 'holds')).toMatchObject({ by_id: 2, by_mark: 0, left_for_review: 0 })
+    expect(await preview(erased, 'work')).toMatchObject({ by_id: 1, by_mark: 0, left_for_review: 0 })
+    const certificate = await erase(erased)
+    const total = [certificate, ...certificate.annexes].flatMap(({ erased: classes }) => classes as Counts[])
+    const sum = (name: string) =>
+      total.filter((one) => one.class === name).reduce((all, one) => all + Number(one['count']), 0)
+    expect([sum('holds'), sum('work')]).toEqual([2, 1])
+    const gone = { reason: 'erased', authority_reference: null, release_reason: 'erased' }
+    expect(await readHolds()).toEqual([{ ...before[0], ...gone }, { ...before[1], ...gone }, before[2], before[3]])
+    expect([await readReason(own), await readReason(foreign)]).toEqual([
+      { assign_reason: null },
+      { assign_reason: 'She confessed to the branch' },
+    ])
+  })
+
+  test('of work and holds of another subject are protected by the database', async () => {
+    const [erased, other] = [await newSubject('Ida Reason'), await newSubject('Udo Reason')]
+    const [object_id, report_id] = [await closeCase(other), await makeReport(other)]
+    const hold_id = await holdAndRelease('report', report_id)
+    const { erasure_id } = await make(team.officer, `POST /subjects/${erased}/erase`, { reason: 'Request' })
+    await make(team.second, `POST /erasures/${erasure_id}/confirm`)
+    const overwrite = (text: string, id: string) =>
+      team.t.write(async (tx) => {
+        await tx.run(
+          `insert into app.erasure_step (tenant_id, erasure_id, step, subject_id) values ($1, $2, 'probe', $3)`,
+          [tx.tenant_id, erasure_id, erased],
+        )
+        await tx.run(`select set_config('app.erasing', $1, true)`, [erasure_id])
+        await tx.run(text, [tx.tenant_id, id])
+      })
+    for (const [text, id] of [
+      ['update app.work_item set assign_reason = null where tenant_id = $1 and object_id = $2', object_id],
+      [`update app.hold set reason = 'erased' where tenant_id = $1 and hold_id = $2`, hold_id],
+    ] as const)
+      await expect(overwrite(text, id)).rejects.toMatchObject({ code: 'PB002' })
   })
 })

@@ -178,8 +178,13 @@ export const workErasure = createErasureClass('work', 'Reasons for which work wa
   {
     table: 'work_item',
     id: 'r.object_id',
-    owner: `case r.object_kind when 'alert' then
-              (select a.subject_id from app.alert a where a.tenant_id = r.tenant_id and a.alert_id = r.object_id) end`,
+    owner: `case r.object_kind
+              when 'alert' then (select a.subject_id from app.alert a where a.tenant_id = r.tenant_id and a.alert_id = r.object_id)
+              when 'second_look' then (select a.subject_id from app.alert_second_look l
+                                         join app.alert a on a.tenant_id = l.tenant_id and a.alert_id = l.alert_id
+                                        where l.tenant_id = r.tenant_id and l.look_id = r.object_id)
+              when 'investigation' then (select i.subject_id from app.investigation i
+                                          where i.tenant_id = r.tenant_id and i.investigation_id = r.object_id) end`,
     text: 'r.assign_reason',
     where: 'r.assign_reason is not null',
     set: 'assign_reason = null',
