@@ -38,6 +38,26 @@ test('ignores a line that was being written, and replaces it', async () => {
   expect(await ledger.read()).toHaveLength(2)
 })
 
+test('counts a whole last line that lost its end, and continues on a new one', async () => {
+  const file = newFile()
+  const ledger = createFileLedger(file)
+  const [first, second, third] = [newFacts(), newFacts(), newFacts()]
+  for (const facts of [first, second]) await ledger.append(facts, signer)
+  const whole = fs.readFileSync(file, 'utf8')
+  const ids = async () => (await ledger.read()).map(({ erasure_id }) => erasure_id)
+  fs.writeFileSync(file, whole.trimEnd())
+  expect(await ids()).toEqual([first.erasure_id, second.erasure_id])
+  expect(await ledger.append(second, signer)).toMatchObject({ seq: 2 })
+  await ledger.append(third, signer)
+  expect(await ids()).toEqual([first, second, third].map(({ erasure_id }) => erasure_id))
+  expect(fs.readFileSync(file, 'utf8').startsWith(whole)).toBe(true)
+
+  // Altered, it is no line that was being written.
+  fs.writeFileSync(file, whole.trimEnd().replace(/user:b(?!.*user:b)/s, 'user:c'))
+  await expect(ledger.read()).rejects.toMatchObject({ name: 'LedgerDamaged' })
+  await expect(ledger.append(third, signer)).rejects.toMatchObject({ name: 'LedgerDamaged' })
+})
+
 test('notices an entry that was altered, removed or moved', async () => {
   const file = newFile()
   const ledger = createFileLedger(file)

@@ -23,14 +23,15 @@ export function createFileLedger(file: string): ErasureLedger {
     append: (facts, signer) =>
       withLock(`${file}.lock`, async () => {
         const bytes = await readBytes()
-        const entries = parseEntries(bytes)
+        const { entries, end } = parseLedger(bytes)
         const known = entries.find(({ erasure_id }) => erasure_id === facts.erasure_id)
         if (known) return known
         const entry = createEntry(facts, entries.at(-1), signer)
-        await appendLine(file, endOfLines(bytes), JSON.stringify(entry))
+        const text = `${JSON.stringify(entry)}\n`
+        await appendText(file, end, end === endOfLines(bytes) ? text : `\n${text}`)
         return entry
       }),
-    read: async () => parseEntries(await readBytes()),
+    read: async () => parseLedger(await readBytes()).entries,
     readVersion: async () => {
       const found = await fs.stat(file).catch((error: unknown) => {
         if (isMissing(error)) return null
@@ -41,28 +42,40 @@ export function createFileLedger(file: string): ErasureLedger {
   }
 }
 
-/** A line without its end was being written when a process died: no erasure has followed it. */
 const endOfLines = (bytes: Buffer): number => bytes.lastIndexOf(NEW_LINE) + 1
 
-function parseEntries(bytes: Buffer): LedgerEntry[] {
-  const lines = bytes.toString('utf8', 0, endOfLines(bytes)).split('\n').slice(0, -1)
+/** The entries, and where the last one ends. */
+function parseLedger(bytes: Buffer): { entries: LedgerEntry[]; end: number } {
+  const from = endOfLines(bytes)
+  const lines = bytes.toString('utf8', 0, from).split('\n').slice(0, -1)
   const entries = lines.map((line, at) => {
-    try {
-      return parseJsonFile(line) as LedgerEntry
-    } catch (error) {
-      if (!(error instanceof InvalidJson)) throw error
-      throw new LedgerDamaged(`Line ${at + 1} of the erasure ledger cannot be read: ${error.message}`)
-    }
+    const parsed = parseEntry(line)
+    if (parsed instanceof InvalidJson || parsed === null)
+      throw new LedgerDamaged(`Line ${at + 1} of the erasure ledger cannot be read: ${parsed?.message ?? 'it is no entry.'}`)
+    return parsed
   })
+  // A part of a line was being written when a process died: no erasure has followed it. A whole one has only lost its end.
+  const last = parseEntry(bytes.toString('utf8', from))
+  const isWhole = !(last instanceof InvalidJson) && last !== null
+  if (isWhole) entries.push(last)
   assertChained(entries)
-  return entries
+  return { entries, end: isWhole ? bytes.length : from }
 }
 
-async function appendLine(file: string, from: number, line: string): Promise<void> {
+function parseEntry(line: string): LedgerEntry | null | InvalidJson {
+  try {
+    return parseJsonFile(line) as LedgerEntry | null
+  } catch (error) {
+    if (error instanceof InvalidJson) return error
+    throw error
+  }
+}
+
+async function appendText(file: string, from: number, text: string): Promise<void> {
   const handle = await fs.open(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600)
   try {
     await handle.truncate(from)
-    await handle.write(`${line}\n`, from)
+    await handle.write(text, from)
     await handle.sync()
   } finally {
     await handle.close()
