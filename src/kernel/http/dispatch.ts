@@ -9,6 +9,7 @@ import type { ProtocolInput, ProtocolReply } from '../declare-route.ts'
 import { type Kernel, pickCapabilities } from '../kernel.ts'
 import { ChangeRequestView, type ProposedChange, proposeIfGoverned } from '../request/approval.ts'
 import { findBreakGlass, requestBreakGlassReview } from '../request/break-glass.ts'
+import { PROPOSAL_REVIEW } from '../request/change-reviews.ts'
 import {
   computeFingerprint,
   findReplay,
@@ -198,14 +199,16 @@ export class Dispatcher {
           request: inputs.request,
         })
     if (changeRequest) {
-      this.#recordChange(execution, tx, changeRequest, toProposalDetail(changeRequest))
+      const stored = await this.#reviewProposal(tx, changeRequest)
+      this.#recordChange(execution, tx, stored, toProposalDetail(stored))
       return {
         status: 202,
-        headers: { location: `/api/change-requests/${changeRequest.cr_id}` },
-        body: this.#responses.serialize(route, ChangeRequestView, changeRequest),
+        headers: { location: `/api/change-requests/${stored.cr_id}` },
+        body: this.#responses.serialize(route, ChangeRequestView, stored),
       }
     }
-    const made = await handle()
+    const handled = await handle()
+    const made = route.proposes ? await this.#reviewProposal(tx, handled as ProposedChange) : handled
     const review_id = breakGlass && (await requestBreakGlassReview(tx, route, inputs, breakGlass))
     const value = review_id ? { ...(made as object), review_id } : made
     this.#recordChange(execution, tx, value, {
@@ -213,6 +216,13 @@ export class Dispatcher {
       ...(route.proposes && toProposalDetail(value as ProposedChange)),
     })
     return this.#redact(route, value, reader)
+  }
+
+  async #reviewProposal(tx: Tx, proposed: ProposedChange): Promise<ProposedChange> {
+    const reviews = await this.#kernel.reviews.begin(PROPOSAL_REVIEW, tx, proposed)
+    let stored = proposed
+    for (const finish of reviews) for (const changed of await finish()) stored = { ...stored, ...(changed as object) }
+    return stored
   }
 
   async #runSelfManaged(execution: Execution): Promise<DispatchResult> {

@@ -75,7 +75,9 @@ export const ChangeRequestView = closed(
     required_role: text(50),
     approvers: integer(1, 5),
     require_impact: Type.Boolean({ description: 'Approving needs an impact run that still holds.' }),
-    impact_run_id: nullable(Id({ description: 'The impact run made for it last.' })),
+    impact_run_id: nullable(
+      Id({ description: 'The impact run made for it last, or one of the same version from before the request.' }),
+    ),
     approvals: listOf(closed({ approved_by: text(200), approved_at: Timestamp(), note: nullable(text(2000)) }), 5),
     created_at: Timestamp(),
     created_by: text(200),

@@ -4,6 +4,9 @@
  */
 import type { Tx } from '../database/tx.ts'
 
+/** The review of a stored proposal, after it was stored. What it returns are members of the request that it changed. */
+export const PROPOSAL_REVIEW = 'proposal'
+
 export type FinishReview = () => Promise<readonly unknown[]>
 
 /** A declared review with its types erased. */

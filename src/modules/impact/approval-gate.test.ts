@@ -73,6 +73,28 @@ describe('a change request', () => {
     expect(in_force.map((span: { version: number }) => span.version)).toEqual([1])
   })
 
+  test('shows what was measured of its version before it was proposed, while that is current', async () => {
+    const own = await newPolicy(t)
+    await decide(t, own, 'DE')
+    const version = await publish(own.country_list)
+    const other = await publish(own.country_list)
+    const path = `POST /reference-data/datasets/${own.country_list}/versions`
+    const run_id = await runImpact(t, `${path}/${version}/impact`)
+    await runImpact(t, `${path}/${other}/impact`)
+    const rule = { action: 'activation', require_impact: true, approvers: 1, role: 'compliance_officer' }
+    await t.setApprovalRules([rule])
+    const submit = (of: number) => t.make(`${path}/${of}/submit`, { body: { reason: 'reviewed' } })
+    const submitted = await submit(version)
+    expect(submitted).toMatchObject({ impact_run_id: run_id })
+    expect(await t.make(`GET /change-requests/${submitted.cr_id}`)).toEqual(submitted)
+    expect(await getImpact(submitted.cr_id)).toMatchObject({ run_id, version, stale: false, result: { flips: 1 } })
+    const proposed = await proposeActivation(own.country_list, version, rule)
+    expect(await t.make(`GET /change-requests/${proposed}`)).toMatchObject({ impact_run_id: run_id })
+    expect((await approve(proposed)).json).toMatchObject({ state: 'approved' })
+    // What is in force has changed since the second was measured.
+    expect(await submit(other)).toMatchObject({ impact_run_id: null })
+  })
+
   test('for an overlay is measured with the overlay applied to the shared list', async () => {
     const of = await ExampleTenant.create(w)
     const own = await newPolicy(of, SHARED_LIST)

@@ -121,7 +121,7 @@ export async function createRequestCandidate(
   return made ?? fail('nothing_in_force')
 }
 
-function findTarget({ params }: ChangeRequestRow): Target | undefined {
+export function findTarget({ params }: Pick<ChangeRequestRow, 'params'>): Target | undefined {
   const found = PARAMS.find(([name]) => params[name] !== undefined)
   return found && { family: found[1], key: params[found[0]] as string }
 }

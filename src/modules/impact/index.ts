@@ -3,6 +3,7 @@
  * decisions, and which parts of a definition they used. Its paths lie below those of what is measured.
  */
 import type { Module } from '#kernel/module.ts'
+import { PROPOSAL_REVIEW } from '#kernel/request/change-reviews.ts'
 import { declareReview } from '#kernel/request/declare-review.ts'
 import { APPROVAL_REVIEW } from '#modules/change-requests/index.ts'
 import { reviewApproval } from './approval-gate.ts'
@@ -11,6 +12,7 @@ import { insertCanaryRows } from './canary.ts'
 import { MEASURED_ACTIONS } from './candidates.ts'
 import { matrixCoverageRoute, ruleCoverageRoute } from './coverage/routes.ts'
 import { createImpactRunJob } from './jobs.ts'
+import { linkEarlierRun } from './link-earlier-run.ts'
 import { impactErasure } from './queries.ts'
 import { impactRoutes } from './routes.ts'
 
@@ -34,6 +36,7 @@ export const impact: Module = {
   canary: insertCanaryRows,
   reviews: {
     [APPROVAL_REVIEW]: declareReview({ uses: ['caches', 'plugin_policy', 'threads'], begin: reviewApproval }),
+    [PROPOSAL_REVIEW]: declareReview({ uses: ['caches', 'plugin_policy', 'threads'], begin: linkEarlierRun }),
   },
   measures: MEASURED_ACTIONS,
 }

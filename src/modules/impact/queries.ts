@@ -5,7 +5,7 @@ import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { JobState } from '#kernel/job/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { decisionDocuments, EvaluationRow } from '#modules/evaluations/index.ts'
-import type { Candidate } from './candidates.ts'
+import type { Candidate, Target } from './candidates.ts'
 
 export interface NewRun {
   readonly run_id: string
@@ -120,10 +120,24 @@ export const updateRunFinished = (tx: Tx, run_id: string, result: object) =>
     [tx.tenant_id, run_id, JSON.stringify(result)],
   )
 
+/** The newest finished run of a version that was started at the version itself, with the overlay in force then. */
+export const findFinishedRunOfVersion = (
+  tx: Tx,
+  of: Target & { readonly version: number; readonly origin: RunRow['origin'] },
+) =>
+  tx.find<RunWithResult>(
+    `select ${columns}, r.candidate, r.max_subjects, r.seed, r.result from ${source}
+      where r.tenant_id = $1 and r.family = $2 and r.list_key = $3 and r.version = $4 and r.cr_id is null and r.finished_at is not null
+        and (r.candidate -> 'pin' ->> 'dataset_tenant_id' = app.system_tenant()::text) = $5
+      order by r.created_at desc, r.run_id desc limit 1`,
+    [tx.tenant_id, of.family, of.key, of.version, of.origin === 'shared'],
+  )
+
 /** Raises the revision of the change request, because its representation includes the run. */
 export const updateRequestImpact = (tx: Tx, cr_id: string, run_id: string) =>
-  tx.run(
-    'update app.change_request set impact_run_id = $3, revision = revision + 1 where tenant_id = $1 and cr_id = $2',
+  tx.find<{ impact_run_id: string; revision: number }>(
+    `update app.change_request set impact_run_id = $3, revision = revision + 1 where tenant_id = $1 and cr_id = $2
+     returning impact_run_id, revision`,
     [tx.tenant_id, cr_id, run_id],
   )
 

@@ -8,6 +8,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { getTargetOrigin, getVersionChange } from '#console/ui/change-request/describe-change.ts'
+import { DateTime } from '#console/ui/date-time.tsx'
 import {
   findDefinition,
   getActiveVersion,
@@ -24,6 +25,7 @@ import { DifferenceCounts } from '#console/ui/difference-counts.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { formatVersion, isSameVersion, type Origin, type OwnedVersion, toDiffParams } from '#console/ui/origin.ts'
 import { isPinned } from '#console/ui/pin.tsx'
+import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { datasetQuery, differenceQuery, getActiveListVersion, typeQuery } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
@@ -254,6 +256,12 @@ export function Impact({ request, isVoid }: VersionDifferenceProps) {
       )}
       {run ? (
         <Stack gap="md">
+          {run.cr_id === null && (
+            <Text size="sm">
+              Measured <DateTime at={run.finished_at ?? run.created_at} /> by <Principal of={run.created_by} />, before
+              the request.
+            </Text>
+          )}
           <Rerate request={request} run={run} />
           <ImpactView run={run} />
         </Stack>
