@@ -136,6 +136,7 @@ async function readEntries(content: string, candidate: Candidate): Promise<unkno
 test.each([
   ['two columns', 'DE,Germany\nFR,France\nIT,Italy\n', { column_1: 'DE', column_2: 'Germany' }, 'DE, Germany'],
   ['one column', 'DE\nFR\nCH\n', { column_1: 'DE' }, 'DE'],
+  ['names', 'Anna Mueller\nBob Jones\nJosé d’Ávila\n', { column_1: 'Anna Mueller' }, 'Anna Mueller'],
 ])(
   'reads the first row of a file without names of columns as an entry, and offers the other way: %s',
   async (...row) => {
@@ -249,6 +250,7 @@ test.each<[string, string | Uint8Array | Promise<Buffer>, RegExp]>([
     zip({ 'a.txt': 'Some words here.', 'b.txt': 'More words.' }),
     /^a zip archive with 2 files: "a.txt", "b.txt"$/,
   ],
+  ['sentences', 'This is a letter.\nIt has lines.\nNothing else is in it.\n', /^text in one column$/],
   ['prose', 'This is a letter.\nIt has lines, and commas.\nNothing else in it\n', /^text in one column$/],
 ])('says what %s looks like, without a candidate', async (_, content, looks_like) => {
   const detection = await detect(await content)

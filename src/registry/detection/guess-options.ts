@@ -261,10 +261,12 @@ function toTableSource(source: TableSource, table: TableGuess, skip: 'skip_lines
   }
 }
 
-/** A single column is a list of codes or words, not prose. */
+/** Up to six words, which do not end as a sentence does. */
+const CODE_OR_NAME = /^(?=.{1,100}$)[\p{L}\p{M}\p{N}._:/'’&()-]+( [\p{L}\p{M}\p{N}._:/'’&()-]+){0,5}(?<! .*\.)$/u
+
+/** A single column is a list of codes, words or names, not prose. */
 const isCodeColumn = ({ rows }: TableGuess): boolean =>
-  rows.length > 0 &&
-  rows.every(({ cells }) => cells.length === 1 && /^[\p{L}\p{N}._:/-]{1,100}$/u.test(cells[0] as string))
+  rows.length > 0 && rows.every(({ cells }) => cells.length === 1 && CODE_OR_NAME.test(cells[0] as string))
 
 function guessMapped(source: GeneralSource, type: TypeDefinition, match: ColumnMatch): Guess {
   const { adapter, bytes, names, options } = source
