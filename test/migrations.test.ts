@@ -358,8 +358,8 @@ test('the migration returns open work that its assignee may not see', async () =
   }
 })
 
-test('the migration overwrites what earlier erasures left of cases and reports, and nothing of others', async () => {
-  const database = await createEmptyDatabase('erase_reasons_of_cases')
+test('the migrations overwrite what earlier erasures left of documents, cases and reports, and nothing of others', async () => {
+  const database = await createEmptyDatabase('let_erasures_overwrite_texts')
   const client = new pg.Client(database.postgres)
   await client.connect()
   try {
@@ -386,6 +386,11 @@ test('the migration overwrites what earlier erasures left of cases and reports, 
          values ($1, $2, $3, 'x', 1, '{}', '{json}', '{auditor}', 'en', 'UTC', $2, 'failed', 'x', 'user:1', 'user:1')`,
         [tenant_id, report_id, subject_id],
       )
+      await client.query(
+        `insert into app.document (tenant_id, document_id, subject_id, category, media_type, size_bytes, state, ended_at, ended_by, end_reason,
+           created_by, updated_by) values ($1, $2, $3, 'her-name', 'x/x', 1, 'deleted', now(), 'user:1', 'erased', 'user:1', 'user:1')`,
+        [tenant_id, uuidv7(), subject_id],
+      )
       for (const [object_kind, object_id] of [
         ['investigation', investigation_id],
         ['report', report_id],
@@ -409,6 +414,8 @@ test('the migration overwrites what earlier erasures left of cases and reports, 
     const gone = { reason: 'erased', authority_reference: null, release_reason: 'erased' }
     const kept = { reason: 'She', authority_reference: 'Court', release_reason: 'paid' }
     expect(holds.rows).toEqual([gone, gone, kept, kept])
+    const documents = await client.query('select category from app.document order by document_id')
+    expect(documents.rows).toEqual([{ category: null }, { category: 'her-name' }])
     const work = await client.query('select assign_reason from app.work_item order by object_id')
     expect(work.rows).toEqual([{ assign_reason: null }, { assign_reason: 'She' }])
   } finally {

@@ -2,6 +2,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { modules } from '#app/modules.ts'
 import { columnsWithoutPersonalData } from './support/columns-without-personal-data.ts'
 import { projectRoot } from './support/database.ts'
 
@@ -29,6 +30,22 @@ test('every column of text, JSON or bytes is in docs/security.md or listed as ho
   const columns = listContentColumns(read('docs/schema.sql'))
   expect(columns.length).toBeGreaterThan(300)
   expect([...listed.map(([, column]) => column), ...without].sort()).toEqual(columns.sort())
+})
+
+/** An erasure changes them too, and they hold no text that somebody typed. */
+const withoutText = new Set([
+  ...['alert.changes_since', 'alert.facts_salt', 'document.updated_by'],
+  ...['change_request.content_hash', 'change_request.decided_by', 'change_request.state'],
+])
+
+test('a text that an erasure overwrites is listed, with its kind', () => {
+  const live = new Set(listed.map(([, column]) => column))
+  const content = new Set(listContentColumns(read('docs/schema.sql')))
+  const overwritten = modules.flatMap(({ erases = [] }) => erases).flatMap(({ columns }) => columns)
+  const missing = new Set(
+    overwritten.filter((column) => content.has(column) && !live.has(column) && !withoutText.has(column)),
+  )
+  expect([...missing].sort()).toEqual([])
 })
 
 test('a column that is in neither list is found', () => {

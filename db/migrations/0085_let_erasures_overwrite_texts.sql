@@ -19,3 +19,26 @@ begin
   end if;
   return new;
 end $$;
+
+drop trigger mlro_designation_decide on app.mlro_designation;
+create trigger mlro_designation_propose before insert on app.mlro_designation
+  for each row execute function app.keep_designation();
+create trigger mlro_designation_decide before update on app.mlro_designation
+  for each row when (app.erasing() is null) execute function app.keep_designation();
+create trigger mlro_designation_erase before update on app.mlro_designation
+  for each row when (app.erasing() is not null) execute function app.erase_only('reason');
+
+drop trigger document_erase on app.document;
+create trigger document_erase before update on app.document
+  for each row when (app.erasing() is not null and old.state = 'deleted') execute function app.erase_only('end_reason', 'category');
+
+-- What earlier erasures left.
+alter table app.subject no force row level security;
+alter table app.document no force row level security;
+alter table app.document disable trigger user;
+update app.document d set category = null
+ where d.category is not null and (d.state = 'erased' or exists (
+   select 1 from app.subject s where s.tenant_id = d.tenant_id and s.subject_id = d.subject_id and s.erased_at is not null));
+alter table app.document enable trigger user;
+alter table app.document force row level security;
+alter table app.subject force row level security;

@@ -220,7 +220,7 @@ export const updateDescription = (
     [tx.tenant_id, document_id, tx.actor, description.title, description.category],
   )
 
-/** Title, name and hash of the content go with the bytes. */
+/** Title, name and hash of the content go with the bytes; the category with the subject. */
 export const updateEnded = (
   tx: Tx,
   document_ids: readonly string[],
@@ -228,7 +228,7 @@ export const updateEnded = (
 ) =>
   tx.run(
     `update app.document set state = $4, title = null, file_name = null, sha256 = null, upload_id = null, scan_result = null,
-            ended_at = now(), ended_by = $3, end_reason = $5, ${touch}
+            category = case when $4 = 'deleted' then category end, ended_at = now(), ended_by = $3, end_reason = $5, ${touch}
       where tenant_id = $1 and document_id = any ($2::uuid[]) and state not in ('deleted', 'erased')`,
     [tx.tenant_id, document_ids, tx.actor, end.state, end.reason],
   )
@@ -253,15 +253,21 @@ const subjectOfEvidence = `case r.owner_kind when 'subject' then r.owner_id
   when 'investigation' then (select i.subject_id from app.investigation i
                               where i.tenant_id = r.tenant_id and i.investigation_id = r.owner_id) end`
 
+/** A category has hyphens where a name has spaces. */
+const wordsOfCategory = `concat_ws(E'\\n', r.category, replace(r.category, '-', ' '))`
+/** What is left of it: of a document of the subject nothing, of others what does not name the subject. */
+const categoryLeft = `case when r.subject_id is null
+  and app.erase_text(${wordsOfCategory}, m.subject_id, m.own, m.marks) = ${wordsOfCategory} then r.category end`
+
 /** A document of no subject keeps its bytes: only its names are found, and it can be deleted by its own operation. */
 export const documentRows = createErasureClass('documents', 'Documents and evidence about the subject', [
   {
     table: 'document',
     id: 'r.document_id',
     owner: 'r.subject_id',
-    text: `concat_ws(E'\\n', r.title, r.file_name)`,
+    text: `concat_ws(E'\\n', r.title, r.file_name, ${wordsOfCategory})`,
     where: `r.state not in ('deleted', 'erased')`,
-    set: `title = 'erased', file_name = 'erased', revision = r.revision + 1, updated_at = now(), updated_by = app.actor()`,
+    set: `title = 'erased', file_name = 'erased', category = ${categoryLeft}, revision = r.revision + 1, updated_at = now(), updated_by = app.actor()`,
     held_by: ['r.document_id'],
     restriction: 'r.restriction_id',
   },
@@ -269,9 +275,9 @@ export const documentRows = createErasureClass('documents', 'Documents and evide
     table: 'document',
     id: 'r.document_id',
     owner: 'r.subject_id',
-    text: 'r.end_reason',
-    where: `r.state = 'deleted' and r.end_reason <> 'erased'`,
-    set: `end_reason = 'erased'`,
+    text: `concat_ws(E'\\n', r.end_reason, ${wordsOfCategory})`,
+    where: `r.state = 'deleted' and (r.end_reason <> 'erased' or r.category is not null)`,
+    set: `end_reason = 'erased', category = ${categoryLeft}`,
     held_by: ['r.document_id'],
     restriction: 'r.restriction_id',
   },

@@ -326,33 +326,44 @@ export const insertCanaryEvent = (tx: Tx, restriction_id: string, event_id: stri
     },
   ])
 
-export const restrictionErasure = createErasureClass('restrictions', 'Purposes and reasons of restrictions', [
-  {
-    table: 'restriction',
-    id: 'r.restriction_id',
-    owner: null,
-    text: `concat_ws(E'\\n', r.purpose, r.lift_reason)`,
-    set: `purpose = 'erased', lift_reason = case when r.lift_reason is null then null else 'erased' end`,
-    restriction: 'r.restriction_id',
-    even_hidden: true,
-  },
-  {
-    table: 'restriction_access',
-    id: 'r.restriction_id',
-    owner: null,
-    text: 'r.reason',
-    where: 'r.reason is not null',
-    set: `reason = case when r.break_glass then 'erased' end`,
-    restriction: 'r.restriction_id',
-    even_hidden: true,
-  },
-  {
-    table: 'restriction_access_ended',
-    id: 'r.restriction_id',
-    owner: null,
-    text: 'r.reason',
-    where: 'r.reason is not null',
-    set: `reason = case when r.break_glass then 'erased' end`,
-    restriction: 'r.restriction_id',
-  },
-])
+export const restrictionErasure = createErasureClass(
+  'restrictions',
+  'Purposes and reasons of restrictions, reasons of designations',
+  [
+    {
+      table: 'restriction',
+      id: 'r.restriction_id',
+      owner: null,
+      text: `concat_ws(E'\\n', r.purpose, r.lift_reason)`,
+      set: `purpose = 'erased', lift_reason = case when r.lift_reason is null then null else 'erased' end`,
+      restriction: 'r.restriction_id',
+      even_hidden: true,
+    },
+    {
+      table: 'restriction_access',
+      id: 'r.restriction_id',
+      owner: null,
+      text: 'r.reason',
+      where: 'r.reason is not null',
+      set: `reason = case when r.break_glass then 'erased' end`,
+      restriction: 'r.restriction_id',
+      even_hidden: true,
+    },
+    {
+      table: 'restriction_access_ended',
+      id: 'r.restriction_id',
+      owner: null,
+      text: 'r.reason',
+      where: 'r.reason is not null',
+      set: `reason = case when r.break_glass then 'erased' end`,
+      restriction: 'r.restriction_id',
+    },
+    {
+      table: 'mlro_designation',
+      id: 'r.designation_id',
+      owner: null,
+      text: 'r.reason',
+      set: `reason = 'erased'`,
+    },
+  ],
+)

@@ -220,3 +220,52 @@ describe('reasons', () => {
       await expect(overwrite(text, id)).rejects.toMatchObject({ code: 'PB002' })
   })
 })
+
+describe('words that people choose', () => {
+  const name = 'Zora Quillfeather'
+  async function storeDocument(title: string, more: object = {}): Promise<string> {
+    const line = `POST /uploads?${new URLSearchParams({ file_name: 'letter.txt' })}`
+    const headers = { 'content-type': 'application/octet-stream' }
+    const { json } = await w.call(line, { token: team.analyst.token, payload: Buffer.from('Dear Sir'), headers })
+    return (await make(team.analyst, 'POST /documents', { upload_id: json.upload_id, title, ...more })).document_id
+  }
+  const readDocument = async (document_id: string) => make(team.officer, `GET /documents/${document_id}`)
+
+  test('of documents and designations are overwritten where they name the subject', async () => {
+    const subject_id = await newSubject(name)
+    const category = 'zora-quillfeather'
+    const own = await storeDocument('Passport', { subject_id, category })
+    const named = await storeDocument('Letter', { category })
+    const titled = await storeDocument(`Letter of ${name}`, { category: 'letter' })
+    const other = await storeDocument('Letter', { category: 'letter' })
+    const deleted = await storeDocument('Draft', { category })
+    await team.t.write((tx) =>
+      tx.run(
+        `update app.document set state = 'deleted', title = null, file_name = null, sha256 = null, ended_at = now(), ended_by = $3,
+                end_reason = 'Twice' where tenant_id = $1 and document_id = $2`,
+        [tx.tenant_id, deleted, tx.actor],
+      ),
+    )
+    const admin = await w.person(team.t.tenant_id, ['tenant_admin'])
+    const propose = (user_id: string, reason: string) =>
+      make(admin, 'POST /mlro-designations', { user_id, effect: 'designate', reason })
+    const about = await propose(team.second.user_id, `Knows ${name}`)
+    const plain = await propose(team.officer.user_id, 'Her new post')
+
+    expect(await preview(subject_id, 'documents')).toMatchObject({ by_id: 1, by_mark: 3, left_for_review: 0 })
+    expect(await preview(subject_id, 'restrictions')).toMatchObject({ by_mark: 1 })
+    const certificate = await erase(subject_id)
+    expect(find(certificate.erased, 'restrictions')).toMatchObject({ count: 1 })
+    const categories = await Promise.all(
+      [own, named, titled, other, deleted].map(async (document_id) => (await readDocument(document_id)).category),
+    )
+    expect(categories).toEqual([null, null, 'letter', 'letter', null])
+    const { items } = await make(admin, 'GET /mlro-designations')
+    const reasons = new Map(
+      items.map((one: { designation_id: string; reason: string }) => [one.designation_id, one.reason]),
+    )
+    expect([reasons.get(about.designation_id), reasons.get(plain.designation_id)]).toEqual(['erased', 'Her new post'])
+    // Nothing is left to find.
+    expect(await preview(subject_id, 'restrictions')).toMatchObject({ by_mark: 0 })
+  })
+})
