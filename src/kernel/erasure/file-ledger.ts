@@ -51,7 +51,9 @@ function parseLedger(bytes: Buffer): { entries: LedgerEntry[]; end: number } {
   const entries = lines.map((line, at) => {
     const parsed = parseEntry(line)
     if (parsed instanceof InvalidJson || parsed === null)
-      throw new LedgerDamaged(`Line ${at + 1} of the erasure ledger cannot be read: ${parsed?.message ?? 'it is no entry.'}`)
+      throw new LedgerDamaged(
+        `Line ${at + 1} of the erasure ledger cannot be read: ${parsed?.message ?? 'it is no entry.'}`,
+      )
     return parsed
   })
   // A part of a line was being written when a process died: no erasure has followed it. A whole one has only lost its end.

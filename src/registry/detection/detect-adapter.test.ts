@@ -133,10 +133,14 @@ async function readEntries(content: string, candidate: Candidate): Promise<unkno
   return entries
 }
 
+test('reads a column of names as a list', async () => {
+  const { candidates } = await detect('name\nAnna Mueller\nBob Jones\nJosé d’Ávila\n')
+  expect(candidates[0]).toMatchObject({ adapter_key: 'csv', rows: 3, accepted: 3 })
+})
+
 test.each([
   ['two columns', 'DE,Germany\nFR,France\nIT,Italy\n', { column_1: 'DE', column_2: 'Germany' }, 'DE, Germany'],
   ['one column', 'DE\nFR\nCH\n', { column_1: 'DE' }, 'DE'],
-  ['names', 'Anna Mueller\nBob Jones\nJosé d’Ávila\n', { column_1: 'Anna Mueller' }, 'Anna Mueller'],
 ])(
   'reads the first row of a file without names of columns as an entry, and offers the other way: %s',
   async (...row) => {
