@@ -223,10 +223,24 @@ describe('what is recorded', () => {
     ])
   })
 
+  test('are names that no tool has, without their text: a record is never erased', async () => {
+    const unknown_name = 'look up Zyxwvut Qponmlk'
+    expect((await call(unknown_name))['error']).toMatchObject({
+      code: -32602,
+      message: `Unknown tool: ${unknown_name}`,
+    })
+    await send('tools/call', { name: unknown_name, arguments: 'text' })
+    expect(await listProblems()).toEqual([
+      ['unknown-tool', 'not_found'],
+      ['unknown-tool', 'malformed_request'],
+    ])
+    expect(JSON.stringify(await listRecorded())).not.toContain('Zyxwvut')
+  })
+
   test('are names that no table can hold, and names that would be shown as others', async () => {
     const unknown = await send('tools/call', { name: 'a\u0000b\u202ec', arguments: {} })
     expect(unknown.error).toMatchObject({ code: -32602, message: 'Unknown tool: a\\u{0}b\\u{202e}c' })
-    expect(await listProblems()).toEqual([['a\\u{0}b\\u{202e}c', 'not_found']])
+    expect(await listProblems()).toEqual([['unknown-tool', 'not_found']])
     await send(
       'tools/call',
       { name: 'search_lists', arguments: {}, _meta: MODERN },

@@ -209,7 +209,7 @@ test('every call leaves exactly one event and one row, which share their id', as
   expect(events).toHaveLength(made.length + 1)
   expect(calls.map(({ tool, problem }) => [tool, problem])).toEqual([
     ...made.map(([name, , code]) => [name, code]),
-    ['delete_everything', 'not_found'],
+    ['unknown-tool', 'not_found'],
   ])
   expect(calls.map(({ call_id }) => call_id)).toEqual(events.map(({ event_id }) => event_id))
   expect(calls[0]?.client).toBe('Desk assistant 1.4')

@@ -136,7 +136,7 @@ export const ToolCallView = closed(
     called_at: Timestamp(),
     principal: text(200),
     client: nullable(text(200, { description: 'What the program calls itself.' })),
-    tool: text(100),
+    tool: text(100, { description: '`unknown-tool`: no tool has the name that was given, which is not kept.' }),
     operation: nullable(text(100, { description: 'Null: there is no such tool.' })),
     arguments_hash: text(32, { description: 'A keyed hash: equal arguments have equal hashes.' }),
     result_hash: nullable(text(32)),

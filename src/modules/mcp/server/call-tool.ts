@@ -15,7 +15,7 @@ import { getCatalogue, type Tool } from '../tools/catalogue.ts'
 import { requestApproval } from './approvals.ts'
 import { askToConfirm } from './confirmation.ts'
 import { followJob } from './job-progress.ts'
-import { INVALID_PARAMS, reportProblem, type Session, toRecordedName } from './session.ts'
+import { INVALID_PARAMS, reportProblem, type Session, toAnsweredName } from './session.ts'
 import {
   callOperation,
   createCall,
@@ -37,7 +37,7 @@ export async function callTool(
   const tool = getCatalogue(session.kernel.routes).get(name)
   if (!tool) {
     await recordRefusal(call, undefined, 'not_found')
-    throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${toRecordedName(name)}`)
+    throw new ProtocolError(INVALID_PARAMS, `Unknown tool: ${toAnsweredName(name)}`)
   }
   const { metrics } = session.kernel
   try {

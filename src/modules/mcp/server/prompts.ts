@@ -2,7 +2,7 @@
 import { type GetPromptResult, type ListPromptsResult, ProtocolError } from '@modelcontextprotocol/server'
 import { fail } from '#kernel/problem.ts'
 import { findUsableTools } from './policy.ts'
-import { INVALID_PARAMS, type Session, toRecordedName } from './session.ts'
+import { INVALID_PARAMS, type Session, toAnsweredName } from './session.ts'
 
 interface PromptKind {
   readonly name: string
@@ -76,7 +76,7 @@ export async function getPrompt(
   given: Readonly<Record<string, string>> = {},
 ): Promise<GetPromptResult> {
   const prompt = promptKinds.find((one) => one.name === name)
-  if (!prompt) throw new ProtocolError(INVALID_PARAMS, `Unknown prompt: ${toRecordedName(name)}`)
+  if (!prompt) throw new ProtocolError(INVALID_PARAMS, `Unknown prompt: ${toAnsweredName(name)}`)
   const usable = await findUsableTools(session)
   const tool = prompt.tools.find((one) => !usable.has(one))
   if (tool !== undefined) fail('tool_forbidden', { members: { tool } })

@@ -37,8 +37,8 @@ export interface Session {
 
 const MAX_NAME_LENGTH = 100
 
-/** A name that a caller made up, as it is recorded: anything but visible ASCII is written as an escape. */
-export const toRecordedName = (name: string): string =>
+/** A name that a caller made up, as it is answered: anything but visible ASCII is written as an escape. */
+export const toAnsweredName = (name: string): string =>
   [...name.slice(0, MAX_NAME_LENGTH)]
     .map((each) => (/^[\x20-\x7e]$/.test(each) ? each : `\\u{${(each.codePointAt(0) as number).toString(16)}}`))
     .join('')

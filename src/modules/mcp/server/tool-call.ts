@@ -11,16 +11,21 @@ import type { SerializedResponse } from '#kernel/request/idempotency.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { deferCall } from '../queries.ts'
 import { type Arguments, type ToolRequest, toArgumentErrors } from '../tools/arguments.ts'
-import type { Tool } from '../tools/catalogue.ts'
-import { getClientName, type Session, toProblemObject, toRecordedName, toScope } from './session.ts'
+import { getCatalogue, type Tool } from '../tools/catalogue.ts'
+import { getClientName, type Session, toProblemObject, toScope } from './session.ts'
 
 const POLL_AFTER_S = 2
+
+/** Methods of the protocol whose every message is recorded. */
+export const RECORDED: readonly string[] = ['tools/call', 'resources/read']
+/** In the place of a name that no tool has: it may be any text, and what is recorded here is never erased. No tool can have it. */
+const UNKNOWN_TOOL = 'unknown-tool'
 
 /** One call while it is answered. */
 export interface ToolCall {
   readonly session: Session
   readonly ctx: ServerContext
-  /** As it is recorded. */
+  /** As it is recorded: of a tool, or a method of the protocol. */
   readonly name: string
   readonly given: Arguments
   readonly arguments_hash: string
@@ -37,7 +42,7 @@ export const createCall = (
 ): ToolCall => ({
   session,
   ctx,
-  name: toRecordedName(name),
+  name: getCatalogue(session.kernel.routes).has(name) || RECORDED.includes(name) ? name : UNKNOWN_TOOL,
   given,
   arguments_hash: hashArguments(session, name, given),
   client: getClientName(session, ctx),

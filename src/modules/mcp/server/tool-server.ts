@@ -14,7 +14,7 @@ import { getRules } from './policy.ts'
 import { getPrompt, listPrompts } from './prompts.ts'
 import { listResources, listResourceTemplates, readResource } from './resources.ts'
 import { INVALID_PARAMS, reportProblem, type Session, toProblemObject, toProtocolError } from './session.ts'
-import { createCall, recordRefusal } from './tool-call.ts'
+import { createCall, RECORDED, recordRefusal } from './tool-call.ts'
 import { ProtocolTransport } from './transport.ts'
 
 const INSTRUCTIONS =
@@ -25,8 +25,6 @@ const INSTRUCTIONS =
 
 /** Lists of a caller differ by role and policy, so no shared cache may keep them. */
 const LIST_CACHE = { ttlMs: 60_000, cacheScope: 'private' } as const
-/** Methods whose every message is recorded. */
-const RECORDED = ['tools/call', 'resources/read']
 
 type Handler = (request: JSONRPCRequest, ctx: ServerContext) => Promise<Result>
 
