@@ -89,3 +89,34 @@ test('approvals of tool calls belong to what their run worked on, else to what t
     ])
   })
 })
+
+test('runs of a plugin belong to the restriction of the provider call', async () => {
+  await withPastRows('hide_plugin_runs', async ({ tenant_id, restrictions: [restriction_id], run, migrateAll }) => {
+    const calls = [restriction_id, null].map((of_call) => ({ call_id: uuidv7(), of_call }))
+    for (const { call_id, of_call } of calls)
+      await run(
+        `insert into app.provider_call (tenant_id, call_id, call_key, provider_key, provider_origin, provider_version, capability, promise, mode,
+           environment, restriction_id, input, input_hash, idempotency_key, created_by)
+         values ($1, $2, $2::uuid::text, 'x', 'own', 1, 'x', 'free', 'live', 'live', $3, '', repeat('a', 64), $2, 'user:1')`,
+        [tenant_id, call_id, of_call],
+      )
+    const [restricted, open] = calls.map(({ call_id }) => call_id)
+    for (const [kind, id] of [
+      ['provider_call', restricted],
+      ['provider_call', open],
+      ['evaluation', restricted],
+    ])
+      await run(
+        `insert into app.plugin_invocation (tenant_id, invocation_id, plugin_key, origin, version, content_hash, sandbox_hash, cause_kind, cause_id,
+           items, failed, fuel_total, fuel_max, failures, invoked_by)
+         values ($1, $2, 'x', 'own', 1, repeat('a', 64), repeat('a', 64), $3, $4, 1, 0, 1, 1, '[]', 'user:1')`,
+        [tenant_id, uuidv7(), kind, id],
+      )
+    await migrateAll()
+    const { rows } = await run(
+      'select restriction_id from app.plugin_invocation where tenant_id = $1 order by invocation_id',
+      [tenant_id],
+    )
+    expect(rows.map((row) => row.restriction_id)).toEqual([restriction_id, null, null])
+  })
+})

@@ -68,6 +68,7 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['list_named_restrictions', 'feed18fe895ff157d0722f39474f1132'],
   ['restrict_mcp_approval', '7e89ce793d6a43a8141a97b2195cf4a7'],
   ['restrict_approved_call', '474a59706af2498ba73601bb6506e394'],
+  ['restrict_plugin_invocation', '0accb88fa1ff65025cd22ba8d8ddc10a'],
   ['keep_restriction_force', 'b8b434fabfc82138fca3b953a3cd1962'],
   ['keep_restriction_list', '0a4652e1bc9b10f4871a2d8abf92255b'],
   ['keep_restriction_person', 'c2a612603dad0a8e9be614f3d1e987c7'],
@@ -138,6 +139,7 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['mcp_call', 'restrict_approved_call', '(new.approval_id IS NOT NULL)'],
   // A token may be fetched, and a version be tried, without a call.
   ['credential_access', 'inherit_restriction', '(new.call_id IS NOT NULL)'],
+  ['plugin_invocation', 'restrict_plugin_invocation', `(new.cause_kind = 'provider_call'::text)`],
   ['restriction_access', 'refuse_operator_access', `(new.granted_by ~~ 'operator:%'::text)`],
   ['restriction_access', 'refuse_ending_access', ''],
   ['restriction', 'refuse_ending_access', '(new.is_in_force IS DISTINCT FROM old.is_in_force)'],
@@ -320,7 +322,8 @@ const schemaRules: readonly string[] = [
     where not exists (select 1 from pg_trigger g join pg_proc f on f.oid = g.tgfoid where g.tgrelid = to_regclass('app.' || w.name)
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgattr = ''
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
-      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'restrict_mcp_approval' then 7 when 'restrict_approved_call' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
+      and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'restrict_mcp_approval' then 7 when 'restrict_approved_call' then 7
+                       when 'restrict_plugin_invocation' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
                        when 'keep_restriction_person' then 31 when 'list_restriction' then 29
                        when 'refuse_ending_access' then case w.name when 'restriction' then 19 else 31 end
                        when 'refuse_operator_access' then 23 when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,

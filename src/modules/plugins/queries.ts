@@ -1,4 +1,5 @@
 /** SQL of plugins: validation results, grants, configurations, switches, invocations and the status for readiness. */
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
@@ -217,6 +218,7 @@ export interface InvocationRow extends NewInvocation {
   readonly invocation_id: string
   readonly invoked_at: string
   readonly invoked_by: string
+  readonly restriction_id: string | null
 }
 
 export const insertInvocation = (tx: Tx, row: NewInvocation) =>
@@ -252,7 +254,7 @@ export const listInvocations = (
 ) =>
   tx.query<InvocationRow>(
     `select invocation_id, plugin_key, origin, version, content_hash, sandbox_hash, cause_kind, cause_id, items, failed,
-            fuel_total, fuel_max, failures, invoked_at, invoked_by
+            fuel_total, fuel_max, failures, invoked_at, invoked_by, ${restrictionInForce()}
        from app.plugin_invocation
       where tenant_id = $1 and plugin_key = $2 and ($3::boolean is false or failed > 0)
         and ($4::timestamptz is null or (invoked_at, invocation_id) < ($4, $5::uuid))

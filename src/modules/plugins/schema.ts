@@ -10,6 +10,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  RestrictionInForce,
   reasonText,
   Slug,
   Timestamp,
@@ -359,6 +360,7 @@ const Invocation = closed(
     ),
     invoked_at: Timestamp(),
     invoked_by: text(200),
+    restriction_id: RestrictionInForce(),
   },
   { title: 'PluginInvocation' },
 )

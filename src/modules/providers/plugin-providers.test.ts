@@ -195,6 +195,57 @@ describe('a provider of kind plugin', () => {
     expect((await t.make(`GET /plugins/${plugin_key}/invocations`)).items).toMatchObject([{ failed: 0 }])
   })
 
+  test('leaves runs for a restricted case out of what others see of the plugin', async () => {
+    const plugin_key = await createPlugin()
+    const provider_key = await connect(plugin_key)
+    await storeCredential(provider_key)
+    const input = { number: { fact: 'number' } }
+    const step = {
+      key: 'registry',
+      kind: 'provider',
+      with: { provider: provider_key, capability: 'company.lookup', input },
+      required: true,
+    }
+    const definition = {
+      ...{ title: 'Registry', subject_types: ['company'], steps: [step], outcomes: ['INV_NO_SUSPICION'] },
+      facts: [{ name: 'number', title: 'Number', type: 'string' }],
+    }
+    await t.make('POST /playbooks', { body: { playbook_key: 'registry', title: 'Registry', definition } })
+    await t.make('POST /playbooks/registry/versions/draft/publish', { body: {} })
+    await t.make('POST /playbooks/registry/activations', { body: { version: 1, reason: 'Reviewed' } })
+    const { subject_id } = await t.make('POST /subjects', {
+      body: { subject_type: 'company', name: 'Example Ltd', attributes: { number: '00000006' } },
+    })
+    const [member, outsider] = [
+      await w.person(t.tenant_id, ['compliance_officer', 'analyst']),
+      await w.person(t.tenant_id, ['compliance_officer', 'auditor', 'policy_editor']),
+    ]
+    const openCase = async (is_restricted: boolean) => {
+      const body = { subject_id, playbook_key: 'registry', is_restricted }
+      const { json } = await w.call('POST /investigations', { token: member.token, body })
+      if (!isRunning) w.startRunner(2)
+      isRunning = true
+      await w.ended(t.tenant_id, json.job_id)
+      return json.investigation_id as string
+    }
+    const list = async ({ token }: { token: string }) =>
+      (await w.call(`GET /plugins/${plugin_key}/invocations`, { token })).json
+    const before = await list(outsider)
+    await openCase(true)
+    expect((await list(member)).items).toMatchObject([
+      { cause: { kind: 'provider_call' }, restriction_id: expect.any(String) },
+    ])
+    expect((await list(member)).last_30_days.invocations).toBe(1)
+    expect(await list(outsider)).toEqual(before)
+    // One that is restricted afterwards takes its runs along.
+    const investigation_id = await openCase(false)
+    expect((await list(outsider)).items).toMatchObject([{ restriction_id: null }])
+    const body = { is_restricted: true, people: [], reason: 'Suspicion' }
+    const at = `PUT /investigations/${investigation_id}/access`
+    expect((await w.call(at, { token: member.token, body })).status).toBe(200)
+    expect(await list(outsider)).toEqual(before)
+  })
+
   test('answers 503 after 404, 409 and 424 while the plugin may not run, and sends nothing', async () => {
     const plugin_key = await createPlugin()
     const provider_key = await connect(plugin_key)

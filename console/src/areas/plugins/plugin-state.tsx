@@ -9,6 +9,7 @@ import { Icon } from '#console/ui/icons.tsx'
 import { dependentsQuery, lastFailureQuery } from '#console/ui/plugin/plugin-queries.ts'
 import { describeReason, formatKind, type Plugin, type PluginReason } from '#console/ui/plugin/plugin-texts.ts'
 import { ReasonList } from '#console/ui/plugin/reason-list.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { formatVersionName } from '#console/ui/version-names.ts'
 import { DependentList } from './dependents.tsx'
@@ -112,7 +113,8 @@ function RecentRuns({ plugin_key }: { readonly plugin_key: string }) {
       {formatCount(items, 'item')} in {formatCount(invocations, 'run')}, {failed === 0 ? 'none' : failed} failed
       {last && (
         <>
-          ; last failure <RelativeTime at={last.invoked_at} />: {describeReason(last.failures[0]?.reason ?? '')}
+          ; last failure <RestrictionMark restriction_id={last.restriction_id} /> <RelativeTime at={last.invoked_at} />:{' '}
+          {describeReason(last.failures[0]?.reason ?? '')}
         </>
       )}
     </span>

@@ -11,6 +11,7 @@ import { Page } from '#console/ui/page.tsx'
 import { PluginStateBadge } from '#console/ui/plugin/plugin-badges.tsx'
 import { lastFailureQuery, pluginsQuery } from '#console/ui/plugin/plugin-queries.ts'
 import { describeReason, formatKind, type Plugin } from '#console/ui/plugin/plugin-texts.ts'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { SearchableList } from '#console/ui/searchable-list.tsx'
 import { PinnedMark } from '#console/ui/why-in-force.tsx'
@@ -117,7 +118,7 @@ function LastFailure({ plugin_key }: { readonly plugin_key: string }) {
   if (last === undefined) return <span className="quiet">{data === undefined ? '' : 'none'}</span>
   return (
     <>
-      <RelativeTime at={last.invoked_at} />
+      <RelativeTime at={last.invoked_at} /> <RestrictionMark restriction_id={last.restriction_id} />
       <Text size="xs" c="dimmed">
         {describeReason(last.failures[0]?.reason ?? '')}
       </Text>

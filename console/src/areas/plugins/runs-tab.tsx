@@ -11,6 +11,7 @@ import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { causeTexts, describeReason, getCausePage } from '#console/ui/plugin/plugin-texts.ts'
 import { Principal } from '#console/ui/principal.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 
 type Invocation = Schemas['PluginInvocation']
 
@@ -74,6 +75,7 @@ function RunRow({ of }: { readonly of: Invocation }) {
             {name}
           </PageLink>
         )}
+        <RestrictionMark restriction_id={of.restriction_id} />
         <Failures of={of} />
       </Table.Td>
       <Table.Td visibleFrom="sm">{of.version}</Table.Td>
