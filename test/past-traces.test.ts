@@ -86,3 +86,82 @@ test('uses of a credential are hidden with the call that they were for', () => {
     },
   )
 })
+
+test('violations of contracts are counted for each restriction of their payloads', () => {
+  const restriction_id = uuidv7()
+  const [open, hidden, unbroken] = [uuidv7(), uuidv7(), uuidv7()]
+  const at = (second: number) => `2026-01-01T00:00:0${second}.000Z`
+  return migrateFrom(
+    'restrict_traces_of_calls',
+    async (client) => {
+      await addTenant(client)
+      await addRestriction(client, restriction_id)
+      const addAdmission = (
+        payload_id: string,
+        second: number,
+        pointers: string[],
+        more: { of?: string; replaces?: string } = {},
+      ) =>
+        client.query(
+          `insert into app.payload_admission (tenant_id, admission_id, payload_id, contract_key, contract_origin, contract_version, contract_hash,
+             result, incomplete, record_count, violations, more_violations, notes, provenance, list_receipt, restriction_id, created_at,
+             replaces_admission_id, created_by)
+           values ($1, $2, $3, 'x', 'own', 1, repeat('a', 64), 'quarantined', false, 1, $4, 0, '[]', '{}', '[]', $5, $6, $7, 'user:1')`,
+          [
+            ...[tenant_id, uuidv7(), payload_id],
+            JSON.stringify(
+              pointers.map((pointer) => ({ code: 'x', pointer, keyword: 'enum', expected: 'x', record_index: null })),
+            ),
+            ...[more.of ?? null, at(second), more.replaces ?? null],
+          ],
+        )
+      await addAdmission(open, 1, ['/items/0/a', '/items/12/a', '/b'])
+      await addAdmission(hidden, 2, ['/items/3/a'], { of: restriction_id })
+      // It was checked again.
+      await addAdmission(hidden, 3, ['/items/3/a'], { of: restriction_id, replaces: uuidv7() })
+      for (const [pointer, violations, samples] of [
+        ['/items/*/a', 2, [hidden, open]],
+        ['/b', 7, [unbroken]],
+      ])
+        await client.query(
+          `insert into app.violation_group (tenant_id, contract_key, contract_version, pointer, keyword, violations, samples)
+           values ($1, 'x', 1, $2, 'enum', $3, $4)`,
+          [tenant_id, pointer, violations, samples],
+        )
+    },
+    async (client) => {
+      const { rows } = await client.query(
+        `select pointer, restriction_id, payload_id, violations::int, samples, first_seen, last_seen from app.violation_group
+          order by pointer, violations, restriction_id nulls first`,
+      )
+      const counted = (second: number) => ({
+        first_seen: new Date(at(second)),
+        last_seen: new Date(at(second)),
+      })
+      expect(rows).toEqual([
+        {
+          ...{ pointer: '/b', restriction_id: null, payload_id: unbroken, violations: 7 },
+          samples: [unbroken],
+          first_seen: expect.any(Date),
+          last_seen: expect.any(Date),
+        },
+        {
+          pointer: '/items/*/a',
+          restriction_id: null,
+          payload_id: open,
+          violations: 1,
+          samples: [open],
+          ...counted(1),
+        },
+        {
+          pointer: '/items/*/a',
+          restriction_id,
+          payload_id: hidden,
+          violations: 1,
+          samples: [hidden],
+          ...counted(2),
+        },
+      ])
+    },
+  )
+})

@@ -116,6 +116,7 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['source_payload_content', 'inherit_restriction', ''],
   ['payload_admission', 'inherit_restriction', ''],
   ['quarantine_item', 'inherit_restriction', ''],
+  ['violation_group', 'inherit_restriction', ''],
   ['admission_evidence', 'inherit_restriction', ''],
   ['document_chunk', 'inherit_restriction', ''],
   ['alert_history', 'inherit_restriction', ''],

@@ -52,3 +52,19 @@ test('the access log of a credential lists what it was opened for to those who m
     { purpose: 'call', call_id: open.call_id, restriction_id: null },
   ])
 })
+
+test('violations of a contract are counted and named as far as their payloads may be seen', async () => {
+  await calls.connect()
+  answer(() => ({ body: { unexpected: true } }))
+  const { member, outsider, read } = await gatherRestricted()
+  const countSeen = async (who: typeof member) => {
+    const { violations } = await read(who, 'GET /source-contracts/company-registry/drift')
+    return (violations as { violations: number; samples: string[] }[]).map((one) => [one.violations, ...one.samples])
+  }
+  const [hidden] = await countSeen(member)
+  expect([hidden?.[0], await countSeen(outsider)]).toEqual([1, []])
+  await calls.run()
+  const [open] = await countSeen(outsider)
+  expect(open?.[0]).toBe(1)
+  expect(await countSeen(member)).toEqual([[2, hidden?.[1], open?.[1]]])
+})

@@ -21,6 +21,7 @@ import {
   toListReceipt,
 } from './bind-contract.ts'
 import { contractThread, failContractThread } from './contract-thread.ts'
+import { upsertViolationGroups } from './drift/queries.ts'
 import { payloadAdmissions } from './payload-metrics.ts'
 import { describeUnopened, getOwner, isWithheld, openPayload } from './payloads.ts'
 import {
@@ -33,7 +34,6 @@ import {
   resolveQuarantineItem,
   type StoredPayload,
   upsertQuarantineItem,
-  upsertViolationGroups,
 } from './queries.ts'
 
 export type AdmissionCapabilities = Capabilities<'transactions' | 'caches' | 'threads' | 'encryption'>

@@ -4,7 +4,13 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore, staging, typeStore, versionStore } from '#modules/definitions/index.ts'
 import { entryHash } from '#registry/content/hashes.ts'
-import { insertDriftAcknowledgement, insertDriftFindings, insertWindow, listDriftFindings } from './drift/queries.ts'
+import {
+  insertDriftAcknowledgement,
+  insertDriftFindings,
+  insertWindow,
+  listDriftFindings,
+  upsertViolationGroups,
+} from './drift/queries.ts'
 import {
   deferPayloadContent,
   insertAdmission,
@@ -13,7 +19,6 @@ import {
   insertPayload,
   type NewAdmission,
   upsertQuarantineItem,
-  upsertViolationGroups,
 } from './queries.ts'
 
 const CONTRACT_TYPE = 'source-contract-part'

@@ -326,44 +326,6 @@ export const listContractActivity = (tx: Tx, since: string, most: number) =>
     [tx.tenant_id, since, most],
   )
 
-export interface ViolationGroupRow {
-  readonly contract_key: string
-  readonly contract_version: number
-  readonly pointer: string
-  readonly keyword: string
-  readonly violations: number
-  readonly first_seen: string
-  readonly last_seen: string
-  readonly samples: readonly string[]
-}
-
-/** Counts one payload at each place. Sorted by the caller, so that concurrent admissions take row locks in one order. */
-export const upsertViolationGroups = (
-  tx: Tx,
-  of: { readonly contract_key: string; readonly contract_version: number; readonly payload_id: string },
-  groups: readonly { readonly pointer: string; readonly keyword: string }[],
-) =>
-  tx.run(
-    `insert into app.violation_group as g (tenant_id, contract_key, contract_version, pointer, keyword, violations, samples)
-     select $1, $2, $3, v.pointer, v.keyword, 1, array[$4::uuid] from unnest($5::text[], $6::text[]) as v (pointer, keyword)
-     on conflict on constraint violation_group_pkey do update
-        set violations = g.violations + 1, last_seen = now(),
-            samples = case when cardinality(g.samples) < 5 then g.samples || excluded.samples else g.samples end`,
-    [
-      ...[tx.tenant_id, of.contract_key, of.contract_version, of.payload_id],
-      ...[groups.map(({ pointer }) => pointer), groups.map(({ keyword }) => keyword)],
-    ],
-  )
-
-/** The most frequent violations of a contract. */
-export const listViolationGroups = (tx: Tx, contract_key: string, count: number) =>
-  tx.query<ViolationGroupRow>(
-    `select contract_key, contract_version, pointer, keyword, violations, first_seen, last_seen, samples
-       from app.violation_group where tenant_id = $1 and contract_key = $2
-      order by last_seen desc, violations desc, pointer, keyword limit $3`,
-    [tx.tenant_id, contract_key, count],
-  )
-
 // Readers of facts -------------------------------------------------------------------------------------------------
 
 /** An input of a published version that reads a fact. */

@@ -1,4 +1,5 @@
 /** Drift and lineage over stored payloads, and the proposal of a contract from them. */
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope } from '#kernel/database/scope.ts'
@@ -103,6 +104,26 @@ test('a finding is acknowledged once, with who, when and a note, and stays as it
   expect((await t.make(`GET ${at}/${contract_key}/drift?acknowledged=no`)).items).toEqual([])
   expect((await t.make(`GET ${at}/${contract_key}/drift?acknowledged=yes`)).items).toEqual([json])
   await expect(t.write((tx) => tx.run(`update app.drift_acknowledgement set note = 'x'`, []))).rejects.toThrow()
+})
+
+test('a finding names its first payload to whoever may see the payload', async () => {
+  const outsider = await w.person(t.tenant_id, ['auditor'])
+  const read = async () => (await w.call(`GET ${at}/${contract_key}/drift`, { token: outsider.token })).json.items[0]
+  const { first_payload_id, ...finding } = await read()
+  expect(first_payload_id).not.toBeNull()
+  const officer = await w.person(t.tenant_id, ['compliance_officer'])
+  const body = { purpose: 'Case 1', is_in_force: true }
+  const { restriction_id } = (await w.call('POST /restrictions', { token: officer.token, body })).json
+  const superuser = new pg.Client(w.clone.postgres)
+  await superuser.connect()
+  const setRestriction = (id: string | null) =>
+    superuser.query('update app.source_payload set restriction_id = $1 where payload_id = $2', [id, first_payload_id])
+  await superuser.query('set session_replication_role = replica')
+  await setRestriction(restriction_id)
+  expect(await read()).toEqual({ ...finding, first_payload_id: null })
+  await setRestriction(null)
+  expect(await read()).toEqual({ ...finding, first_payload_id })
+  await superuser.end()
 })
 
 test('lineage names what is collected, which facts it gives, and personal data that nothing reads', async () => {

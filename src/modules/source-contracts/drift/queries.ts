@@ -142,8 +142,10 @@ export const insertDriftFindings = (
     ],
   )
 
+/** What statistics show names no payload; the one that showed it first is named to whoever may see it. */
 const findingColumns = `f.finding_id, f.contract_key, f.contract_version, f.window_id, f.kind, f.pointer, f.item, f.facts,
-  f.first_payload_id, f.created_at, a.acknowledged_at, a.acknowledged_by, a.note as acknowledgement_note`
+  (select p.payload_id from app.source_payload p where p.tenant_id = f.tenant_id and p.payload_id = f.first_payload_id) as first_payload_id,
+  f.created_at, a.acknowledged_at, a.acknowledged_by, a.note as acknowledgement_note`
 const findings = `app.drift_finding f
   left join app.drift_acknowledgement a on a.tenant_id = f.tenant_id and a.finding_id = f.finding_id`
 
@@ -175,3 +177,53 @@ export const insertDriftAcknowledgement = async (tx: Tx, finding_id: string, not
      on conflict on constraint drift_acknowledgement_pkey do nothing returning finding_id`,
     [tx.tenant_id, finding_id, note],
   )) !== undefined
+
+// Violations ---------------------------------------------------------------------------------------------------------
+
+export interface ViolationGroupRow {
+  readonly contract_key: string
+  readonly contract_version: number
+  readonly pointer: string
+  readonly keyword: string
+  readonly violations: number
+  readonly first_seen: string
+  readonly last_seen: string
+  readonly samples: readonly string[]
+}
+
+/** Counts one payload at each place, apart from those of other restrictions. Sorted by the caller, so that concurrent admissions take row locks in one order. */
+export const upsertViolationGroups = (
+  tx: Tx,
+  of: { readonly contract_key: string; readonly contract_version: number; readonly payload_id: string },
+  groups: readonly { readonly pointer: string; readonly keyword: string }[],
+) =>
+  tx.run(
+    `insert into app.violation_group as g (tenant_id, contract_key, contract_version, pointer, keyword, payload_id, violations, samples)
+     select $1, $2, $3, v.pointer, v.keyword, $4::uuid, 1, array[$4::uuid] from unnest($5::text[], $6::text[]) as v (pointer, keyword)
+     on conflict on constraint violation_group_once_key do update
+        set violations = g.violations + 1, last_seen = now(),
+            samples = case when cardinality(g.samples) < 5 then g.samples || excluded.samples else g.samples end`,
+    [
+      ...[tx.tenant_id, of.contract_key, of.contract_version, of.payload_id],
+      ...[groups.map(({ pointer }) => pointer), groups.map(({ keyword }) => keyword)],
+    ],
+  )
+
+/** The newest violations of a contract, as far as the caller may see the payloads. */
+export const listViolationGroups = (tx: Tx, contract_key: string, count: number) =>
+  tx.query<ViolationGroupRow>(
+    `with seen as (
+       select contract_key, contract_version, pointer, keyword, violations, first_seen, last_seen, samples
+         from app.violation_group where tenant_id = $1 and contract_key = $2),
+     groups as (
+       select contract_key, contract_version, pointer, keyword, sum(violations)::bigint as violations, min(first_seen) as first_seen,
+              max(last_seen) as last_seen
+         from seen group by contract_key, contract_version, pointer, keyword
+        order by max(last_seen) desc, sum(violations) desc, pointer, keyword limit $3)
+     select g.*, s.samples from groups g
+      cross join lateral (
+        select (array_agg(sample order by sample))[1:5] as samples from seen s cross join unnest(s.samples) as one (sample)
+         where (s.contract_version, s.pointer, s.keyword) = (g.contract_version, g.pointer, g.keyword)) s
+      order by g.last_seen desc, g.violations desc, g.pointer, g.keyword`,
+    [tx.tenant_id, contract_key, count],
+  )

@@ -7,13 +7,14 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import type { Route } from '#kernel/route.ts'
 import { documentStore } from '#modules/definitions/index.ts'
 import { CONTRACT_FAMILY, findContractLists, loadContractInForce } from '../bind-contract.ts'
-import { listFactReaders, listViolationGroups } from '../queries.ts'
+import { listFactReaders } from '../queries.ts'
 import { KeyParams } from '../schema.ts'
 import {
   type DriftFindingRow,
   findDriftFinding,
   insertDriftAcknowledgement,
   listDriftFindings,
+  listViolationGroups,
   listWindows,
 } from './queries.ts'
 import { Acknowledgement, Drift, DriftQuery, Finding, FindingParams, Lineage } from './schema.ts'
