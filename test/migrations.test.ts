@@ -308,7 +308,7 @@ test('the migrations hide past links of alerts with the alert, and remove what p
   }
 })
 
-test('the migration returns open work that its assignee may not see', async () => {
+test('the migration returns open work that its assignee may not see, and hides merged cases with the last one', async () => {
   const database = await createEmptyDatabase('return_hidden_work')
   const client = new pg.Client(database.postgres)
   await client.connect()
@@ -339,6 +339,27 @@ test('the migration returns open work that its assignee may not see', async () =
          values ($1, 'alert', $2, 'x', 'low', $5, $3, now(), $3, $4, case $5 when 'done' then now() end, case $5 when 'done' then $3 end)`,
         [tenant_id, uuidv7(), principal, restriction, state],
       )
+    // A case that was merged into one that was merged into a third, each with its own restriction.
+    const cases = [1, 2, 3].map((number) => ({ id: uuidv7(), restriction: uuidv7(), number }))
+    for (const { id, restriction, number } of cases) {
+      await client.query(
+        `insert into app.restriction (tenant_id, restriction_id, purpose, is_in_force, created_by) values ($1, $2, 'x', false, 'user:1')`,
+        [tenant_id, restriction],
+      )
+      const into = cases[number]?.id ?? null
+      await client.query(
+        `insert into app.investigation (tenant_id, investigation_id, reference, subject_id, playbook_key, playbook_origin, playbook_version, playbook_hash,
+           title, priority, origin, state, gathering, merged_into, merged_by, merged_at, restriction_id, created_by, updated_by)
+         values ($1, $2, $3, $1, 'x', 'own', 1, repeat('a', 64), 'x', 'low', 'request', case when $4::uuid is null then 'open' else 'merged' end, 'done', $4,
+           case when $4::uuid is not null then 'user:1' end, case when $4::uuid is not null then now() end, $5, 'user:1', 'user:1')`,
+        [tenant_id, id, `INV-0000-000${number}`, into, restriction],
+      )
+      await client.query(
+        `insert into app.audit_event (tenant_id, event_id, recorded_at, actor, operation, object_type, object_id, detail, mac, restriction_id)
+         values ($1, $2, now(), 'user:1', $3, 'investigations', $4, '{}', 'x', $5)`,
+        [tenant_id, uuidv7(), into ? 'mergeInvestigation' : 'openInvestigation', id, restriction],
+      )
+    }
     await client.query('set session_replication_role = origin')
     await migrate(database.migrator, readMigrations(path.join(projectRoot, 'db/migrations')))
     const { rows } = await client.query(
@@ -350,8 +371,21 @@ test('the migration returns open work that its assignee may not see', async () =
       ['user:2', true],
       ['user:2', true],
     ])
-    const forced = await client.query(`select relforcerowsecurity from pg_class where oid = 'app.tenant'::regclass`)
-    expect(forced.rows).toEqual([{ relforcerowsecurity: true }])
+    const [, second, third] = cases.map(({ restriction }) => restriction)
+    const belonging = await client.query(
+      `select i.also_restriction_id as of_case, e.also_restriction_id as of_event, r.restriction_id as logged from app.investigation i
+         join app.audit_event e on e.object_id = i.investigation_id::text left join app.restriction_event r using (event_id) order by i.reference`,
+    )
+    expect(belonging.rows).toEqual([
+      { of_case: third, of_event: second, logged: second },
+      { of_case: third, of_event: third, logged: third },
+      { of_case: null, of_event: null, logged: null },
+    ])
+    const forced = await client.query(
+      `select relname from pg_class where relnamespace = 'app'::regnamespace and relname in ('tenant', 'investigation', 'audit_event', 'restriction_event')
+          and not relforcerowsecurity`,
+    )
+    expect(forced.rows).toEqual([])
   } finally {
     await client.end()
     await database.drop()

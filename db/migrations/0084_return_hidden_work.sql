@@ -53,3 +53,87 @@ begin
 end $$;
 set constraints all deferred;
 alter table app.tenant force row level security;
+
+-- Merged cases ----------------------------------------------------------------------------------------------------------
+
+-- A merged case proves that the other one exists: it belongs to the restriction of the case that goes on with it too.
+-- See docs/adr/0079-seal-what-the-archive-shows.md.
+alter table app.investigation add column also_restriction_id uuid;
+alter table app.investigation add constraint investigation_also_restriction_fkey foreign key (tenant_id, also_restriction_id)
+  references app.restriction (tenant_id, restriction_id);
+alter table app.investigation add constraint investigation_also_restriction_ck check (also_restriction_id is null or restriction_id is not null);
+select app.restrict_rows('app.investigation');
+
+-- Of a case that was merged into one that was merged, the last one counts. Read with full sight: an event of the merged case must not lose it.
+create function app.inherit_merged_restriction() returns trigger
+  language plpgsql as $$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return new; end if;
+  new.also_restriction_id := null;
+  if new.merged_into is null then return new; end if;
+  perform set_config('app.sight', 'all', true);
+  with recursive chain as (
+    select i.merged_into, i.restriction_id from app.investigation i
+     where i.tenant_id = new.tenant_id and i.investigation_id = new.merged_into
+    union
+    select i.merged_into, i.restriction_id from app.investigation i join chain c on i.tenant_id = new.tenant_id and i.investigation_id = c.merged_into
+  )
+  select nullif(c.restriction_id, new.restriction_id) into new.also_restriction_id from chain c where c.merged_into is null;
+  perform set_config('app.sight', before, true);
+  return new;
+end $$;
+create trigger investigation_merged_restriction before insert or update on app.investigation
+  for each row when (new.merged_into is not null or new.also_restriction_id is not null) execute function app.inherit_merged_restriction();
+
+-- Cases that were merged into this one go on with it; what they belong to is found by the trigger above.
+create function app.follow_merged_case() returns trigger
+  language plpgsql as $$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return null; end if;
+  perform set_config('app.sight', 'all', true);
+  with recursive chain as (
+    select i.investigation_id from app.investigation i where i.tenant_id = new.tenant_id and i.merged_into = new.investigation_id
+    union
+    select i.investigation_id from app.investigation i join chain c on i.tenant_id = new.tenant_id and i.merged_into = c.investigation_id
+  )
+  update app.investigation i set also_restriction_id = new.also_restriction_id
+   where i.tenant_id = new.tenant_id and i.investigation_id in (select c.investigation_id from chain c);
+  perform set_config('app.sight', before, true);
+  return null;
+end $$;
+create trigger investigation_merged_follow after update on app.investigation
+  for each row when (new.merged_into is not null and old.merged_into is null) execute function app.follow_merged_case();
+
+alter table app.investigation no force row level security;
+alter table app.audit_event no force row level security;
+alter table app.restriction_event no force row level security;
+alter table app.investigation disable trigger user;
+alter table app.audit_event disable trigger user;
+alter table app.restriction_event disable trigger user;
+with recursive chain as (
+  select i.tenant_id, i.investigation_id, i.merged_into from app.investigation i where i.merged_into is not null
+  union
+  select c.tenant_id, c.investigation_id, i.merged_into
+    from chain c join app.investigation i on i.tenant_id = c.tenant_id and i.investigation_id = c.merged_into where i.merged_into is not null
+)
+update app.investigation m set also_restriction_id = i.restriction_id
+  from chain c join app.investigation i on i.tenant_id = c.tenant_id and i.investigation_id = c.merged_into and i.merged_into is null
+ where m.tenant_id = c.tenant_id and m.investigation_id = c.investigation_id and i.restriction_id <> m.restriction_id;
+with changed as (
+  update app.audit_event e set also_restriction_id = i.restriction_id
+    from app.investigation m join app.investigation i on i.tenant_id = m.tenant_id and i.investigation_id = m.merged_into
+   where e.operation = 'mergeInvestigation' and e.tenant_id = m.tenant_id and e.object_id = m.investigation_id::text
+     and e.restriction_id is not null and e.also_restriction_id is null and i.restriction_id <> e.restriction_id
+  returning e.tenant_id, e.also_restriction_id, e.event_id
+)
+insert into app.restriction_event (tenant_id, restriction_id, event_id) select tenant_id, also_restriction_id, event_id from changed;
+alter table app.restriction_event enable trigger user;
+alter table app.audit_event enable trigger user;
+alter table app.investigation enable trigger user;
+alter table app.restriction_event force row level security;
+alter table app.audit_event force row level security;
+alter table app.investigation force row level security;

@@ -282,11 +282,48 @@ describe('a merged case', () => {
     expect((await send(officer, `POST ${at}/merge`, { into, note: 'The same' })).status).toBe(200)
     const hidden = { is_restricted: true, people: [second.user_id], reason: 'Suspicion' }
     expect((await send(officer, `PUT /investigations/${into}/access`, hidden)).status).toBe(200)
-    expect((await read(investigation_id, analyst)).merged_into).toBeNull()
+    const listMerging = async (who: Someone) => send(who, 'GET /audit/events?operation=mergeInvestigation')
     const auditor = await w.person(t.tenant_id, ['auditor'])
-    const { text, json } = await send(auditor, 'GET /audit/events?operation=mergeInvestigation')
+    expect((await listMerging(auditor)).json.items).toEqual([])
+    await send(officer, `PUT /investigations/${into}/access`, { is_restricted: false, reason: 'No suspicion' })
+    const { text, json } = await listMerging(auditor)
     expect([json.items.length, text.includes(into), text.includes('merged_into_hash')]).toEqual([1, false, true])
-    expect((await read(investigation_id, officer)).merged_into).toBe(into)
+    expect((await read(investigation_id, analyst)).merged_into).toBe(into)
+  })
+
+  test('is hidden with the case that goes on with it, also through another one', async () => {
+    const { t, analyst, officer, second, send, open, read, investigation_id, at } = await openCase()
+    const [between, last] = [(await open()).json.investigation_id, (await open()).json.investigation_id]
+    const merge = async (from: string, into: string) => {
+      await settleSteps(t, from)
+      expect((await send(officer, `POST /investigations/${from}/merge`, { into, note: 'The same' })).status).toBe(200)
+    }
+    await merge(investigation_id, between)
+    await merge(between, last)
+    const hide = (is_restricted: boolean) =>
+      send(officer, `PUT /investigations/${last}/access`, {
+        is_restricted,
+        reason: 'Suspicion',
+        ...(is_restricted && { people: [second.user_id] }),
+      })
+    expect((await hide(true)).status).toBe(200)
+    for (const place of [at, `${at}/timeline`, `${at}/notes`, `/investigations/${between}`])
+      expect((await send(analyst, `GET ${place}`)).status, place).toBe(404)
+    const seen = async (who: Someone) => {
+      const { text } = await send(who, 'GET /investigations?limit=100')
+      return [investigation_id, between, last].filter((id) => text.includes(id))
+    }
+    expect([await seen(analyst), await seen(second)]).toEqual([[], [investigation_id, between, last]])
+    const merged = await read(investigation_id, second)
+    expect(merged).toMatchObject({ state: 'merged', merged_into: between, is_restricted: true })
+    const { items } = (await send(second, `GET /restrictions/${merged.restriction_id}/access-log`)).json
+    expect(items.map(({ object_id }: { object_id: string }) => object_id)).toContain(investigation_id)
+    // Whatever is written, it belongs to the case that goes on with it.
+    const clear = `update app.investigation set also_restriction_id = null where investigation_id = '${investigation_id}'`
+    expect(await writeAs(t.tenant_id, officer.principal, clear)).toBe('done')
+    expect((await send(analyst, `GET ${at}`)).status).toBe(404)
+    expect((await hide(false)).status).toBe(200)
+    expect((await read(investigation_id, analyst)).state).toBe('merged')
   })
 })
 

@@ -44,6 +44,9 @@ export interface InvestigationRow {
   readonly assignee: string | null
   readonly restriction_id: string
   readonly is_in_force: boolean
+  /** Of the case that goes on with a merged one. */
+  readonly also_restriction_id: string | null
+  readonly is_also_in_force: boolean
   /** Evidence that is attached was not given by a live provider. */
   readonly is_test: boolean
   readonly created_at: string
@@ -58,13 +61,22 @@ const columns = `i.investigation_id, i.reference, i.subject_id, s.name as subjec
   i.playbook_version, i.playbook_hash, i.title, i.priority, i.origin, i.origin_reference, i.state, i.gathering, i.gathering_job_id,
   i.gathering_problem, i.waiting_for, i.waiting_since, i.waiting_until, i.proposed_outcome, i.proposed_by, i.proposed_at, i.proposal_hash,
   i.proposed_without, i.outcome, i.closed_by, i.closed_at, i.seal_no, m.investigation_id as merged_into, i.merged_by, i.merged_at, w.queue_key, w.assignee,
-  i.restriction_id, app.is_in_force(i.restriction_id) as is_in_force,
+  i.restriction_id, app.is_in_force(i.restriction_id) as is_in_force, i.also_restriction_id, app.is_in_force(i.also_restriction_id) as is_also_in_force,
   exists (select 1 from app.evidence_item t where t.tenant_id = i.tenant_id and t.owner_id = i.investigation_id and t.owner_kind = 'investigation'
             and t.detached_at is null and t.is_test) as is_test, i.created_at, i.created_by, i.updated_at, i.updated_by, i.revision`
 
 const joins = `join app.subject s on s.tenant_id = i.tenant_id and s.subject_id = i.subject_id
   left join app.investigation m on m.tenant_id = i.tenant_id and m.investigation_id = i.merged_into
   left join app.work_item w on w.tenant_id = i.tenant_id and w.object_kind = 'investigation' and w.object_id = i.investigation_id`
+
+/**
+ * By which it is hidden: a merged case also by that of the case that goes on with it, which is the narrower one (`merge`). One of the two,
+ * since a tool call carries one.
+ */
+export const getRestriction = (row: InvestigationRow): { restriction_id: string; is_in_force: boolean } =>
+  row.is_also_in_force && row.also_restriction_id !== null
+    ? { restriction_id: row.also_restriction_id, is_in_force: true }
+    : { restriction_id: row.restriction_id, is_in_force: row.is_in_force }
 
 export interface InvestigationFilter {
   readonly state?: InvestigationState | undefined

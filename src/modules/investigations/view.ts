@@ -3,7 +3,7 @@ import { type ProblemCode, problems } from '#kernel/problem.ts'
 import { toContentEtag } from '#kernel/revision.ts'
 import type { ClockRow } from '#modules/work/clocks/index.ts'
 import type { StepReasonCode } from './model.ts'
-import type { CaseAlertRow, CaseCounts, InvestigationRow, StepRow } from './queries.ts'
+import { type CaseAlertRow, type CaseCounts, getRestriction, type InvestigationRow, type StepRow } from './queries.ts'
 
 export const toSummary = (row: InvestigationRow) => ({
   investigation_id: row.investigation_id,
@@ -31,8 +31,8 @@ export const toSummary = (row: InvestigationRow) => ({
   closed_at: row.closed_at,
   seals: row.seal_no,
   merged_into: row.merged_into,
-  restriction_id: row.restriction_id,
-  is_restricted: row.is_in_force,
+  restriction_id: getRestriction(row).restriction_id,
+  is_restricted: getRestriction(row).is_in_force,
   is_test: row.is_test,
   created_at: row.created_at,
   created_by: row.created_by,

@@ -56,7 +56,11 @@ async function perform<Input>(input: ActInput, act: Act<Input>, given: Input) {
   const after = assertFound(await findInvestigation(tx, before.investigation_id))
   audit.recordDiff(toRecorded(before), toRecorded(after))
   // The other case may be restricted later; the case itself names it to those who see both.
-  if (after.merged_into !== null) audit.recordText('merged_into', after.merged_into)
+  if (after.merged_into !== null) {
+    audit.recordText('merged_into', after.merged_into)
+    const is_in_force = after.is_in_force || after.is_also_in_force
+    audit.belongsTo({ ...after, is_in_force })
+  }
   return toSummary(after)
 }
 
