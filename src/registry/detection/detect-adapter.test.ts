@@ -93,6 +93,16 @@ test('counts rejects and quotes the first', async () => {
   expect(candidates[0]).toMatchObject({ rows: 3, accepted: 2, rejected: 1, first_reject: { at: { row: 2 } } })
 })
 
+test('prefers an adapter whose columns fit to an inferred type that rejects the same rows', async () => {
+  const damaged = 'country,score\nDE,5\nFR\nIT\n'
+  const [best, ...others] = (await detect(damaged, { types: [] })).candidates
+  expect(best).toMatchObject({ adapter_key: 'country-scores', accepted: 1, rejected: 2 })
+  expect(others).toMatchObject([{ adapter_key: 'csv', type_key: null, rejected: 2 }])
+  // An inferred type that keeps the rows still comes first.
+  const emptied = await detect('country,score\nDE,5\n,6\n,7\n', { types: [] })
+  expect(emptied.candidates[0]).toMatchObject({ type_key: null, rejected: 0 })
+})
+
 test('infers a usable type where none fits', async () => {
   const { candidates } = await detect('Nr;Long name;Active;Share\n007;One;true;1.5\n008;Two;false;2\n', {
     file_name: 'my_own-list.csv',

@@ -54,13 +54,13 @@ const isLossy = ({ columns, rejected }: Candidate, fewestRejects: number): boole
   rejected > fewestRejects && columns.some(({ pointer }) => pointer === null)
 
 /**
- * A type that exists before an inferred one, unless it loses rows and columns or rejects most rows; then fewer rejects, the closer
- * fit, and more entries.
+ * A type that exists before an inferred one, unless that keeps rows of which it loses rows and columns, or rejects most; then fewer
+ * rejects, the closer fit, and more entries.
  */
 function compareCandidates(a: RankedCandidate, b: RankedCandidate, fewestRejects: number): number {
   const tier = (one: Candidate) => {
     if (one.inferred_type) return 1
-    if (one.accepted < one.rejected) return 3
+    if (one.accepted < one.rejected && one.rejected > fewestRejects) return 3
     return isLossy(one, fewestRejects) ? 2 : 0
   }
   const share = (one: Candidate) => Math.round((one.rejected / Math.max(1, one.rows)) * 20)
