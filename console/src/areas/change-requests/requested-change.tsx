@@ -116,9 +116,11 @@ function BeforeAfter({ rows, sides }: BeforeAfterProps) {
               <BreakableName of={label} />
             </th>
             <td className={before === null ? 'nothing' : 'before'}>
+              <span className="side-word narrow-word">{sides[0]}</span>
               <span className="lines">{before ?? 'not set'}</span>
             </td>
             <td className={after === null ? 'nothing' : 'after'}>
+              <span className="side-word narrow-word">{sides[1]}</span>
               <span className="lines">{after ?? 'removed'}</span>
             </td>
           </tr>
