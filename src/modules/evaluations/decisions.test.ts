@@ -187,8 +187,12 @@ describe('nothing is decided', () => {
     for (const body of [{}, { matrix_key: 'a', rule_key: 'b' }]) {
       expect((await w.call('POST /evaluations', { token, body })).json.code).toBe('inputs_refused')
     }
-    expect((await evaluate({ matrix_key: 'no-such-matrix' })).status).toBe(404)
-    expect((await evaluate({ subject_id: uuidv7() })).status).toBe(404)
+    const why = async (more: object) => {
+      const { status, json } = await evaluate(more)
+      return [status, json.detail]
+    }
+    expect(await why({ matrix_key: 'no-such-matrix' })).toEqual([404, 'There is no risk matrix with this key.'])
+    expect(await why({ subject_id: uuidv7() })).toEqual([404, 'There is no subject with this id.'])
   })
 
   test('before the matrix was in force, and no subject is rated for the future', async () => {

@@ -49,13 +49,17 @@ async function citeCalls(
 
 const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
 
+const FIRST_KEYS =
+  'The keys in the example are made up: from the start there are the matrices customer-risk-person and customer-risk-company.'
+
 export const decisionRoutes = [
   tenantRoute('POST /evaluations', {
     id: 'createEvaluation',
     summary: 'Evaluate a subject, or inputs, now',
     description:
       'Decides with the versions in force, and keeps the outcome, its explanation and the receipt of what was consulted, ' +
-      'together. Nothing is decided on missing or invalid data: 409 names each fault, and nothing is stored.',
+      'together. Nothing is decided on missing or invalid data: 409 names each fault, and nothing is stored. ' +
+      FIRST_KEYS,
     tool: {
       name: 'evaluate_subject',
       title: 'Evaluate a subject',
@@ -99,6 +103,7 @@ export const decisionRoutes = [
   tenantRoute('POST /evaluations/preview', {
     id: 'previewEvaluation',
     summary: 'Evaluate without storing anything',
+    description: FIRST_KEYS,
     roles: ['analyst', 'policy_editor'],
     tx: 'read',
     uses: ['caches', 'encryption', 'metrics', 'plugin_policy', 'threads'],

@@ -32,8 +32,10 @@ export const Inputs = (description: string) =>
   Type.Unsafe<Record<string, unknown>>({ type: 'object', maxProperties: 100, description })
 
 const MatrixKey = Slug({
-  description: 'The matrix that decides. Either this or rule_key.',
-  examples: ['customer-risk'],
+  description:
+    'The matrix that decides. Either this or rule_key. From the start there are customer-risk-person and customer-risk-company; ' +
+    'GET /api/risk-matrices lists all.',
+  examples: ['customer-risk-person'],
 })
 const RuleKey = Slug({
   description: 'The rule that decides. Either this or matrix_key.',

@@ -70,7 +70,11 @@ export function assertInForce(
     const row = byKey.get(key)
     // With several keys the problem says which one; with one key the path does.
     const which = keys.length > 1 ? { members: { list_key: key } } : {}
-    if (!row?.known) return fail('not_found', { detail: `There is no ${family} with this key.`, ...which })
+    if (!row?.known)
+      return fail('not_found', {
+        detail: `There is no ${family === 'matrix' ? 'risk matrix' : family} with this key.`,
+        ...which,
+      })
     if (row.via === null) return fail('nothing_in_force', which)
     return row as VersionPointer
   })

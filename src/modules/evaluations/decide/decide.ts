@@ -7,7 +7,7 @@ import type { Decision, DefinitionFamily, Inputs } from '#decision/model.ts'
 import { createSalt } from '#decision/salt.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
-import { assertFound, fail, Problem } from '#kernel/problem.ts'
+import { fail, Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { raiseDecisionAlerts } from '#modules/alerts/index.ts'
 import { resolver } from '#modules/definitions/index.ts'
@@ -58,7 +58,7 @@ export async function decide(
   { engine, runs }: DecideOptions = {},
 ): Promise<DecisionResult> {
   const wanted = { ...getRequestedDefinition(request), valid_at: request.valid_at }
-  const subject = request.subject_id === undefined ? null : assertFound(await findSubject(tx, request.subject_id))
+  const subject = request.subject_id === undefined ? null : await getSubject(tx, request.subject_id)
   const merge = ({ compiled }: binding.Resolution) => {
     const { inputs: declared } = compiled.definition
     const given = request.inputs ?? {}
@@ -82,6 +82,10 @@ export async function decide(
   const admission_ids = evidence.sources.map(({ admission_id }) => admission_id)
   return { resolution, admission_ids, ...buildDocument(resolution, facts, decision, salt) }
 }
+
+/** The body may name several things: the answer says which of them is missing. */
+const getSubject = async (tx: Tx, subject_id: string) =>
+  (await findSubject(tx, subject_id)) ?? fail('not_found', 'There is no subject with this id.')
 
 export function getRequestedDefinition({ matrix_key, rule_key }: DecisionRequest): {
   family: DefinitionFamily
