@@ -187,11 +187,24 @@ describe('an override', () => {
       expect((await approve(proposed.json.cr_id)).json.code).toBe('approval_void')
       const again = await override(subject_id)
       expect((await approve(again.json.cr_id)).status).toBe(200)
-      expect(await getRisk(subject_id)).toMatchObject({ band: 'high', override: { actor: t.author } })
+      const { cr_id, created_by: proposed_by } = again.json
+      expect(proposed_by).not.toBe(t.author)
+      const of_request = { cr_id, proposed_by, actor: t.author }
+      expect(await getRisk(subject_id)).toMatchObject({ band: 'high', override: of_request })
+      const at = `GET /subjects/${subject_id}/risk`
+      const viewer = await t.token(['viewer'])
+      const hidden = { cr_id: null, proposed_by: null, reason: null }
+      expect((await t.make(at, { token: viewer })).override).toMatchObject(hidden)
       const ending = await end(subject_id)
       expect(ending.status).toBe(202)
       expect((await approve(ending.json.cr_id)).status).toBe(200)
       expect((await getRisk(subject_id)).band).toBe('medium')
+      const { items } = await t.make(`${at}-history?limit=3`)
+      expect(items).toMatchObject([
+        { ...of_request, cr_id: ending.json.cr_id, cause: 'override-ended' },
+        { ...of_request, cause: 'override' },
+        { cr_id: null, proposed_by: null },
+      ])
     } finally {
       await t.setApprovalRules([])
     }

@@ -31,6 +31,7 @@ import { OpenCase } from '#console/ui/work/open-case.tsx'
 import { ErasedBadge, ErasedNote } from './erased-note.tsx'
 import { OffboardDialog } from './offboard.tsx'
 import { EndOverride, OverrideDialog } from './override.tsx'
+import { OverrideReason, RatingAuthor } from './override-words.tsx'
 import { RatingReasons } from './rating-reasons.tsx'
 import { RelatedWork } from './related-work.tsx'
 import { RiskChart } from './risk-chart.tsx'
@@ -151,7 +152,7 @@ function Risk({ subject }: { readonly subject: Subject }) {
         {override !== null && (
           <Alert color="orange" title="Override in force" role="status">
             <Text size="sm">
-              <OverrideReason of={override} /> by <Principal of={override.actor} />
+              <OverrideReason of={override} /> <RatingAuthor of={override} />
               {override.expires_at !== null && (
                 <>
                   , until <DateTime at={override.expires_at} /> (<RelativeTime at={override.expires_at} />)
@@ -198,23 +199,6 @@ function useTestDecisions(subject_id: string): ReadonlySet<string | null> {
     throwOnError: false,
   })
   return getTestDecisionIds(data?.items ?? [])
-}
-
-/** The reason text is visible to some roles only; the title of the reason code to all. */
-function OverrideReason({ of: { reason, reason_code } }: { readonly of: Rating }) {
-  if (reason === null && reason_code === null) return <>Set manually</>
-  return (
-    <>
-      {reason !== null && <>“{reason}”</>}
-      {reason_code !== null && (
-        <>
-          {reason !== null && ' ('}
-          <ReasonCodes of={[reason_code]} />
-          {reason !== null && ')'}
-        </>
-      )}
-    </>
-  )
 }
 
 /** Links to the decision of a rating, or to its batch. */
@@ -339,7 +323,7 @@ function Ratings({ subject_id }: { readonly subject_id: string }) {
                   <RelativeTime at={one.recorded_at} />
                 </Table.Td>
                 <Table.Td visibleFrom="md">
-                  <Principal of={one.actor} />
+                  {one.proposed_by === null ? <Principal of={one.actor} /> : <RatingAuthor of={one} />}
                 </Table.Td>
                 <Table.Td>
                   <DecisionLink of={one} />

@@ -19,10 +19,14 @@ export interface RatingRow {
   /** Of an override: shown to roles that may not read the reason. */
   readonly reason_code: string | null
   readonly expires_at: string | null
+  /** The change request that set it; the actor is then who approved last. */
+  readonly cr_id: string | null
+  readonly proposed_by: string | null
 }
 
 const columns = `rating_id, subject_id, cause, band, score_bps, matrix_key, matrix_version, evaluation_id, batch_id, valid_at,
-  recorded_at, actor, reason, reason_code, expires_at`
+  recorded_at, actor, reason, reason_code, expires_at, cr_id,
+  (select c.created_by from app.change_request c where c.tenant_id = r.tenant_id and c.cr_id = r.cr_id) as proposed_by`
 
 /** A rating by a matrix. `valid_at` is now when null; a rating older than the latest one is stored, but not in force. */
 export interface NewRating {
@@ -74,14 +78,24 @@ export const insertOverride = (
     reason: string
     reason_code?: string | undefined
     expires_at: string
+    cr_id?: string | null | undefined
   },
 ) =>
   tx.find<RatingRow>(
-    `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, reason, expires_at, reason_code)
-     select $1, $2, $3, 'override', $4, $5, $6::timestamptz, $7
+    `insert into app.rating as r (tenant_id, rating_id, subject_id, cause, band, reason, expires_at, reason_code, cr_id)
+     select $1, $2, $3, 'override', $4, $5, $6::timestamptz, $7, $8::uuid
       where $6::timestamptz > clock_timestamp() and $6::timestamptz <= clock_timestamp() + interval '9600 hours'
      returning ${columns}`,
-    [tx.tenant_id, row.rating_id, row.subject_id, row.band, row.reason, row.expires_at, row.reason_code ?? null],
+    [
+      tx.tenant_id,
+      row.rating_id,
+      row.subject_id,
+      row.band,
+      row.reason,
+      row.expires_at,
+      row.reason_code ?? null,
+      row.cr_id ?? null,
+    ],
   )
 
 /** Ends the override in force; returns no row when there is none. */
@@ -89,14 +103,14 @@ export const insertOverrideEnd = (
   tx: Tx,
   rating_id: string,
   subject_id: string,
-  why: { reason: string; reason_code?: string | undefined },
+  why: { reason: string; reason_code?: string | undefined; cr_id?: string | null | undefined },
 ) =>
   tx.find<RatingRow>(
-    `insert into app.rating (tenant_id, rating_id, subject_id, cause, band, reason, reason_code)
-     select $1, $2, $3, 'override-ended', k.rated_band, $4, $5 from app.subject_risk k
+    `insert into app.rating as r (tenant_id, rating_id, subject_id, cause, band, reason, reason_code, cr_id)
+     select $1, $2, $3, 'override-ended', k.rated_band, $4, $5, $6::uuid from app.subject_risk k
       where k.tenant_id = $1 and k.subject_id = $3 and k.override_until > now()
      returning ${columns}`,
-    [tx.tenant_id, rating_id, subject_id, why.reason, why.reason_code ?? null],
+    [tx.tenant_id, rating_id, subject_id, why.reason, why.reason_code ?? null, why.cr_id ?? null],
   )
 
 export interface SubjectRiskRow {
@@ -117,7 +131,7 @@ export const findSubjectRisk = (tx: Tx, subject_id: string) =>
   )
 
 export const listRatingsById = (tx: Tx, rating_ids: readonly string[]) =>
-  tx.query<RatingRow>(`select ${columns} from app.rating where tenant_id = $1 and rating_id = any($2::uuid[])`, [
+  tx.query<RatingRow>(`select ${columns} from app.rating r where tenant_id = $1 and rating_id = any($2::uuid[])`, [
     tx.tenant_id,
     rating_ids,
   ])
@@ -125,7 +139,7 @@ export const listRatingsById = (tx: Tx, rating_ids: readonly string[]) =>
 /** Newest first. */
 export const listRatings = (tx: Tx, subject_id: string, after: PagePosition, count: number) =>
   tx.query<RatingRow>(
-    `select ${columns} from app.rating
+    `select ${columns} from app.rating r
       where tenant_id = $1 and subject_id = $2 and ($3::timestamptz is null or (recorded_at, rating_id) < ($3, $4::uuid))
       order by recorded_at desc, rating_id desc limit $5`,
     [tx.tenant_id, subject_id, after?.[0] ?? null, after?.[1] ?? null, count],

@@ -37,6 +37,7 @@ export async function overrideRating(
     readonly reason: string
     readonly reason_code?: string
     readonly expires_at: string
+    readonly cr_id: string | null
   },
 ): Promise<RatingRow> {
   assertActive(assertFound(await lockSubject(tx, subject_id)))

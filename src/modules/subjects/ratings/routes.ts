@@ -27,7 +27,7 @@ export const ratingRoutes = [
     summary: 'The rating in force: an override until it expires, otherwise the latest rating',
     description:
       'Factors, matrix and list versions stand in the evaluation that the rating names. The text of an override is for analyst, ' +
-      'compliance_officer and auditor; others get its reason code.',
+      'compliance_officer and auditor; others get its reason code, and not who proposed it.',
     roles: readers,
     tx: 'read',
     params: SubjectParams,
@@ -78,9 +78,12 @@ export const ratingRoutes = [
         findLoweringRule(tx, (params as { subject_id: string }).subject_id, (body as { band: string }).band),
     },
     problems: ['not_found', 'conflict', 'transition_not_allowed', 'erased', 'content_corrupt'],
-  }).handle(async ({ tx, params, body, kernel, audit }) => {
+  }).handle(async ({ tx, params, body, kernel, audit, request }) => {
     const before = await getRisk(tx, params.subject_id)
-    const rating = await overrideRating(kernel, tx, params.subject_id, body)
+    const rating = await overrideRating(kernel, tx, params.subject_id, {
+      ...body,
+      cr_id: request.change_request_id ?? null,
+    })
     const { band, expires_at, reason } = rating
     audit.recordHashes(null, rating)
     audit.recordPreview(toOverridePreview(before), { rating: band, override_expires_at: expires_at, reason })
@@ -98,12 +101,16 @@ export const ratingRoutes = [
     reply: [204, null],
     governed,
     problems: ['not_found', 'conflict', 'erased', 'content_corrupt'],
-  }).handle(async ({ tx, params, query, kernel, audit }) => {
+  }).handle(async ({ tx, params, query, kernel, audit, request }) => {
     await assertKnownReasonCode(kernel, tx, query.reason_code, 'query')
     const subject = assertFound(await lockSubject(tx, params.subject_id))
     const { reason = 'Ended before its time.', reason_code } = query
     const before = await getRisk(tx, params.subject_id)
-    const rating = await insertOverrideEnd(tx, uuidv7(), subject.subject_id, { reason, reason_code })
+    const rating = await insertOverrideEnd(tx, uuidv7(), subject.subject_id, {
+      reason,
+      reason_code,
+      cr_id: request.change_request_id,
+    })
     if (!rating) return fail('not_found', 'There is no override in force.')
     audit.recordHashes(null, rating)
     audit.recordPreview(toOverridePreview(before), { rating: before.rating?.band ?? null, reason })

@@ -40,6 +40,14 @@ export const Rating = closed(
       text(60, { description: 'Of an override: a code of the list reason-codes, where one was given.' }),
     ),
     expires_at: nullable(Timestamp({ description: 'When an override expires.' })),
+    cr_id: nullable(
+      Id({
+        description: 'Of an override: the change request that set or ended it. The actor is then who approved last.',
+      }),
+    ),
+    proposed_by: nullable(
+      text(200, { description: 'Who proposed that request and wrote the reason; for the readers of the reason.' }),
+    ),
   },
   { title: 'Rating' },
 )
