@@ -63,7 +63,7 @@ export default function EvaluationsPage() {
   return (
     <Page
       title="Evaluations"
-      about="All decisions with the versions they used. Each can be explained, replayed and exported as evidence."
+      about="All decisions with the versions they used. Each is explained; a single decision can also be replayed and exported as evidence."
       actions={may('createEvaluation') && <ButtonLink to="/evaluations/new">New evaluation</ButtonLink>}
     >
       {may('listBatchEvaluations') && (

@@ -26,6 +26,9 @@ const measuredActions = ['activation', 'overlay']
 const NEEDS_APPROVER =
   'Needs at least 1 approver, who is shown the impact. Without one it can be measured but not required.'
 
+/** What is called otherwise in the console. */
+const actionNames: Readonly<Record<string, string>> = { datasets: 'Lists' }
+
 /** What each action means, where its name does not say it. */
 const actionTexts: Readonly<Record<string, string>> = {
   activation:
@@ -100,7 +103,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
               <Table.Tr key={rule.action}>
                 <Table.Td>
                   <Text size="sm" fw={500}>
-                    {toSentence(rule.action)}
+                    {actionNames[rule.action] ?? toSentence(rule.action)}
                   </Text>
                   {actionTexts[rule.action] !== undefined && (
                     <Text size="xs" c="dimmed">

@@ -114,7 +114,8 @@ function ImpactResult({ result, run }: { readonly result: Result; readonly run: 
         decision since <DateTime at={run.from_at} />
         {!result.population.complete && `, sampled with seed ${result.population.seed}`}.
         {result.unusable > 0 && ` ${formatCount(result.unusable, 'stored decision')} could not be used.`} Analysed{' '}
-        <DateTime at={run.finished_at ?? run.created_at} />.
+        <DateTime at={run.finished_at ?? run.created_at} />. Before: decided again with the policy of today, without
+        overrides, so the numbers may differ from those of the portfolio.
       </Text>
       {result.transitions.length > 0 && (
         <HeatMap

@@ -45,7 +45,7 @@ export async function overrideRating(
   await assertKnownReasonCode(kernel, tx, request.reason_code, 'body')
   const rating = await insertOverride(tx, { rating_id: uuidv7(), subject_id, ...request })
   if (rating) return rating
-  return fail('conflict', {
+  return fail('validation_failed', {
     detail: 'An override ends after now and within 400 days.',
     errors: [{ in: 'body', pointer: '#/expires_at', detail: 'must lie after now and within 400 days' }],
   })
