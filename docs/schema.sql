@@ -172,6 +172,25 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.copy_assignee()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return null; end if;
+  -- A restricted alert too, as in app.return_work: nothing is returned.
+  perform set_config('app.sight', 'all', true);
+  update app.alert a set worked_by = w.assignee, updated_at = now(), revision = a.revision + 1
+    from app.work_item w
+   where w.tenant_id = new.tenant_id and w.object_kind = 'alert' and w.object_id = new.object_id and w.state = 'open'
+     and a.tenant_id = w.tenant_id and a.alert_id = w.object_id and a.state in ('new', 'snoozed')
+     and a.worked_by is distinct from w.assignee;
+  perform set_config('app.sight', before, true);
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.copy_hold()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -348,7 +367,8 @@ declare
   subject constant uuid := coalesce(
     (select s.subject_id from app.subject s where s.tenant_id = old.tenant_id and s.subject_id = old.object_id),
     (select d.subject_id from app.document d where d.tenant_id = old.tenant_id and d.document_id = old.object_id),
-    (select i.subject_id from app.investigation i where i.tenant_id = old.tenant_id and i.investigation_id = old.object_id));
+    (select i.subject_id from app.investigation i where i.tenant_id = old.tenant_id and i.investigation_id = old.object_id),
+    (select p.subject_id from app.report p where p.tenant_id = old.tenant_id and p.report_id = old.object_id));
 begin
   if app.restoring() then return new; end if;
   if old.state <> 'released' or subject <> app.erasing() then
@@ -414,6 +434,26 @@ begin
     else content end;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.erase_work_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  subject constant uuid := case old.object_kind
+    when 'alert' then (select a.subject_id from app.alert a where a.tenant_id = old.tenant_id and a.alert_id = old.object_id)
+    when 'second_look' then (select a.subject_id from app.alert_second_look l
+                               join app.alert a on a.tenant_id = l.tenant_id and a.alert_id = l.alert_id
+                              where l.tenant_id = old.tenant_id and l.look_id = old.object_id)
+    when 'investigation' then (select i.subject_id from app.investigation i
+                                where i.tenant_id = old.tenant_id and i.investigation_id = old.object_id) end;
+begin
+  if app.restoring() then return new; end if;
+  if subject <> app.erasing() then
+    raise exception 'an erasure changes no work on another subject' using errcode = 'PB002';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.erasing()
  RETURNS uuid
  LANGUAGE plpgsql
@@ -443,6 +483,29 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.find_restricted(tenant uuid, ids uuid[])
+ RETURNS TABLE(id uuid, restriction uuid)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  return query
+    select r.restriction_id, r.restriction_id from app.restriction r where r.tenant_id = tenant and r.restriction_id = any (ids)
+    union all select r.investigation_id, r.restriction_id from app.investigation r where r.tenant_id = tenant and r.investigation_id = any (ids)
+    union all select r.alert_id, r.restriction_id from app.alert r where r.tenant_id = tenant and r.alert_id = any (ids)
+    union all select r.job_id, r.restriction_id from app.job r where r.tenant_id = tenant and r.job_id = any (ids)
+    union all select r.call_id, r.restriction_id from app.provider_call r where r.tenant_id = tenant and r.call_id = any (ids)
+    union all select r.payload_id, r.restriction_id from app.source_payload r where r.tenant_id = tenant and r.payload_id = any (ids)
+    union all select r.report_id, r.restriction_id from app.report r where r.tenant_id = tenant and r.report_id = any (ids)
+    union all select r.schedule_id, r.restriction_id from app.report_schedule r where r.tenant_id = tenant and r.schedule_id = any (ids)
+    union all select r.document_id, r.restriction_id from app.document r where r.tenant_id = tenant and r.document_id = any (ids)
+    union all select r.evidence_id, r.restriction_id from app.evidence_item r where r.tenant_id = tenant and r.evidence_id = any (ids)
+    union all select r.hold_id, r.restriction_id from app.hold r where r.tenant_id = tenant and r.hold_id = any (ids)
+    union all select r.cr_id, r.restriction_id from app.change_request r where r.tenant_id = tenant and r.cr_id = any (ids)
+    union all select e.event_id, s.of_event from app.audit_event e cross join lateral unnest(array[e.restriction_id, e.also_restriction_id]) as s (of_event)
+               where e.tenant_id = tenant and e.event_id = any (ids);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.fold_text(content text)
  RETURNS text
  LANGUAGE plpgsql
@@ -466,6 +529,26 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION app.follow_merged_case()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return null; end if;
+  perform set_config('app.sight', 'all', true);
+  with recursive chain as (
+    select i.investigation_id from app.investigation i where i.tenant_id = new.tenant_id and i.merged_into = new.investigation_id
+    union
+    select i.investigation_id from app.investigation i join chain c on i.tenant_id = new.tenant_id and i.merged_into = c.investigation_id
+  )
+  update app.investigation i set also_restriction_id = new.also_restriction_id
+   where i.tenant_id = new.tenant_id and i.investigation_id in (select c.investigation_id from chain c);
+  perform set_config('app.sight', before, true);
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.granted_restrictions(sight text)
  RETURNS uuid[]
  LANGUAGE plpgsql
@@ -484,6 +567,21 @@ CREATE OR REPLACE FUNCTION app.has_actor()
  LANGUAGE sql
  STABLE PARALLEL SAFE
 RETURN (app.actor() ~~ ANY (ARRAY['user:_%'::text, 'key:_%'::text, 'job:_%'::text, 'operator:_%'::text, 'seed:_%'::text]))
+;
+CREATE OR REPLACE FUNCTION app.has_ending_access(tenant uuid, restriction uuid, person text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return exists (
+    select 1 from app.restriction_person p
+     where p.tenant_id = tenant and p.restriction_id = restriction and p.principal = person and p.effect = 'grant' and p.until > now())
+    and not exists (
+    select 1 from app.user_account u
+     where u.tenant_id = tenant and u.user_id::text = substr(person, 6) and u.is_mlro and u.state <> 'inactive');
+end $function$
 ;
 CREATE OR REPLACE FUNCTION app.has_full_sight()
  RETURNS boolean
@@ -520,6 +618,28 @@ begin
   -- Without the list, the rows that it is made of.
   return coalesce((select l.ids from app.restriction_list l where l.tenant_id = app.tenant_id()),
                   (select jsonb_object_agg(f.restriction_id::text, null) from app.restriction_force f where f.tenant_id = app.tenant_id()), '{}');
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.inherit_merged_restriction()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+begin
+  if app.restoring() then return new; end if;
+  new.also_restriction_id := null;
+  if new.merged_into is null then return new; end if;
+  perform set_config('app.sight', 'all', true);
+  with recursive chain as (
+    select i.merged_into, i.restriction_id from app.investigation i
+     where i.tenant_id = new.tenant_id and i.investigation_id = new.merged_into
+    union
+    select i.merged_into, i.restriction_id from app.investigation i join chain c on i.tenant_id = new.tenant_id and i.investigation_id = c.merged_into
+  )
+  select nullif(c.restriction_id, new.restriction_id) into new.also_restriction_id from chain c where c.merged_into is null;
+  perform set_config('app.sight', before, true);
+  return new;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.inherit_restriction()
@@ -824,9 +944,10 @@ begin
       new.receipt_hash, new.asked_at, new.valid_at, new.known_at, new.source_kind, new.created_at, new.created_by)
      is distinct from (old.tenant_id, old.batch_id, old.family, old.definition_key, old.definition_version, old.engine,
       old.receipt_id, old.receipt_hash, old.asked_at, old.valid_at, old.known_at, old.source_kind, old.created_at, old.created_by)
-     -- Items of the request are encrypted once.
+     -- Items of the request are encrypted once; a filter and the name of a file are overwritten by an erasure.
      or ((new.source, new.items, new.item_owners) is distinct from (old.source, old.items, old.item_owners)
-       and (old.items is not null or new.items is null or cardinality(new.items) <> jsonb_array_length(old.source -> 'items'))) then
+       and (old.items is not null or new.items is null or cardinality(new.items) <> jsonb_array_length(old.source -> 'items'))
+       and (app.erasing() is null or old.source_kind = 'items' or num_nonnulls(new.items, new.item_owners) > 0)) then
     raise exception 'the order of a batch never changes' using errcode = 'PB002';
   end if;
   if new.done < old.done or new.done + new.failed < old.done + old.failed then
@@ -2164,6 +2285,23 @@ begin
   end loop;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.list_named_restrictions(tenant uuid, content jsonb)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  ids constant uuid[] := array(
+    select distinct (v #>> '{}')::uuid from jsonb_path_query(content, 'lax $.** ? (@.type() == "string")') as v
+     where v #>> '{}' ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$');
+begin
+  if cardinality(ids) = 0 then return '{}'; end if;
+  return array(
+    select n.restriction from (select distinct f.restriction from app.find_restricted(tenant, ids) f where f.restriction is not null) n
+      left join app.restriction_force i on i.tenant_id = tenant and i.restriction_id = n.restriction
+     order by i.restriction_id is null, n.restriction);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.list_restriction()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2568,6 +2706,33 @@ begin
   raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'PB002';
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.refuse_ending_access()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  is_refused boolean := false;
+begin
+  if tg_op <> 'INSERT' then
+    is_refused := app.has_ending_access(old.tenant_id, old.restriction_id, app.actor());
+  end if;
+  if tg_op <> 'DELETE' and not is_refused then
+    is_refused := app.has_ending_access(new.tenant_id, new.restriction_id, app.actor());
+  end if;
+  -- Grants end with the deactivation of a person, whoever deactivates them.
+  if tg_op = 'DELETE' and is_refused then
+    is_refused := not exists (
+      select 1 from app.user_account u
+       where u.tenant_id = old.tenant_id and u.user_id::text = substr(old.principal, 6) and u.state = 'inactive' and app.is_own_change(u.xmin));
+  end if;
+  if is_refused and not app.restoring() then
+    raise exception 'your access ends by itself: somebody whose access does not end changes who has it' using errcode = 'PB010';
+  end if;
+  if tg_op = 'DELETE' then return old; end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_entry()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2871,6 +3036,52 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION app.restrict_approved_call()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  if new.restriction_id is null then
+    new.restriction_id := (select a.restriction_id from app.mcp_approval a where a.tenant_id = new.tenant_id and a.approval_id = new.approval_id);
+  else
+    update app.mcp_approval set restriction_id = new.restriction_id
+     where tenant_id = new.tenant_id and approval_id = new.approval_id and restriction_id is null and state = 'approved';
+  end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.restrict_mcp_approval()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  named uuid[];
+begin
+  if app.restoring() then return new; end if;
+  if tg_op = 'INSERT' then
+    new.named_restriction_ids := app.list_named_restrictions(new.tenant_id, new.arguments);
+    new.restriction_id := coalesce(new.restriction_id, new.named_restriction_ids[1]);
+    return new;
+  end if;
+  named := app.list_named_restrictions(new.tenant_id, new.outcome);
+  new.named_restriction_ids := array(select unnest(old.named_restriction_ids) union select unnest(named));
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.restrict_plugin_invocation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if app.restoring() then return new; end if;
+  select c.restriction_id into new.restriction_id from app.provider_call c where c.tenant_id = new.tenant_id and c.call_id = new.cause_id;
+  if not found then
+    raise exception 'the provider call that the plugin was run for does not exist' using errcode = 'PB004';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.restrict_rows(target regclass)
  RETURNS void
  LANGUAGE plpgsql
@@ -2886,6 +3097,33 @@ begin
    where a.attrelid = target and not a.attisdropped and a.attname in ('restriction_id', 'also_restriction_id');
   execute format('drop policy if exists sight on %s', target);
   execute format('create policy sight on %s as restrictive using (%s) with check (%s)', target, seen, seen);
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.return_hidden_work()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  person text;
+  restriction uuid;
+begin
+  if app.restoring() then return null; end if;
+  if tg_table_name = 'user_account' then
+    person := 'user:' || new.user_id;
+  elsif tg_op = 'DELETE' then
+    restriction := old.restriction_id;
+  else
+    restriction := new.restriction_id;
+  end if;
+  -- Whoever ends the access may not see the work. The sight is widened for this one statement, which returns nothing.
+  perform set_config('app.sight', 'all', true);
+  update app.work_item w set assignee = null, assigned_at = null, assigned_by = null, revision = w.revision + 1
+   where w.tenant_id = app.tenant_id() and w.state = 'open' and w.assignee is not null and w.restriction_id is not null
+     and w.restriction_id = coalesce(restriction, w.restriction_id) and w.assignee = coalesce(person, w.assignee)
+     and not app.may_see(w.assignee, w.restriction_id);
+  perform set_config('app.sight', before, true);
+  return null;
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.return_work()
@@ -3933,16 +4171,20 @@ create table app.credential_access (
   call_id uuid,
   accessed_at timestamp with time zone default now() not null,
   accessed_by text not null,
+  restriction_id uuid,
   constraint credential_access_pkey PRIMARY KEY (tenant_id, access_id),
+  constraint credential_access_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint credential_access_version_fkey FOREIGN KEY (tenant_id, credential_id, version) REFERENCES app.provider_credential_version(tenant_id, credential_id, version),
   constraint credential_access_call_ck CHECK (((purpose <> 'call'::text) OR (call_id IS NOT NULL))),
   constraint credential_access_purpose_ck CHECK ((purpose = ANY (ARRAY['call'::text, 'token'::text, 'verify'::text, 'list_tools'::text])))
 );
 CREATE INDEX credential_access_listing_idx ON app.credential_access USING btree (tenant_id, credential_id, accessed_at, access_id);
 create policy open on app.credential_access as permissive for all using (true) with check (true);
+create policy sight on app.credential_access as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.credential_access as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER credential_access_actor BEFORE INSERT OR DELETE OR UPDATE ON app.credential_access FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER credential_access_append BEFORE DELETE OR UPDATE ON app.credential_access FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER credential_access_restriction BEFORE INSERT ON app.credential_access FOR EACH ROW WHEN ((new.call_id IS NOT NULL)) EXECUTE FUNCTION app.inherit_restriction('provider_call', 'call_id');
 grant insert, select on app.credential_access to app;
 
 -- credential_token: tenant
@@ -4523,7 +4765,7 @@ create policy open on app.document as permissive for all using (true) with check
 create policy sight on app.document as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.document as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER document_actor BEFORE INSERT OR DELETE OR UPDATE ON app.document FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER document_erase BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.state = 'deleted'::text))) EXECUTE FUNCTION app.erase_only('end_reason');
+CREATE TRIGGER document_erase BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.state = 'deleted'::text))) EXECUTE FUNCTION app.erase_only('end_reason', 'category');
 CREATE TRIGGER document_erase_held BEFORE UPDATE ON app.document FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
 CREATE TRIGGER document_erase_own BEFORE UPDATE ON app.document FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
 CREATE TRIGGER document_hold BEFORE UPDATE ON app.document FOR EACH ROW WHEN (((new.state = ANY (ARRAY['deleted'::text, 'erased'::text])) AND (old.state <> ALL (ARRAY['deleted'::text, 'erased'::text])))) EXECUTE FUNCTION app.refuse_held_delete('document_id', 'subject_id');
@@ -5064,12 +5306,15 @@ create table app.investigation (
   updated_at timestamp with time zone default now() not null,
   updated_by text not null,
   proposed_without text[] default '{}'::text[] not null,
+  also_restriction_id uuid,
   constraint investigation_reference_key UNIQUE (tenant_id, reference),
   constraint investigation_pkey PRIMARY KEY (tenant_id, investigation_id),
+  constraint investigation_also_restriction_fkey FOREIGN KEY (tenant_id, also_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint investigation_merged_fkey FOREIGN KEY (tenant_id, merged_into) REFERENCES app.investigation(tenant_id, investigation_id),
   constraint investigation_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint investigation_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint investigation_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint investigation_also_restriction_ck CHECK (((also_restriction_id IS NULL) OR (restriction_id IS NOT NULL))),
   constraint investigation_closed_ck CHECK ((((state = 'closed'::text) = (closed_by IS NOT NULL)) AND ((closed_by IS NULL) = (closed_at IS NULL)) AND ((closed_by IS NULL) = (outcome IS NULL)) AND ((outcome IS NULL) OR (outcome = proposed_outcome)))),
   constraint investigation_four_eyes_ck CHECK (((state <> 'closed'::text) OR ((closed_by <> proposed_by) AND (closed_by ~~ 'user:_%'::text)))),
   constraint investigation_gathering_ck CHECK ((gathering = ANY (ARRAY['none'::text, 'running'::text, 'blocked'::text, 'done'::text, 'partial'::text]))),
@@ -5105,7 +5350,7 @@ CREATE INDEX investigation_state_idx ON app.investigation USING btree (tenant_id
 CREATE INDEX investigation_subject_idx ON app.investigation USING btree (tenant_id, subject_id, investigation_id) INCLUDE (restriction_id);
 CREATE INDEX investigation_waiting_idx ON app.investigation USING btree (waiting_until) INCLUDE (tenant_id) WHERE (waiting_until IS NOT NULL);
 create policy open on app.investigation as permissive for all using (true) with check (true);
-create policy sight on app.investigation as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
+create policy sight on app.investigation as restrictive for all using ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((also_restriction_id IS NULL) OR (NOT app.is_in_force(also_restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (also_restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))))) with check ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((also_restriction_id IS NULL) OR (NOT app.is_in_force(also_restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (also_restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))));
 create policy wall on app.investigation as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER investigation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.investigation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER investigation_change BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_investigation();
@@ -5114,6 +5359,8 @@ CREATE TRIGGER investigation_ended AFTER UPDATE ON app.investigation FOR EACH RO
 CREATE TRIGGER investigation_erase BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (new.state = old.state))) EXECUTE FUNCTION app.erase_only('title', 'origin_reference', 'gathering_problem');
 CREATE TRIGGER investigation_hold BEFORE UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('investigation_id');
 CREATE TRIGGER investigation_keep BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.keep_investigation();
+CREATE TRIGGER investigation_merged_follow AFTER UPDATE ON app.investigation FOR EACH ROW WHEN (((new.merged_into IS NOT NULL) AND (old.merged_into IS NULL))) EXECUTE FUNCTION app.follow_merged_case();
+CREATE TRIGGER investigation_merged_restriction BEFORE INSERT OR UPDATE ON app.investigation FOR EACH ROW WHEN (((new.merged_into IS NOT NULL) OR (new.also_restriction_id IS NOT NULL))) EXECUTE FUNCTION app.inherit_merged_restriction();
 CREATE TRIGGER investigation_record AFTER UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_record_insert AFTER INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_refuse BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
@@ -5568,7 +5815,10 @@ create table app.mcp_approval (
   running_until timestamp with time zone,
   run_problem text,
   ran_at timestamp with time zone,
+  restriction_id uuid,
+  named_restriction_ids uuid[] default '{}'::uuid[] not null,
   constraint mcp_approval_pkey PRIMARY KEY (tenant_id, approval_id),
+  constraint mcp_approval_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint mcp_approval_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint mcp_approval_arguments_ck CHECK ((jsonb_typeof(arguments) = 'object'::text)),
   constraint mcp_approval_arguments_hash_ck CHECK ((arguments_hash ~ '^[0-9a-f]{32}$'::text)),
@@ -5585,10 +5835,14 @@ create table app.mcp_approval (
 CREATE INDEX mcp_approval_arguments_idx ON app.mcp_approval USING btree (tenant_id, requested_by, tool, arguments_hash, requested_at);
 CREATE INDEX mcp_approval_listing_idx ON app.mcp_approval USING btree (tenant_id, requested_at, approval_id);
 create policy open on app.mcp_approval as permissive for all using (true) with check (true);
+create policy sight on app.mcp_approval as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.mcp_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mcp_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER mcp_approval_erase BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('arguments', 'outcome', 'note');
 CREATE TRIGGER mcp_approval_keep BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_mcp_approval();
+CREATE TRIGGER mcp_approval_outcome_restrictions BEFORE UPDATE OF outcome ON app.mcp_approval FOR EACH ROW WHEN (((old.outcome IS NULL) AND (new.outcome IS NOT NULL))) EXECUTE FUNCTION app.restrict_mcp_approval();
+CREATE TRIGGER mcp_approval_restriction BEFORE INSERT ON app.mcp_approval FOR EACH ROW EXECUTE FUNCTION app.restrict_mcp_approval();
+CREATE TRIGGER mcp_approval_restriction_kept BEFORE UPDATE OF restriction_id, named_restriction_ids ON app.mcp_approval FOR EACH ROW WHEN ((((old.restriction_id IS NOT NULL) AND (new.restriction_id IS DISTINCT FROM old.restriction_id)) OR (NOT (new.named_restriction_ids @> old.named_restriction_ids)))) EXECUTE FUNCTION app.keep_restriction();
 grant insert, select, update on app.mcp_approval to app;
 
 -- mcp_call: append
@@ -5623,6 +5877,7 @@ create policy sight on app.mcp_call as restrictive for all using (((restriction_
 create policy wall on app.mcp_call as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mcp_call_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_call FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER mcp_call_append BEFORE DELETE OR UPDATE ON app.mcp_call FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER mcp_call_approval_restriction BEFORE INSERT ON app.mcp_call FOR EACH ROW WHEN ((new.approval_id IS NOT NULL)) EXECUTE FUNCTION app.restrict_approved_call();
 CREATE TRIGGER mcp_call_approved_run BEFORE INSERT ON app.mcp_call FOR EACH ROW WHEN (((new.approval_id IS NOT NULL) AND (new.problem IS NULL))) EXECUTE FUNCTION app.note_approved_run();
 grant insert, select on app.mcp_call to app;
 
@@ -5696,7 +5951,9 @@ CREATE UNIQUE INDEX mlro_designation_waiting_key ON app.mlro_designation USING b
 create policy open on app.mlro_designation as permissive for all using (true) with check (true);
 create policy wall on app.mlro_designation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mlro_designation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mlro_designation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER mlro_designation_decide BEFORE INSERT OR UPDATE ON app.mlro_designation FOR EACH ROW EXECUTE FUNCTION app.keep_designation();
+CREATE TRIGGER mlro_designation_decide BEFORE UPDATE ON app.mlro_designation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_designation();
+CREATE TRIGGER mlro_designation_erase BEFORE UPDATE ON app.mlro_designation FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('reason');
+CREATE TRIGGER mlro_designation_propose BEFORE INSERT ON app.mlro_designation FOR EACH ROW EXECUTE FUNCTION app.keep_designation();
 grant insert, select, update on app.mlro_designation to app;
 
 -- name_word: shared
@@ -5898,7 +6155,9 @@ create table app.plugin_invocation (
   failures jsonb not null,
   invoked_at timestamp with time zone default now() not null,
   invoked_by text not null,
+  restriction_id uuid,
   constraint plugin_invocation_pkey PRIMARY KEY (tenant_id, invocation_id),
+  constraint plugin_invocation_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint plugin_invocation_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint plugin_invocation_cause_ck CHECK ((cause_kind ~ '^[a-z][a-z_]{0,39}$'::text)),
   constraint plugin_invocation_content_ck CHECK ((content_hash ~ '^[0-9a-f]{64}$'::text)),
@@ -5913,9 +6172,11 @@ create table app.plugin_invocation (
 CREATE INDEX plugin_invocation_failed_idx ON app.plugin_invocation USING btree (tenant_id, plugin_key, invoked_at, invocation_id) WHERE (failed > 0);
 CREATE INDEX plugin_invocation_listing_idx ON app.plugin_invocation USING btree (tenant_id, plugin_key, invoked_at, invocation_id);
 create policy open on app.plugin_invocation as permissive for all using (true) with check (true);
+create policy sight on app.plugin_invocation as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.plugin_invocation as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER plugin_invocation_actor BEFORE INSERT OR DELETE OR UPDATE ON app.plugin_invocation FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER plugin_invocation_append BEFORE DELETE OR UPDATE ON app.plugin_invocation FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER plugin_invocation_restriction BEFORE INSERT ON app.plugin_invocation FOR EACH ROW WHEN ((new.cause_kind = 'provider_call'::text)) EXECUTE FUNCTION app.restrict_plugin_invocation();
 grant insert, select on app.plugin_invocation to app;
 
 -- plugin_status: queue
@@ -6355,6 +6616,7 @@ create table app.rating (
   reason text,
   expires_at timestamp with time zone,
   reason_code text,
+  cr_id uuid,
   constraint rating_pkey PRIMARY KEY (tenant_id, rating_id),
   constraint rating_subject_fkey FOREIGN KEY (tenant_id, subject_id) REFERENCES app.subject(tenant_id, subject_id),
   constraint rating_band_ck CHECK (((band IS NOT NULL) OR (cause = 'override-ended'::text))),
@@ -6365,6 +6627,7 @@ create table app.rating (
   constraint rating_override_ck CHECK (((cause = 'override'::text) = (expires_at IS NOT NULL))),
   constraint rating_reason_ck CHECK (((reason IS NOT NULL) OR (cause = ANY (ARRAY['evaluation'::text, 'batch'::text])))),
   constraint rating_reason_code_ck CHECK (((reason_code IS NULL) OR ((reason_code ~ '^[A-Z][A-Z0-9_]{0,59}$'::text) AND (cause = ANY (ARRAY['override'::text, 'override-ended'::text]))))),
+  constraint rating_request_ck CHECK (((cr_id IS NULL) OR (cause = ANY (ARRAY['override'::text, 'override-ended'::text])))) NOT VALID,
   constraint rating_score_ck CHECK ((score_bps >= 0)),
   constraint rating_valid_ck CHECK ((valid_at <= (recorded_at + '00:01:00'::interval)))
 );
@@ -6617,7 +6880,9 @@ create policy wall on app.restriction as restrictive for all using ((tenant_id =
 CREATE TRIGGER restriction_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER restriction_alerts AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_alerts();
 CREATE TRIGGER restriction_copy AFTER INSERT OR UPDATE ON app.restriction FOR EACH ROW EXECUTE FUNCTION app.copy_restriction();
+CREATE TRIGGER restriction_ending BEFORE UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force IS DISTINCT FROM old.is_in_force)) EXECUTE FUNCTION app.refuse_ending_access();
 CREATE TRIGGER restriction_investigations AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_investigations();
+CREATE TRIGGER restriction_return_work AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.return_hidden_work();
 grant insert, select, update on app.restriction to app;
 
 -- restriction_access: tenant
@@ -6644,8 +6909,10 @@ create policy sight on app.restriction_access as restrictive for all using (((re
 create policy wall on app.restriction_access as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER restriction_access_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_access FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER restriction_access_copy AFTER INSERT OR UPDATE ON app.restriction_access FOR EACH ROW EXECUTE FUNCTION app.copy_restriction_access();
+CREATE TRIGGER restriction_access_ending BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_access FOR EACH ROW EXECUTE FUNCTION app.refuse_ending_access();
 CREATE TRIGGER restriction_access_operator BEFORE INSERT OR UPDATE ON app.restriction_access FOR EACH ROW WHEN ((new.granted_by ~~ 'operator:%'::text)) EXECUTE FUNCTION app.refuse_operator_access();
 CREATE TRIGGER restriction_access_replaced AFTER UPDATE ON app.restriction_access FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_ended_access();
+CREATE TRIGGER restriction_access_return_work AFTER INSERT OR DELETE OR UPDATE ON app.restriction_access FOR EACH ROW EXECUTE FUNCTION app.return_hidden_work();
 CREATE TRIGGER restriction_access_revoked AFTER DELETE ON app.restriction_access FOR EACH ROW EXECUTE FUNCTION app.record_ended_access();
 grant delete, insert, select, update on app.restriction_access to app;
 
@@ -7342,6 +7609,7 @@ CREATE TRIGGER user_account_epoch AFTER UPDATE OF state, roles ON app.user_accou
 CREATE TRIGGER user_account_grants AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.end_grants();
 CREATE TRIGGER user_account_mlro_added BEFORE INSERT ON app.user_account FOR EACH ROW WHEN (new.is_mlro) EXECUTE FUNCTION app.keep_mlro();
 CREATE TRIGGER user_account_mlro_changed BEFORE UPDATE OF is_mlro ON app.user_account FOR EACH ROW WHEN ((new.is_mlro IS DISTINCT FROM old.is_mlro)) EXECUTE FUNCTION app.keep_mlro();
+CREATE TRIGGER user_account_return_hidden_work AFTER UPDATE OF is_mlro ON app.user_account FOR EACH ROW WHEN ((old.is_mlro AND (NOT new.is_mlro))) EXECUTE FUNCTION app.return_hidden_work();
 CREATE TRIGGER user_account_return_work AFTER UPDATE OF state ON app.user_account FOR EACH ROW WHEN (((new.state = 'inactive'::text) AND (old.state <> 'inactive'::text))) EXECUTE FUNCTION app.return_work();
 CREATE TRIGGER user_account_roles_changed BEFORE UPDATE OF roles ON app.user_account FOR EACH ROW WHEN (((new.roles IS DISTINCT FROM old.roles) AND (new.origin = 'built_in'::text))) EXECUTE FUNCTION app.note_roles_changed();
 CREATE TRIGGER user_account_set_up AFTER UPDATE OF roles ON app.user_account FOR EACH ROW WHEN ((new.roles IS DISTINCT FROM old.roles)) EXECUTE FUNCTION app.end_set_up();
@@ -7362,7 +7630,11 @@ create table app.violation_group (
   first_seen timestamp with time zone default now() not null,
   last_seen timestamp with time zone default now() not null,
   samples uuid[] not null,
-  constraint violation_group_pkey PRIMARY KEY (tenant_id, contract_key, contract_version, pointer, keyword),
+  payload_id uuid not null,
+  restriction_id uuid,
+  constraint violation_group_once_key UNIQUE NULLS NOT DISTINCT (tenant_id, contract_key, contract_version, pointer, keyword, restriction_id),
+  constraint violation_group_pkey PRIMARY KEY (tenant_id, contract_key, contract_version, pointer, keyword, payload_id),
+  constraint violation_group_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint violation_group_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
   constraint violation_group_count_ck CHECK ((violations > 0)),
   constraint violation_group_keyword_ck CHECK (((length(keyword) >= 1) AND (length(keyword) <= 100))),
@@ -7370,8 +7642,10 @@ create table app.violation_group (
   constraint violation_group_samples_ck CHECK (((cardinality(samples) >= 1) AND (cardinality(samples) <= 5)))
 );
 create policy open on app.violation_group as permissive for all using (true) with check (true);
+create policy sight on app.violation_group as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.violation_group as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER violation_group_actor BEFORE INSERT OR DELETE OR UPDATE ON app.violation_group FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER violation_group_restriction BEFORE INSERT ON app.violation_group FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('source_payload', 'payload_id');
 grant insert, select, update on app.violation_group to app;
 
 -- wall_register: system
@@ -7482,6 +7756,8 @@ create policy open on app.work_item as permissive for all using (true) with chec
 create policy sight on app.work_item as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
 create policy wall on app.work_item as restrictive for all using (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name)))) with check (((tenant_id = ( SELECT app.tenant_id() AS tenant_id)) OR ( SELECT (CURRENT_USER = 'worker'::name))));
 CREATE TRIGGER work_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE CONSTRAINT TRIGGER work_item_assignee AFTER UPDATE OF assignee ON app.work_item DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.object_kind = 'alert'::text) AND (new.assignee IS DISTINCT FROM old.assignee))) EXECUTE FUNCTION app.copy_assignee();
+CREATE TRIGGER work_item_erase_own BEFORE UPDATE ON app.work_item FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_work_item();
 CREATE TRIGGER work_item_keep BEFORE UPDATE ON app.work_item FOR EACH ROW EXECUTE FUNCTION app.keep_work_item();
 grant insert, select, update on app.work_item to app;
 grant select (tenant_id, state, assignee, opened_at) on app.work_item to worker;

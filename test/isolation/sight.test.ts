@@ -119,6 +119,13 @@ describe('a person without access', () => {
 
   /** Of every table whose rows may belong to a restriction, also those that an example has inserted with one that is not in force. */
   async function hideRows() {
+    // Counts of one restriction are one row; an example may have begun another that would become the same.
+    await rewrite(
+      `delete from app.violation_group g using app.violation_group h
+        where g.tenant_id = $1 and h.tenant_id = $1 and h.restriction_id = $2 and g.restriction_id is distinct from $2
+          and (g.contract_key, g.contract_version, g.pointer, g.keyword) = (h.contract_key, h.contract_version, h.pointer, h.keyword)`,
+      [t.tenant_id, hidden['restriction_id']],
+    )
     for (const name of tables.filter((each) => !each.startsWith('restriction')))
       await rewrite(
         `update app.${name} o set restriction_id = $2 where o.tenant_id = $1 and (o.restriction_id is null or not exists (

@@ -90,34 +90,6 @@ describe('second looks', () => {
     })
     expect((await report('look', {})).status).toBe(201)
   })
-
-  test('name no restricted alert in the comment on its successor', async () => {
-    const { t, report, send, officer, analyst } = await createTeam()
-    const earlier = (await report('again', { sum: '1' }, { priority: 'low' })).json.alert_id
-    await send(analyst, `POST /alerts/${earlier}/dismiss`, { reason_code: 'ALR_FALSE_MATCH' })
-    const look_id = uuidv7()
-    await t.write((tx) =>
-      tx.run(
-        `insert into app.alert_second_look (tenant_id, look_id, alert_id, revision, dismissed_by, reason_code, sample_code, sample_version, seed, rate_bps, bucket)
-         select tenant_id, $1, alert_id, revision, dismissed_by, reason_code, 'all', 1, 'seed', 10000, 1 from app.alert where alert_id = $2
-         on conflict do nothing`,
-        [look_id, earlier],
-      ),
-    )
-    const [look] = (await send(officer, 'GET /alerts/second-looks')).json.items
-    const successor = (await report('again', { sum: '2' }, { priority: 'low' })).json.alert_id
-    expect(successor).not.toBe(earlier)
-    const decided = await send(officer, `POST /alerts/second-looks/${look.look_id}/decide`, { agrees: false })
-    expect(decided.json.state).toBe('disagreed')
-    const row = await t.write((tx) =>
-      tx.find<{ restriction_id: string }>('select restriction_id from app.alert where alert_id = $1', [earlier]),
-    )
-    expect((await send(officer, `POST /restrictions/${row?.restriction_id}/impose`)).status).toBe(200)
-    expect((await send(analyst, `GET /alerts/${earlier}`)).status).toBe(404)
-    const history = JSON.stringify((await send(analyst, `GET /alerts/${successor}/history`)).json.items)
-    expect(history).toContain('A second look disagreed with the dismissal of the earlier alert.')
-    expect(history).not.toContain(earlier)
-  })
 })
 
 describe('suppressions', () => {
@@ -324,8 +296,8 @@ describe('bulk', () => {
       expect(new Set(items.map((item) => (item as { code: string }).code))).toEqual(new Set(['author_not_permitted']))
     }
     // What the role allows is asked as it is now.
-    const [first] = (ended[2]?.result as { items: readonly object[] }).items
-    expect(first).toMatchObject({ position: 1, code: expect.not.stringMatching('not_found') })
+    const first = expect.objectContaining({ position: 1, code: expect.not.stringMatching('not_found') })
+    expect(ended[2]).toMatchObject({ result: { done: 0, items: expect.arrayContaining([first]) } })
     const after = await w.person(t.tenant_id, ['compliance_officer'])
     expect((await send(after, `GET /alerts/${alert_id}`)).json).toMatchObject({ state: 'new', dismissal: null })
     expect((await send(after, `GET /alerts/${taken}`)).json.state).toBe('claimed')
