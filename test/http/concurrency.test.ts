@@ -98,9 +98,9 @@ describe('If-Match', () => {
 
   const changes = routes.filter((route) => route.revisioned && route.method !== 'GET' && route.reply[0] !== 201)
 
-  /** A dismissal is proposed, by the first change of an alert, before it is confirmed or returned. */
+  /** A dismissal is proposed, by the first change of an alert, before it is confirmed or returned; a release follows an assignment. */
   const revisions: Readonly<Record<string, number>> = {
-    ...{ confirmAlertDismissal: 2, returnAlertDismissal: 2, wakeAlert: 2 },
+    ...{ confirmAlertDismissal: 2, returnAlertDismissal: 2, wakeAlert: 2, releaseAlert: 2 },
     ...{ closeInvestigation: 2, returnInvestigationProposal: 2, withdrawInvestigationProposal: 2 },
     ...{ reopenInvestigation: 3, resumeInvestigation: 2 },
   }

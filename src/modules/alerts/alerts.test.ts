@@ -178,7 +178,7 @@ describe('claiming', () => {
 })
 
 describe('reassigned work', () => {
-  test('stands in the history of its alert', async () => {
+  test('is recorded in the history of its alert', async () => {
     const { analyst, officer, report, send, read, history, other } = await createTeam()
     const { alert_id } = (await report('handed over')).json
     expect((await send(analyst, 'POST /alerts/claim', {})).json.alert).toMatchObject({ alert_id })

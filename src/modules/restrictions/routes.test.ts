@@ -185,17 +185,19 @@ describe('access', () => {
   test('that ends changes neither the access of anybody nor the restriction', async () => {
     const restriction_id = await create()
     const at = `/restrictions/${restriction_id}`
-    const [guest, third] = [
+    const [inspector, third] = [
       await w.person(tenant_id, ['auditor', 'compliance_officer', 'tenant_admin']),
       await w.person(tenant_id, ['compliance_officer']),
     ]
     await designate(officer)
     await call(owner, `PUT ${at}/access/${third.user_id}`, { effect: 'grant' })
     const acts = async (is_in_force: boolean) => [
-      await call(guest, `PUT ${at}/access/${third.user_id}`, { effect: 'grant' }),
-      await call(guest, `PUT ${at}/access/${officer.user_id}`, { effect: 'exclude' }),
-      await call(guest, `DELETE ${at}/access/${third.user_id}`),
-      is_in_force ? await call(guest, `POST ${at}/lift`, { reason: 'x' }) : await call(guest, `POST ${at}/impose`),
+      await call(inspector, `PUT ${at}/access/${third.user_id}`, { effect: 'grant' }),
+      await call(inspector, `PUT ${at}/access/${officer.user_id}`, { effect: 'exclude' }),
+      await call(inspector, `DELETE ${at}/access/${third.user_id}`),
+      is_in_force
+        ? await call(inspector, `POST ${at}/lift`, { reason: 'x' })
+        : await call(inspector, `POST ${at}/impose`),
     ]
     const list = async () => (await call(owner, `GET ${at}/access`)).json.items
     const refused = [409, 'transition_not_allowed', expect.stringContaining('Your access ends by itself')]
@@ -204,19 +206,19 @@ describe('access', () => {
       for (const { status, json } of await acts(is_in_force)) expect([status, json.code, json.detail]).toEqual(refused)
       expect(await list()).toEqual(before)
     }
-    const given = { user_id: guest.user_id, hours: 1, reason: 'Inspection' }
+    const given = { user_id: inspector.user_id, hours: 1, reason: 'Inspection' }
     expect((await call(officer, `POST ${at}/break-glass`, given)).status).toBe(201)
     await expectRefused(true)
     const until = new Date(Date.now() + 600_000).toISOString()
-    await call(owner, `PUT ${at}/access/${guest.user_id}`, { effect: 'grant', until })
+    await call(owner, `PUT ${at}/access/${inspector.user_id}`, { effect: 'grant', until })
     await expectRefused(true)
     await call(owner, `POST ${at}/lift`, { reason: 'No suspicion' })
     await expectRefused(false)
     // It does not keep others from losing theirs with their account, and a grant that does not end allows it all.
-    expect((await call(guest, `POST /users/${third.user_id}/deactivate`)).status).toBe(200)
+    expect((await call(inspector, `POST /users/${third.user_id}/deactivate`)).status).toBe(200)
     expect((await list()).map(({ user_id }: { user_id: string }) => user_id)).not.toContain(third.user_id)
-    await call(owner, `PUT ${at}/access/${guest.user_id}`, { effect: 'grant' })
-    expect((await call(guest, `POST ${at}/impose`)).status).toBe(200)
+    await call(owner, `PUT ${at}/access/${inspector.user_id}`, { effect: 'grant' })
+    expect((await call(inspector, `POST ${at}/impose`)).status).toBe(200)
   })
 
   test('ends when the person is deactivated, unless nobody else has it', async () => {

@@ -13,8 +13,8 @@ const queries: Readonly<Record<string, string>> = {
   '/source-contracts/quarantine': '?state=all',
 }
 
-/** Shows unfinished jobs only, of which the tenant has none. */
-const WITHOUT_ROWS = ['/operations']
+/** Pages that show unfinished jobs or failed runs only, of which the tenant has none, or the work of a person who is not chosen yet. */
+const WITHOUT_ROWS = ['/operations', '/plugins', '/inbox/settings']
 
 /** Makes every row of the tenant belong to the restriction, without the triggers that keep history. */
 async function restrictRows(restriction_id: string): Promise<void> {

@@ -41,6 +41,30 @@ function NothingFound() {
   )
 }
 
+function Actions({ subject_id }: { readonly subject_id: string }) {
+  const may = usePermission()
+  const look = { size: 'xs', variant: 'default' } as const
+  return (
+    <Group gap="xs">
+      {may('createDocument') && (
+        <SearchButton to="/documents" search={{ store_for: subject_id }} {...look}>
+          Store a document
+        </SearchButton>
+      )}
+      {may('createHold') && (
+        <SearchButton to="/holds" search={{ object_kind: 'subject', object_id: subject_id }} {...look}>
+          Place a hold
+        </SearchButton>
+      )}
+      {may('createErasure') && (
+        <SearchButton to="/erasures/new" search={{ subject: subject_id }} {...look}>
+          Preview an erasure
+        </SearchButton>
+      )}
+    </Group>
+  )
+}
+
 export function RelatedWork({ subject: { subject_id, state } }: { readonly subject: Schemas['Subject'] }) {
   const may = usePermission()
   const alerts = useRelated(subject_id, 'alerts', may('listAlerts'), () =>
@@ -55,35 +79,7 @@ export function RelatedWork({ subject: { subject_id, state } }: { readonly subje
   if (!may('listAlerts') && !may('listDocuments') && !may('listHolds')) return null
   const isEmpty = alerts.length + documents.length + holds.length === 0
   return (
-    <Section
-      title="Alerts, documents and holds"
-      actions={
-        state === 'active' && (
-          <Group gap="xs">
-            {may('createDocument') && (
-              <SearchButton to="/documents" search={{ store_for: subject_id }} size="xs" variant="default">
-                Store a document
-              </SearchButton>
-            )}
-            {may('createHold') && (
-              <SearchButton
-                to="/holds"
-                search={{ object_kind: 'subject', object_id: subject_id }}
-                size="xs"
-                variant="default"
-              >
-                Place a hold
-              </SearchButton>
-            )}
-            {may('createErasure') && (
-              <SearchButton to="/erasures/new" search={{ subject: subject_id }} size="xs" variant="default">
-                Preview an erasure
-              </SearchButton>
-            )}
-          </Group>
-        )
-      }
-    >
+    <Section title="Alerts, documents and holds" actions={state === 'active' && <Actions subject_id={subject_id} />}>
       <Stack gap={6} component="ul" className="plain-list">
         {holds.map((hold) => (
           <li key={hold.hold_id}>
