@@ -68,6 +68,7 @@ const INHERITING = [
   'payload_admission',
   'quarantine_item',
   'admission_evidence',
+  'violation_group',
   'document_chunk',
   'alert_history',
   'alert_comment',
