@@ -76,7 +76,7 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['may_see', '7b596facfa790064452d5bdbb856d9ae'],
   ['is_reachable', 'ecb5a9dc93b636799c60f121012c4ac7'],
   ['refuse_operator_access', 'ad55aa21e6ddc2799c85bd3cbb045ff9'],
-  // Access that ends changes nobody's access.
+  // A person whose access has an end may not change access.
   ['has_ending_access', 'b1eb21f159bb9e975f58115551931988'],
   ['refuse_ending_access', '802075ca9d6485aba2fe3938a1d5f6b8'],
   // These read with full sight, and return nothing of what they read.

@@ -249,7 +249,7 @@ describe('a person whose access to a case ends', () => {
     ])
       expect([status, json.detail]).toEqual([409, expect.stringContaining('Your access ends by itself')])
     expect(await list()).toEqual(before)
-    // Lifted by somebody else, it is not taken for good by imposing it again.
+    // Imposing a restriction again does not make the grant permanent.
     await send(officer, `PUT ${at}/access`, { is_restricted: false, reason: 'No suspicion' })
     expect((await restrict(second, at, [])).json.detail).toContain('Your access ends by itself')
   })

@@ -17,7 +17,7 @@ export function assertReader({ origin, roles }: PersonRow, readers: readonly Rol
   )
 }
 
-/** 409 for whoever has access that ends: they read, and change neither their own access nor that of others. The database refuses it too. */
+/** Fails with 409 where the caller's access has an end: it permits reading, not changing access. A trigger refuses it too. */
 export async function assertKeepsAccess(tx: Tx, restriction_id: string, principal: string): Promise<void> {
   if (await hasEndingAccess(tx, restriction_id, principal))
     fail('transition_not_allowed', 'Your access ends by itself: somebody whose access does not end changes who has it.')

@@ -72,7 +72,7 @@ function SignedInHome() {
   )
 }
 
-const ofSecondPerson: readonly OperationId[] = [
+const secondPersonOperations: readonly OperationId[] = [
   'confirmAlertDismissal',
   'closeInvestigation',
   'confirmErasure',
@@ -87,7 +87,7 @@ function FirstColumn({ of }: { readonly of: Partial<Schemas['Overview']> }) {
     <>
       {may('updateInvestigationNarrative') && <ReturnedCases />}
       {may('listOwnWork') && <InboxSection />}
-      {ofSecondPerson.some(may) && <SecondPersonSection />}
+      {secondPersonOperations.some(may) && <SecondPersonSection />}
       {approvals && <ApprovalInbox of={approvals} />}
       {may('approveToolCall') && <WaitingToolCalls />}
       {may('listBreakGlassInbox') && <BreakGlassInbox hidesEmpty />}

@@ -74,7 +74,7 @@ export function MoveWork() {
 }
 
 function WorkOf({ user_id }: { readonly user_id: string }) {
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [deselected, setDeselected] = useState<ReadonlySet<string>>(new Set())
   const [isMoving, moving] = useDisclosure(false)
   const { data } = useQuery({
     queryKey: ['work', 'of', user_id],
@@ -82,9 +82,9 @@ function WorkOf({ user_id }: { readonly user_id: string }) {
     refetchInterval: REFETCH_MS,
   })
   if (data === undefined) return <Skeleton height={120} />
-  const chosen = data.items.filter(({ object_id }) => !left.has(object_id))
+  const chosen = data.items.filter(({ object_id }) => !deselected.has(object_id))
   function choose({ object_id }: PersonItem, isChosen: boolean) {
-    setLeft((now) => {
+    setDeselected((now) => {
       const next = new Set(now)
       if (isChosen) next.delete(object_id)
       else next.add(object_id)
@@ -115,7 +115,7 @@ function WorkOf({ user_id }: { readonly user_id: string }) {
           <ItemRow
             key={item.object_id}
             item={item}
-            isChosen={!left.has(item.object_id)}
+            isChosen={!deselected.has(item.object_id)}
             onChoose={(isChosen) => choose(item, isChosen)}
           />
         ))}

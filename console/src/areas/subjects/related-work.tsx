@@ -43,21 +43,21 @@ function NothingFound() {
 
 function Actions({ subject_id }: { readonly subject_id: string }) {
   const may = usePermission()
-  const look = { size: 'xs', variant: 'default' } as const
+  const buttonProps = { size: 'xs', variant: 'default' } as const
   return (
     <Group gap="xs">
       {may('createDocument') && (
-        <SearchButton to="/documents" search={{ store_for: subject_id }} {...look}>
+        <SearchButton to="/documents" search={{ store_for: subject_id }} {...buttonProps}>
           Store a document
         </SearchButton>
       )}
       {may('createHold') && (
-        <SearchButton to="/holds" search={{ object_kind: 'subject', object_id: subject_id }} {...look}>
+        <SearchButton to="/holds" search={{ object_kind: 'subject', object_id: subject_id }} {...buttonProps}>
           Place a hold
         </SearchButton>
       )}
       {may('createErasure') && (
-        <SearchButton to="/erasures/new" search={{ subject: subject_id }} {...look}>
+        <SearchButton to="/erasures/new" search={{ subject: subject_id }} {...buttonProps}>
           Preview an erasure
         </SearchButton>
       )}

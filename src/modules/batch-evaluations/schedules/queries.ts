@@ -218,7 +218,7 @@ export const listScheduleRuns = (tx: Tx, schedule_id: string, after: PagePositio
 const without = (column: string, erase: 'erase_text' | 'erase_texts'): string =>
   `app.${erase}(r.${column}, m.subject_id, m.own, m.marks)`
 
-/** What selects items is marked, so that nobody goes on with a batch of others; the name of a file selects nothing. */
+/** An overwritten filter is marked, so that the batch is not resumed with other items; a file name selects none. */
 const erasedSource = `${without('source', 'erase_texts')} || case
   when ${without('source', 'erase_texts')} - 'file_name' <> r.source - 'file_name' then '{"is_erased": true}'::jsonb else '{}' end`
 

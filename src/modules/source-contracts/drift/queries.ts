@@ -142,7 +142,7 @@ export const insertDriftFindings = (
     ],
   )
 
-/** What statistics show names no payload; the one that showed it first is named to whoever may see it. */
+/** Statistical findings name only the first payload that showed them, to readers who may see it. */
 const findingColumns = `f.finding_id, f.contract_key, f.contract_version, f.window_id, f.kind, f.pointer, f.item, f.facts,
   (select p.payload_id from app.source_payload p where p.tenant_id = f.tenant_id and p.payload_id = f.first_payload_id) as first_payload_id,
   f.created_at, a.acknowledged_at, a.acknowledged_by, a.note as acknowledgement_note`
