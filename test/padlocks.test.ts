@@ -73,3 +73,12 @@ test('the pages that the browser opens include every kind of object and list', (
   expect(objectPages.length).toBeGreaterThan(6)
   expect(listPages.length).toBeGreaterThan(5)
 })
+
+test('a tool call that waits is restricted by every kind of object that an operation shows by its id', () => {
+  const schema = fs.readFileSync(path.join(projectRoot, 'docs/schema.sql'), 'utf8')
+  const [, body = ''] = /FUNCTION app\.find_restricted\(.*?\$function\$(.*?)\$function\$/s.exec(schema) ?? []
+  const covered = [...body.matchAll(/select [re]\.(\w+),/g)].map(([, parameter]) => parameter)
+  const shown = new Set(restrictedOperations.flatMap(({ parameter }) => parameter ?? []))
+  // An approval is what such a call waits for; it names itself in no argument.
+  expect([...shown].filter((name) => !covered.includes(name)).sort()).toEqual(['approval_id'])
+})

@@ -169,6 +169,8 @@ describe('a page of subjects', () => {
       tx.query('select * from app.subject where tenant_id = $1 and lower(name) like $2', [tx.tenant_id, '%rarissima%']),
     )
     expect(countReadRows(nodes)).toBeGreaterThanOrEqual(SUBJECTS)
+    const scanned = await explain((tx) => tx.query('select * from app.subject where name <> $1', ['nobody']))
+    expect(listScans(scanned)).toEqual(['subject'])
   })
 })
 
