@@ -6,13 +6,11 @@
 import { type Adapter, type Source, SourceFault } from '../adapter.ts'
 import { adapters, entryTypes } from '../adapters/index.ts'
 import { buildColumnMapping } from '../export.ts'
-import { baseName } from '../formats/archive-files.ts'
 import { describeDamage, type RefusedGuess } from './damaged-file.ts'
+import { describeRefusal } from './describe-refusal.ts'
 import type { Candidate, Detection, DetectionRequest } from './detection.ts'
 import { type Guess, guessAdapterOptions, guessGeneral } from './guess-options.ts'
-import { MAX_COLUMNS } from './infer-type.ts'
 import { readSample, type Sample } from './sample.ts'
-import type { TableGuess } from './table-guess.ts'
 import { toSource, tryGuess } from './try-guess.ts'
 
 const MAX_CANDIDATES = 8
@@ -24,11 +22,13 @@ export async function detectAdapter(source: Source, request: DetectionRequest): 
   const until_ms = performance.now() + TOTAL_MS
   const attempts: (Candidate & { readonly fit: number })[] = []
   const refused: RefusedGuess[] = []
+  const emptied: Candidate[] = []
   for (const guess of listGuesses(sample, request)) {
     if (performance.now() > until_ms) break
     const result = await tryGuess(guess, sample, request.file_name)
     if (result instanceof SourceFault) refused.push({ guess, fault: result })
     else if (result && result.accepted > 0) attempts.push({ ...result, fit: guess.fit })
+    else if (result) emptied.push(result)
   }
   const fewestRejects = Math.min(...attempts.flatMap(({ inferred_type, rejected }) => (inferred_type ? rejected : [])))
   const candidates = attempts
@@ -39,7 +39,7 @@ export async function detectAdapter(source: Source, request: DetectionRequest): 
   const isKnown = candidates.some(({ inferred_type }) => inferred_type === null)
   const damage = isKnown || advice !== null ? null : await describeDamage(sample, refused, request.file_name, until_ms)
   if (candidates.length === 0) {
-    const refusal = { looks_like, advice: advice ?? describeRefusal(sample, refused, request) }
+    const refusal = { looks_like, advice: advice ?? describeRefusal(sample, { refused, emptied }, request) }
     return { ...(damage ?? refusal), is_whole, candidates }
   }
   const notes = damage ? [`The file looks like ${damage.looks_like}. ${damage.advice}`] : []
@@ -124,48 +124,6 @@ function repeatPrevious({ content, looks_like }: Sample, { previous, types, type
 /** An import derives the mapping of these from the type. */
 const isMappedTable = (adapter_key: string, options: Record<string, unknown>): boolean =>
   ['csv', 'tsv', 'xlsx'].includes(adapter_key) && options['header'] !== false && options['columns'] === undefined
-
-const OFAC_FILE = /^(?:sdn|alt|add|sdn_comments|cons_prim|cons_alt|cons_add|cons_comments)\.(?:csv|pip|del)$/i
-
-/** Why no adapter reads the file. OFAC publishes a list as four files, of which only the parties can be read alone. */
-function describeRefusal(
-  { content }: Sample,
-  refused: readonly RefusedGuess[],
-  { file_name, type_key }: DetectionRequest,
-): string | null {
-  if (content.family === 'archive') {
-    const isOfac = content.members.some((name) => OFAC_FILE.test(baseName(name)))
-    return (isOfac && refused[0]?.fault.message) || 'Upload the one file that holds the list.'
-  }
-  if (OFAC_FILE.test(file_name ?? '')) {
-    return 'This is one file of an OFAC list. Upload all files of the list in one zip archive.'
-  }
-  if (content.family === 'xml') {
-    return 'No publisher is known whose lists look like this. Convert it to CSV, JSON or an .xlsx workbook.'
-  }
-  const tables = listTables(content)
-  if (tables.length > 0 && tables.every(({ rows }) => rows.length === 0)) {
-    return 'It has names of columns and no entries.'
-  }
-  const widest = Math.max(0, ...tables.map(({ header }) => header.length))
-  if (widest > MAX_COLUMNS) {
-    const limit = `A type is inferred for up to ${MAX_COLUMNS} columns.`
-    return `The table has ${widest.toLocaleString('en')} columns. ${limit} Remove columns, or create a type first.`
-  }
-  if (type_key !== null) return `No entry fits the type ${type_key}.`
-  if (tables.length === 0) return 'Upload a table, JSON, XML or an .xlsx workbook.'
-  const general = refused.find(({ guess }) => !guess.adapter.target_type)
-  return (
-    general?.fault.message ?? 'No row of it could be read. Check that each row has as many values as the first one.'
-  )
-}
-
-const listTables = (content: Sample['content']): readonly TableGuess[] =>
-  content.family === 'delimited'
-    ? [content.table]
-    : content.family === 'workbook'
-      ? content.sheets.map(({ table }) => table)
-      : []
 
 /** Used when an import cannot read a file: what it looks like, and the adapter that reads it. */
 export async function describeUnreadable(

@@ -10,6 +10,7 @@ import { type Archive, openArchive } from '../formats/archive.ts'
 import { baseName, quoteNames } from '../formats/archive-files.ts'
 import { isZip, MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { DETECTION_BYTES, type DetectedFormat, detectFormat, detectText } from '../formats/format-detection.ts'
+import { findJsonFault } from '../formats/json-record.ts'
 import { readFirstRows, type XlsxRow } from '../formats/xlsx.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import { guessRecords, type JsonGuess } from './json-guess.ts'
@@ -33,10 +34,17 @@ export type SampleContent =
       readonly family: 'delimited'
       readonly bytes: Buffer
       readonly table: TableGuess
+      /** Why the sample could not be read to its end. */
+      readonly fault: string | null
       readonly encoding: Utf16 | null
     }
   | { readonly family: 'xml'; readonly bytes: Buffer; readonly root: string | null }
-  | { readonly family: 'json' | 'ndjson'; readonly bytes: Buffer; readonly guess: JsonGuess | null }
+  | {
+      readonly family: 'json' | 'ndjson'
+      readonly bytes: Buffer
+      readonly text: string
+      readonly guess: JsonGuess | null
+    }
   | { readonly family: 'workbook'; readonly sheets: readonly SheetSample[] }
   | { readonly family: 'archive'; readonly bytes: Buffer; readonly members: readonly string[] }
   | { readonly family: 'other' }
@@ -132,10 +140,10 @@ function encodeText(text: string, { utf16, has_mark }: DecodedText): Buffer {
   return utf16 === 'utf-16be' ? bytes.swap16() : bytes
 }
 
-/** The text as people read it, for header names and values. */
-const toReadable = (bytes: Buffer, { text, utf16 }: DecodedText): string => {
+/** The text as people read it, for header names and values; of a part of a file, its whole lines. */
+const toReadable = (bytes: Buffer, { text, utf16 }: DecodedText, is_whole: boolean): string => {
   if (utf16 !== null) return text
-  const cut = bytes.subarray(0, Math.max(0, bytes.lastIndexOf(0x0a) + 1) || bytes.length)
+  const cut = is_whole ? bytes : bytes.subarray(0, Math.max(0, bytes.lastIndexOf(0x0a) + 1) || bytes.length)
   return (isUtf8(cut) ? cut.toString('utf8') : cut.toString('latin1')).replace(/^\ufeff/, '')
 }
 
@@ -149,7 +157,7 @@ async function sampleText(bytes: Buffer, is_whole: boolean, packed?: 'gzip' | 'z
   if (signed?.family === 'other' && signed.certain) return wrap(describeOther(signed))
   if (decoded === null) return wrap(toOther('a binary file', 'Upload a table, JSON, XML or an .xlsx workbook.'))
   const seen = decoded.utf16 && !decoded.has_mark ? detectText(decoded.text.slice(0, DETECTION_BYTES)) : signed
-  const readable = toReadable(bytes, decoded)
+  const readable = toReadable(bytes, decoded, is_whole)
   if (readable === '') return wrap(toOther('a file with a byte order mark and nothing else', 'Download it again.'))
   if (readable.trim() === '') return wrap(toOther('a file of white space only', 'Download it again.'))
   if (seen?.family === 'xml') return wrap(sampleXml(decoded, is_whole))
@@ -180,7 +188,8 @@ function sampleJson(decoded: DecodedText, readable: string, is_whole: boolean): 
       .slice(0, 200)
       .map(parseJson)
       .filter((one) => one !== undefined)
-    const content = { family: 'ndjson', guess: guessRecords(records), bytes: encodeText(text, decoded) } as const
+    const guess = guessRecords(records)
+    const content = { family: 'ndjson', guess, text: readable, bytes: encodeText(text, decoded) } as const
     return { looks_like: 'JSON with one record on each line', advice: null, is_whole, content }
   }
   const text = is_whole ? decoded.text : shortenJson(decoded.text)
@@ -188,14 +197,20 @@ function sampleJson(decoded: DecodedText, readable: string, is_whole: boolean): 
   const isBroken = is_whole && document === undefined && !/[:,[]\s*NaN\b/.test(readable)
   return {
     looks_like: isBroken ? 'JSON that is truncated or not well-formed' : `JSON with ${describeRoot(readable)}`,
-    advice: isBroken ? 'Download it again.' : null,
+    advice: isBroken ? adviseOnBrokenJson(readable) : null,
     is_whole,
     content: {
       family: 'json',
+      text: readable,
       guess: document === undefined ? null : guessRecords(document),
       bytes: encodeText(text, decoded),
     },
   }
+}
+
+function adviseOnBrokenJson(text: string): string {
+  const found = findJsonFault(text)
+  return found === undefined || found.cut ? 'Download it again.' : `${found.fault.message} Otherwise download it again.`
 }
 
 const describeRoot = (text: string): string => (/^\s*\[/.test(text) ? 'an array' : 'an object')
@@ -210,21 +225,32 @@ function parseJson(text: string): unknown {
 
 async function sampleTable(decoded: DecodedText, readable: string, is_whole: boolean): Promise<Sample> {
   const text = is_whole ? decoded.text : shortenTable(decoded.text)
-  const table = await guessTable(is_whole ? readable : shortenTable(readable))
+  const { table, fault } = await guessTable(is_whole ? readable : shortenTable(readable))
   // The readers of tables do not end a row at a carriage return alone.
   if (/\r[^\n]/.test(readable) && !readable.includes('\n')) {
     const advice = 'Its lines end in a carriage return alone. Save it with the line ends of Windows or Unix.'
     return toOther('a text whose lines end in CR', advice)
   }
-  if (table === null) return toOther('text without rows', 'Upload a file with at least one entry.')
+  if (table === null) return toOther('text without rows', fault ?? 'Upload a file with at least one entry.')
+  if (table.header.length < 2 && hasMarkupBelow(readable)) return copiedXml
   const encoding = decoded.has_mark ? null : decoded.utf16
   return {
     looks_like: describeTable(table),
     advice: null,
     is_whole,
-    content: { family: 'delimited', table, encoding, bytes: encodeText(text, decoded) },
+    content: { family: 'delimited', table, fault, encoding, bytes: encodeText(text, decoded) },
   }
 }
+
+/** XML as browsers show it, copied with their remark above it. */
+const copiedXml = toOther(
+  'XML below a line of other text, as a browser shows it',
+  'Save the file itself, for example with "Save link as", or remove what is above the first "<". Text copied from a browser has lost its XML declaration and may be incomplete.',
+)
+
+/** A first line without a bracket, and an element or a comment at the begin of a later one. */
+const hasMarkupBelow = (text: string): boolean =>
+  /^[^<]{1,1000}\n\s*<(?:\?xml\s|!--|!DOCTYPE\s|[A-Za-z_][\w.:-]*(?:\s+[\w.:-]+\s*=|\s*\/?>))/.test(text)
 
 function describeTable({ header, delimiter }: TableGuess): string {
   if (header.length < 2) return 'text in one column'

@@ -1,4 +1,5 @@
 /** Guesses how a table is written: its delimiter, and which row names the columns. */
+import { SourceFault } from '../adapter.ts'
 import { readCsv } from '../formats/csv.ts'
 
 export interface TableRow {
@@ -24,6 +25,13 @@ export interface TableGuess {
   readonly rows: readonly TableRow[]
 }
 
+export interface GuessedText {
+  /** Null when the text has no rows. */
+  readonly table: TableGuess | null
+  /** Why the text could not be read to its end. */
+  readonly fault: string | null
+}
+
 export const delimiterNames: Readonly<Record<string, string>> = {
   ',': 'commas',
   ';': 'semicolons',
@@ -39,33 +47,41 @@ const MIN_REGULAR_SHARE = 0.6
 /** The header fills at least this share of the columns; a title above it fills fewer. */
 const MIN_HEADER_SHARE = 0.6
 
-/** The table that most rows agree on; null when the text has no rows. */
-export async function guessTable(text: string): Promise<TableGuess | null> {
-  let best: { score: number; delimiter: string; rows: TableRow[] } | null = null
+/** The table that most rows agree on. */
+export async function guessTable(text: string): Promise<GuessedText> {
+  let best: { score: number; delimiter: string; rows: TableRow[]; fault: string | null } | null = null
   for (const delimiter of Object.keys(delimiterNames)) {
-    const rows = await parseRows(text, delimiter)
+    const { rows, fault } = await parseRows(text, delimiter)
     const width = findCommonWidth(rows)
     const regular = rows.filter(({ cells }) => cells.length === width).length
     if (width < 2 || regular < rows.length * MIN_REGULAR_SHARE) continue
     const score = regular * (width - 1)
-    if (best === null || score > best.score) best = { score, delimiter, rows }
+    if (best === null || score > best.score) best = { score, delimiter, rows, fault }
   }
-  if (best) return readHeader(best.rows, best.delimiter)
-  const rows = await parseRows(text, ',')
-  return rows.length === 0 ? null : readHeader(rows, ',')
+  if (best) return { table: readHeader(best.rows, best.delimiter), fault: best.fault }
+  const { rows, fault } = await parseRows(text, ',')
+  return { table: rows.length === 0 ? null : readHeader(rows, ','), fault }
 }
 
-async function parseRows(text: string, delimiter: string): Promise<TableRow[]> {
+interface ParsedRows {
+  readonly rows: TableRow[]
+  readonly fault: string | null
+}
+
+async function parseRows(text: string, delimiter: string): Promise<ParsedRows> {
   const rows: TableRow[] = []
+  let fault: string | null = null
   try {
     for await (const records of readCsv(toPieces(text), { delimiter })) {
       for (const { fields, line } of records) rows.push({ cells: fields.map((cell) => cell.trim()), line })
       if (rows.length >= MAX_ROWS) break
     }
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SourceFault)) throw error
     // What was read before the fault is enough for a guess.
+    fault = error.message
   }
-  return rows.slice(0, MAX_ROWS)
+  return { rows: rows.slice(0, MAX_ROWS), fault }
 }
 
 async function* toPieces(text: string): AsyncGenerator<string> {
@@ -158,6 +174,7 @@ function looksLikeEntry(names: readonly string[], entries: readonly TableRow[]):
   return names.every((name, index) => {
     const values = entries.flatMap(({ cells }) => (cells[index] ? [cells[index]] : []))
     const same = values.filter((value) => toShape(value) === toShape(name)).length
-    return same >= values.length * SAME_SHAPE_SHARE
+    // Names of people and firms have many shapes, and a single column has no other cell that distinguishes its first row.
+    return names.length === 1 ? same > 0 : same >= values.length * SAME_SHAPE_SHARE
   })
 }

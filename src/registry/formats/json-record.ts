@@ -62,14 +62,26 @@ export function parseRecord(text: string): unknown {
 }
 
 /** The kernel's scanner reports the exact place; it doubles the work, so it runs only in doubt. */
-function explain(text: string): string | undefined {
+const explain = (text: string): string | undefined => scanStrictly(text)?.extra.detail
+
+function scanStrictly(text: string): Problem | undefined {
   try {
     parseStrictJson(Buffer.from(text))
     return undefined
   } catch (error) {
-    if (error instanceof Problem) return error.extra.detail
+    if (error instanceof Problem) return error
     throw error
   }
+}
+
+/** The longer ones of deep documents help nobody. */
+const MAX_PLACE_CHARS = 100
+
+/** What is wrong with a small document that `JSON.parse` reads, and where. */
+export function explainDocument(text: string): string | undefined {
+  const { detail, errors } = scanStrictly(text)?.extra ?? {}
+  const place = errors?.[0]?.pointer?.slice('#'.length)
+  return detail && place && place.length <= MAX_PLACE_CHARS ? `${detail} Place: ${place}.` : detail
 }
 
 /** A duplicate name gives fewer members than the text has names: comparing two counts finds it without a set. */
