@@ -371,7 +371,7 @@ test('the migration returns open work that its assignee may not see, and hides m
       ['user:2', true],
       ['user:2', true],
     ])
-    const [, second, third] = cases.map(({ restriction }) => restriction)
+    const [first, second, third] = cases.map(({ restriction }) => restriction)
     const belonging = await client.query(
       `select i.also_restriction_id as of_case, e.also_restriction_id as of_event, r.restriction_id as logged from app.investigation i
          join app.audit_event e on e.object_id = i.investigation_id::text left join app.restriction_event r using (event_id) order by i.reference`,
@@ -381,8 +381,15 @@ test('the migration returns open work that its assignee may not see, and hides m
       { of_case: third, of_event: third, logged: third },
       { of_case: null, of_event: null, logged: null },
     ])
+    const merged = await client.query('select from_id, into_id from app.restriction_merged order by 1, 2')
+    expect(merged.rows).toEqual([
+      { from_id: first, into_id: second },
+      { from_id: first, into_id: third },
+      { from_id: second, into_id: third },
+    ])
     const forced = await client.query(
-      `select relname from pg_class where relnamespace = 'app'::regnamespace and relname in ('tenant', 'investigation', 'audit_event', 'restriction_event')
+      `select relname from pg_class where relnamespace = 'app'::regnamespace and relname in ('tenant', 'investigation', 'audit_event', 'restriction_event',
+          'restriction_merged', 'restriction_list', 'restriction_force')
           and not relforcerowsecurity`,
     )
     expect(forced.rows).toEqual([])

@@ -79,6 +79,11 @@ export const schemaMutants: readonly SchemaMutant[] = [
     break: () => ['alter table app.restriction_force disable trigger restriction_force_list'],
   },
   {
+    name: 'merged cases are no longer followed',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => ['alter table app.investigation disable trigger investigation_merged_sight'],
+  },
+  {
     name: 'types of the caller decide what is listed',
     rule: 'a function of sight is missing or is not as written',
     break: () => ['alter function app.keep_restriction_list() reset search_path'],

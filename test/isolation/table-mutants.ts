@@ -363,6 +363,7 @@ export const tableMutants: readonly TableMutant[] = [
         'restriction_access_ended',
         'restriction_force',
         'restriction_list',
+        'restriction_merged',
         'restriction_person',
         'subject_risk',
         'subject_version',

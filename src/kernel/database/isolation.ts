@@ -56,11 +56,11 @@ const functions: readonly (readonly [name: string, body: string])[] = [
 
 /** Functions that decide about sight, with a digest of their bodies. Those that compare what is written with its source fix their search path. */
 const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
-  ['granted_restrictions', 'c3297aee28e33b5db505f44554370e72'],
-  ['officer_exclusions', '83911df4ed07a8820921644ca6c164f5'],
-  ['hidden_restrictions', '28ff96c3cd77924db464081bb57ba4df'],
+  ['granted_restrictions', '374245598ecbfe5924d5db22d650e993'],
+  ['officer_exclusions', '9875c9dbf0bc8d004cecc70db6c2341a'],
+  ['hidden_restrictions', '3b161247bfc614b4ce73a810b5274ded'],
   ['list_restriction', 'aa01a90b4fb856f99abfafeef1e57da1'],
-  ['is_in_force', 'eabd1133b951342314f434c2cc944796'],
+  ['is_in_force', 'a0bc117a1a3e07c09d2d99cec760ac15'],
   ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
   ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
@@ -70,7 +70,9 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['restrict_approved_call', '474a59706af2498ba73601bb6506e394'],
   ['restrict_plugin_invocation', '0accb88fa1ff65025cd22ba8d8ddc10a'],
   ['keep_restriction_force', 'b8b434fabfc82138fca3b953a3cd1962'],
-  ['keep_restriction_list', '0a4652e1bc9b10f4871a2d8abf92255b'],
+  ['keep_restriction_list', 'ba14d2c1d1bb4c25936adf589f36f1bd'],
+  ['keep_restriction_merged', '2307a30a4f176acc79eb367ef23546f7'],
+  ['follow_merged_restriction', '987b4c40f7caa403bd17b6041a421980'],
   ['keep_restriction_person', 'c2a612603dad0a8e9be614f3d1e987c7'],
   // Who sees what is asked for somebody else, and access that the operator gives.
   ['may_see', '7b596facfa790064452d5bdbb856d9ae'],
@@ -108,6 +110,9 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['restriction_force', 'keep_restriction_force', ''],
   ['restriction_force', 'list_restriction', ''],
   ['restriction_list', 'keep_restriction_list', ''],
+  ['restriction_merged', 'keep_restriction_merged', ''],
+  ['restriction_merged', 'list_restriction', ''],
+  ['investigation', 'follow_merged_restriction', '((new.merged_into IS NOT NULL) AND (old.merged_into IS NULL))'],
   ['restriction_person', 'keep_restriction_person', ''],
   ['change_approval', 'inherit_restriction', ''],
   ['provider_attempt', 'inherit_restriction', ''],
@@ -307,7 +312,7 @@ const schemaRules: readonly string[] = [
      except select p.proname::text, pg_get_function_sqlbody(p.oid) from pg_proc p where p.pronamespace = 'app'::regnamespace) missing`,
   `select 'a function of sight is missing or is not as written', f.name from (values ${toSqlRows(sightFunctions)}) as f (name, digest)
     where not exists (select 1 from pg_proc p where p.pronamespace = 'app'::regnamespace and p.proname = f.name
-      and p.proconfig is not distinct from case when f.name = any ('{keep_restriction_force,keep_restriction_list,keep_restriction_person,has_ending_access,refuse_ending_access}')
+      and p.proconfig is not distinct from case when f.name = any ('{keep_restriction_force,keep_restriction_list,keep_restriction_merged,keep_restriction_person,has_ending_access,refuse_ending_access}')
                                                 then array['search_path=pg_catalog, pg_temp'] end
       and md5(p.prosrc) = f.digest)`,
   `select 'a function of copies is missing or is not as written', 'encrypt_once' where not exists (
@@ -325,7 +330,7 @@ const schemaRules: readonly string[] = [
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
       and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'restrict_mcp_approval' then 7 when 'restrict_approved_call' then 7
                        when 'restrict_plugin_invocation' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
-                       when 'keep_restriction_person' then 31 when 'list_restriction' then 29
+                       when 'keep_restriction_person' then 31 when 'keep_restriction_merged' then 31 when 'follow_merged_restriction' then 17 when 'list_restriction' then 29
                        when 'refuse_ending_access' then case w.name when 'restriction' then 19 else 31 end
                        when 'refuse_operator_access' then 23 when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,
   // The rows that decide about sight go with the access that they copy.

@@ -11,11 +11,8 @@ import { insertRequest, insertTask } from './tasks/queries.ts'
 
 const CANARY_HASH = 'ca'.repeat(32)
 
-export async function insertCanaryRows(tx: Tx): Promise<void> {
+async function insertCanaryCase(tx: Tx, subject_id: string): Promise<string> {
   const investigation_id = uuidv7()
-  const subject = await findSubjectNamed(tx, 'canary')
-  if (!subject) throw new Error('the canary has no subject')
-  const { subject_id } = subject
   await insertInvestigation(tx, {
     investigation_id,
     reference: createReference(),
@@ -29,6 +26,27 @@ export async function insertCanaryRows(tx: Tx): Promise<void> {
     restriction_id: uuidv7(),
     is_own_restriction: true,
   })
+  return investigation_id
+}
+
+/** What a merged case is hidden with is written when it is merged. */
+async function mergeCanaryCase(tx: Tx, subject_id: string, into: string): Promise<void> {
+  const merged = await insertCanaryCase(tx, subject_id)
+  // The canary of subjects erases one in the same transaction, and an erasure merges nothing.
+  await tx.run(`select set_config('app.erasing', '', true)`)
+  await tx.run(
+    `update app.investigation set state = 'merged', merged_into = $3, merged_by = $4, merged_at = now(), revision = revision + 1
+      where tenant_id = $1 and investigation_id = $2`,
+    [tx.tenant_id, merged, into, tx.actor],
+  )
+}
+
+export async function insertCanaryRows(tx: Tx): Promise<void> {
+  const subject = await findSubjectNamed(tx, 'canary')
+  if (!subject) throw new Error('the canary has no subject')
+  const { subject_id } = subject
+  const investigation_id = await insertCanaryCase(tx, subject_id)
+  await mergeCanaryCase(tx, subject_id, investigation_id)
   await addSubject(tx, investigation_id, subject_id, 'primary')
   const step = { step_key: 'canary', kind: 'canary', is_required: false, needs: [], definition: { canary: 'canary' } }
   await insertSteps(tx, investigation_id, [{ ...step, origin: 'playbook' }])

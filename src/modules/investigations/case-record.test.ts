@@ -316,7 +316,7 @@ describe('a merged case', () => {
     expect([await seen(analyst), await seen(second)]).toEqual([[], [investigation_id, between, last]])
     const merged = await read(investigation_id, second)
     expect(merged).toMatchObject({ state: 'merged', merged_into: between, is_restricted: true })
-    const { items } = (await send(second, `GET /restrictions/${merged.restriction_id}/access-log`)).json
+    const { items } = (await send(second, `GET ${at}/access-log`)).json
     expect(items.map(({ object_id }: { object_id: string }) => object_id)).toContain(investigation_id)
     // Whatever is written, it belongs to the case that goes on with it.
     const clear = `update app.investigation set also_restriction_id = null where investigation_id = '${investigation_id}'`

@@ -69,10 +69,7 @@ const joins = `join app.subject s on s.tenant_id = i.tenant_id and s.subject_id 
   left join app.investigation m on m.tenant_id = i.tenant_id and m.investigation_id = i.merged_into
   left join app.work_item w on w.tenant_id = i.tenant_id and w.object_kind = 'investigation' and w.object_id = i.investigation_id`
 
-/**
- * By which it is hidden: a merged case also by that of the case that goes on with it, which is the narrower one (`merge`). One of the two,
- * since a tool call carries one.
- */
+/** By which people read that it is hidden: a merged case by that of the case that goes on with it, which is the narrower one (`merge`). */
 export const getRestriction = (row: InvestigationRow): { restriction_id: string; is_in_force: boolean } =>
   row.is_also_in_force && row.also_restriction_id !== null
     ? { restriction_id: row.also_restriction_id, is_in_force: true }

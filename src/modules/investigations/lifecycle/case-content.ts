@@ -5,7 +5,7 @@ import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail } from '#kernel/problem.ts'
 import { listApplying } from '../gathering/left-out-steps.ts'
 import { listNarrativeGuards } from '../narrative/narrative.ts'
-import { type CaseCounts, countCase, getRestriction, type InvestigationRow, listSteps } from '../queries.ts'
+import { type CaseCounts, countCase, type InvestigationRow, listSteps } from '../queries.ts'
 import { isProposalStale } from '../seal/manifest.ts'
 import { findHiddenContent } from '../seal/queries.ts'
 import { listTasks } from '../tasks/queries.ts'
@@ -14,7 +14,8 @@ import type { CaseContent } from './guards.ts'
 /** 404 where it does not exist or is hidden; the event of the request carries its restriction. */
 export function assertCase(row: InvestigationRow | undefined, audit: Pick<AuditNotes, 'belongsTo'>): InvestigationRow {
   const investigation = assertFound(row)
-  audit.belongsTo(getRestriction(investigation))
+  // A merged case is hidden by its own restriction with every case that it was merged into.
+  audit.belongsTo({ restriction_id: investigation.restriction_id, is_in_force: investigation.is_in_force })
   return investigation
 }
 

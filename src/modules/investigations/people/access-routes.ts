@@ -8,6 +8,7 @@ import { assertRevision } from '#kernel/revision.ts'
 import { accessLists } from '#modules/restrictions/index.ts'
 import { assertCase } from '../lifecycle/case-content.ts'
 import { caseReaders } from '../model.ts'
+import { findRestrictionState } from '../opening/queries.ts'
 import { findInvestigation, type InvestigationRow, lockInvestigation } from '../queries.ts'
 import { InvestigationParams } from '../schema.ts'
 import { AccessQuery, CaseAccess, CaseAccessRequest, GrantRequest } from './schema.ts'
@@ -18,6 +19,10 @@ const NO_KEYS = 'Only a person may restrict access, not an API key.'
 async function toAccess(tx: Tx, { restriction_id }: Pick<InvestigationRow, 'restriction_id'>, is_restricted: boolean) {
   return { restriction_id, is_restricted, items: await accessLists.listCurrentAccess(tx, restriction_id) }
 }
+
+/** A merged case is hidden with the one it was merged into too; its own access list says nothing about that. */
+const isRestrictedItself = async (tx: Tx, { restriction_id }: Pick<InvestigationRow, 'restriction_id'>) =>
+  (await findRestrictionState(tx, restriction_id))?.is_in_force ?? false
 
 async function assertLasting(tx: Tx, restriction_id: string): Promise<void> {
   if (!(await accessLists.hasLastingAccess(tx, restriction_id)))
@@ -35,7 +40,7 @@ export const accessRoutes = [
     problems: ['not_found'],
   }).handle(async ({ tx, params, audit }) => {
     const row = assertCase(await findInvestigation(tx, params.investigation_id), audit)
-    return toAccess(tx, row, row.is_in_force)
+    return toAccess(tx, row, await isRestrictedItself(tx, row))
   }),
 
   tenantRoute('PUT /investigations/:investigation_id/access', {
@@ -56,6 +61,7 @@ export const accessRoutes = [
     const { restriction_id } = row
     await accessLists.assertKeepsAccess(tx, restriction_id, actor.principal)
     const { is_restricted, people, reason } = body
+    const was_restricted = await isRestrictedItself(tx, row)
     const before = await accessLists.listCurrentAccess(tx, restriction_id)
     const own = before.find((each) => each.user_id === user_id)
     if (own?.effect === 'exclude') fail('transition_not_allowed', 'You are excluded from this investigation.')
@@ -64,10 +70,10 @@ export const accessRoutes = [
       if (own?.until !== null) await grant(tx, restriction_id, user_id, reason)
       await assertLasting(tx, restriction_id)
     }
-    if (is_restricted && !row.is_in_force) await accessLists.imposeAgain(tx, restriction_id)
-    if (!is_restricted && row.is_in_force) await accessLists.updateLifted(tx, restriction_id, reason)
+    if (is_restricted && !was_restricted) await accessLists.imposeAgain(tx, restriction_id)
+    if (!is_restricted && was_restricted) await accessLists.updateLifted(tx, restriction_id, reason)
     audit.belongsTo({ restriction_id, is_in_force: is_restricted || row.is_in_force })
-    audit.recordDiff({ is_restricted: row.is_in_force }, { is_restricted, people: people ?? null })
+    audit.recordDiff({ is_restricted: was_restricted }, { is_restricted, people: people ?? null })
     return toAccess(tx, row, is_restricted)
   }),
 
