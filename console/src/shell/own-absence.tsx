@@ -17,7 +17,11 @@ export function OwnAbsence({ user_id, onClose }: { readonly user_id: string; rea
   return (
     <ReadDialog title="Absence" size="lg" onClose={onClose}>
       {absence ? (
-        <AvailabilityForm key={`${absence.away_from} ${absence.away_until}`} user={absence} onSaved={onClose} />
+        <AvailabilityForm
+          key={`${absence.away_from} ${absence.away_until} ${absence.away_reason}`}
+          user={absence}
+          onSaved={onClose}
+        />
       ) : (
         <>
           <ProblemNote problem={isProblem(error) ? error : null} />

@@ -1,5 +1,5 @@
 /** The absence of a user, during which no new work is assigned: on the page of the user, and in the account menu. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { type FormEvent, useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -7,7 +7,15 @@ import { useApiMutation } from './api-mutation.ts'
 import { DateTime, useNow } from './date-time.tsx'
 import { ProblemNote } from './problem-note.tsx'
 
-type Absence = Pick<Schemas['User'], 'away_from' | 'away_until'>
+type Absence = Pick<Schemas['User'], 'away_from' | 'away_until' | 'away_reason'>
+type AwayReason = NonNullable<Absence['away_reason']>
+
+const reasons: Readonly<Record<AwayReason, string>> = {
+  leave: 'Leave',
+  training: 'Training',
+  travel: 'Travel',
+  other: 'Other',
+}
 
 interface AvailabilityFormProps {
   /** The revision is unknown to users who may read their absence only. */
@@ -26,11 +34,12 @@ const toUtcInstant = (local: string): string => new Date(local).toISOString()
 
 export function AvailabilityForm({ user, onReload, onSaved }: AvailabilityFormProps) {
   const [away, setAway] = useState({ from: toLocalInput(user.away_from), until: toLocalInput(user.away_until) })
+  const [reason, setReason] = useState(user.away_reason)
   const save = useApiMutation(
-    ({ away_from, away_until }: Absence) =>
+    (absence: Absence) =>
       probity.PUT('/api/users/{user_id}/availability', {
         params: { path: { user_id: user.user_id } },
-        body: { away_from, away_until, ...(user.revision !== undefined && { expected_revision: user.revision }) },
+        body: { ...absence, ...(user.revision !== undefined && { expected_revision: user.revision }) },
       }),
     {
       invalidates: ['users'],
@@ -46,7 +55,8 @@ export function AvailabilityForm({ user, onReload, onSaved }: AvailabilityFormPr
   })
   function submit(event: FormEvent) {
     event.preventDefault()
-    if (isOrdered) save.run({ away_from: toUtcInstant(away.from), away_until: toUtcInstant(away.until) })
+    if (!isOrdered) return
+    save.run({ away_from: toUtcInstant(away.from), away_until: toUtcInstant(away.until), away_reason: reason })
   }
   return (
     <form onSubmit={submit}>
@@ -61,13 +71,24 @@ export function AvailabilityForm({ user, onReload, onSaved }: AvailabilityFormPr
             {...field('until')}
           />
         </Group>
+        <Select
+          label="Reason"
+          placeholder="Not given"
+          clearable
+          data={Object.entries(reasons).map(([value, label]) => ({ value, label }))}
+          value={reason}
+          onChange={(value) => setReason(value as AwayReason | null)}
+        />
         <ProblemNote problem={save.problem} {...(onReload && { onReload })} />
         <Group>
           <Button type="submit" variant="light" loading={save.isRunning}>
             Save absence
           </Button>
           {user.away_until !== null && (
-            <Button variant="default" onClick={() => save.run({ away_from: null, away_until: null })}>
+            <Button
+              variant="default"
+              onClick={() => save.run({ away_from: null, away_until: null, away_reason: null })}
+            >
               End absence
             </Button>
           )}
@@ -77,7 +98,7 @@ export function AvailabilityForm({ user, onReload, onSaved }: AvailabilityFormPr
   )
 }
 
-function AvailabilityNote({ user: { away_from, away_until } }: { readonly user: Absence }) {
+function AvailabilityNote({ user: { away_from, away_until, away_reason } }: { readonly user: Absence }) {
   const now = useNow()
   if (away_from === null || away_until === null || Date.parse(away_until) <= now) {
     return <Text size="sm">Available. New work is assigned as usual.</Text>
@@ -85,7 +106,8 @@ function AvailabilityNote({ user: { away_from, away_until } }: { readonly user: 
   return (
     <Text size="sm">
       {Date.parse(away_from) <= now ? 'Away' : 'Will be away'} from <DateTime at={away_from} /> until{' '}
-      <DateTime at={away_until} />: no new work is assigned in this period.
+      <DateTime at={away_until} />
+      {away_reason === null ? '' : ` (${reasons[away_reason].toLowerCase()})`}: no new work is assigned in this period.
     </Text>
   )
 }

@@ -127,6 +127,22 @@ describe('users', () => {
     expect(await put(null, null)).toMatchObject({ away_from: null, away_until: null })
   })
 
+  test('set their own absence, and only an officer or an administrator that of a colleague', async () => {
+    const [own, colleague] = [(await invite()).user_id, (await invite()).user_id]
+    const put = async (role: 'analyst' | 'compliance_officer' | 'tenant_admin', user_id: string) => {
+      const caller = await w.token({ tenant_id, roles: [role], principal: `user:${own}` })
+      const body = { away_from: '2026-07-01T00:00:00Z', away_until: '2026-07-15T00:00:00Z', away_reason: 'leave' }
+      const { status, json } = await w.call(`PUT /users/${user_id}/availability`, { token: caller, body })
+      return [status, json.code ?? json.away_reason]
+    }
+    expect(await put('analyst', own)).toEqual([200, 'leave'])
+    expect(await put('analyst', colleague)).toEqual([403, 'role_required'])
+    expect((await call(`GET /users/${colleague}`)).json).toMatchObject({ away_from: null, revision: 1 })
+    expect(await put('analyst', uuidv7())).toEqual([404, 'not_found'])
+    for (const role of ['compliance_officer', 'tenant_admin'] as const)
+      expect(await put(role, colleague), role).toEqual([200, 'leave'])
+  })
+
   test('return 404 for an id that is unknown or of another tenant', async () => {
     const { user_id } = await invite()
     const elsewhere = await w.token({ tenant_id: await w.makeTenant() })

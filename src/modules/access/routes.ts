@@ -56,6 +56,8 @@ import {
   UserQuery,
 } from './schema.ts'
 
+const managers = ['compliance_officer', 'tenant_admin'] as const
+
 const toUserView = (user: UserRow) => Object.assign(user, { conflicts: findRoleConflicts(user.roles) })
 
 async function assertOtherAdministrator(tx: Tx, user: UserRow): Promise<void> {
@@ -250,16 +252,20 @@ export const accessRoutes = [
   tenantRoute('PUT /users/:user_id/availability', {
     id: 'updateUserAvailability',
     summary: 'Out-of-office window; stops automatic assignment',
-    roles: ['analyst', 'compliance_officer', 'tenant_admin'],
+    description: 'An analyst sets only their own; a compliance officer and an administrator set that of others too.',
+    roles: ['analyst', ...managers],
     tx: 'write',
     params: UserParams,
     body: AvailabilityChange,
     reply: [200, User],
     revisioned: true,
-    problems: ['not_found', 'conflict'],
+    problems: ['not_found', 'conflict', 'role_required'],
   }).handle(async (input) => {
-    const { tx, params, body } = input
+    const { tx, params, body, actor } = input
     const user = assertFound(await lockUser(tx, params.user_id))
+    // Whoever is away is given no work: an analyst would pass theirs on by saying that a colleague is back, or keep it from one.
+    if (actor.principal !== `user:${user.user_id}` && !managers.some((role) => actor.roles.includes(role)))
+      fail('role_required', 'The absence of somebody else is set by a compliance officer or an administrator.')
     assertRevision(user.revision, input)
     if ((body.away_from === null) !== (body.away_until === null)) {
       fail('conflict', 'Give both away_from and away_until, or null for both to end the window.')
