@@ -89,7 +89,7 @@ export class OperationCaller {
       const event_id = recordEvent(tx, this.#kernel.auditKeys, {
         operation: route.id,
         request_id: origin.request.id,
-        detail: { ...recorded.detail, ...(problem !== null && { problem }) },
+        detail: { ...recorded.detail, ...(problem !== null && { ...recorded.refused, problem }) },
         restriction_id,
         ...getAuditedObject(route, getNamedObject(route, inputs, problem), value, tx.tenant_id),
       })

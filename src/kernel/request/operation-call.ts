@@ -25,6 +25,8 @@ export interface CallOrigin {
   /** Members of the audit event. Without them the call leaves no event of its own, like a read by HTTP. */
   readonly recorded?: {
     readonly detail: Readonly<Record<string, unknown>>
+    /** In place of members that name what may not exist, where the call is refused. */
+    readonly refused?: Readonly<Record<string, unknown>>
     /** Of what the call is known to be about; that of the object replaces it where the operation finds one. */
     readonly restriction_id?: string | null
     /** Runs in the transaction of the event; may only `defer`. */

@@ -237,6 +237,20 @@ describe('what is recorded', () => {
     expect(JSON.stringify(await listRecorded())).not.toContain('Zyxwvut')
   })
 
+  test('are resources that exist; of one that does not, the kind: a key may be any text', async () => {
+    await read('probity://matrices/zyxwvut-qponmlk')
+    await read('probity://lists/zyxwvut-qponmlk/versions/1')
+    await everyTool('forbid')
+    await read('probity://matrices/zyxwvut-qponmlk')
+    const recorded = await listRecorded()
+    expect(recorded.map(({ problem, detail }) => [problem, JSON.parse(detail).resource])).toEqual([
+      ['not_found', 'probity://matrices/{matrix_key}'],
+      ['not_found', 'probity://lists/{list_key}/versions/{version}'],
+      ['tool_forbidden', 'probity://matrices/{matrix_key}'],
+    ])
+    expect(JSON.stringify(recorded)).not.toContain('zyxwvut')
+  })
+
   test('are names that no table can hold, and names that would be shown as others', async () => {
     const unknown = await send('tools/call', { name: 'a\u0000b\u202ec', arguments: {} })
     expect(unknown.error).toMatchObject({ code: -32602, message: 'Unknown tool: a\\u{0}b\\u{202e}c' })

@@ -78,6 +78,14 @@ export const deferCall = (
 const callColumns = `call_id, called_at, principal, client, tool, operation, arguments_hash, result_hash, problem, approval_id,
   request_id, duration_ms, ${restrictionInForce()}`
 
+/** Beside the one that the policy asks for: a call may name several objects, and its outcome list others. */
+const seesNamed = `not exists (select 1 from unnest(named_restriction_ids) as c (id) where not exists (
+  select 1 from app.restriction v where v.tenant_id = $1 and v.restriction_id = c.id))`
+
+/** A call is hidden with its approval, also where the outcome of that named what is hidden. */
+const seesApproval = `(c.approval_id is null or exists (
+  select 1 from app.mcp_approval a where a.tenant_id = c.tenant_id and a.approval_id = c.approval_id and ${seesNamed}))`
+
 export interface CallFilter {
   readonly tool: string | null
   readonly principal: string | null
@@ -87,8 +95,8 @@ export interface CallFilter {
 /** Newest first. */
 export const listCalls = (tx: Tx, filter: CallFilter, after: PagePosition, count: number) =>
   tx.query<CallRow>(
-    `select ${callColumns} from app.mcp_call
-      where tenant_id = $1 and ($2::text is null or tool = $2) and ($3::text is null or principal = $3)
+    `select ${callColumns} from app.mcp_call c
+      where tenant_id = $1 and ${seesApproval} and ($2::text is null or tool = $2) and ($3::text is null or principal = $3)
         and ($4::text is null or (problem is null) = ($4 = 'succeeded'))
         and ($5::timestamptz is null or (called_at, call_id) < ($5, $6::uuid))
       order by called_at desc, call_id desc limit $7`,
@@ -96,10 +104,10 @@ export const listCalls = (tx: Tx, filter: CallFilter, after: PagePosition, count
   )
 
 export const findCall = (tx: Tx, call_id: string) =>
-  tx.find<CallRow>(`select ${callColumns} from app.mcp_call where tenant_id = $1 and call_id = $2`, [
-    tx.tenant_id,
-    call_id,
-  ])
+  tx.find<CallRow>(
+    `select ${callColumns} from app.mcp_call c where tenant_id = $1 and call_id = $2 and ${seesApproval}`,
+    [tx.tenant_id, call_id],
+  )
 
 export interface ApprovalRow {
   readonly approval_id: string
@@ -132,10 +140,6 @@ const approvalColumns = `approval_id, tool, operation, arguments, arguments_hash
     then 'expired' else state end as state, decided_at, decided_by, note, outcome, collected_at, ${isRunning} as running, run_problem, ran_at,
   ${restrictionInForce()}`
 
-/** Beside the one that the policy asks for: a call may name several objects, and its outcome list others. */
-const seesNamed = `not exists (select 1 from unnest(named_restriction_ids) as c (id) where not exists (
-  select 1 from app.restriction v where v.tenant_id = $1 and v.restriction_id = c.id))`
-
 /** Held until the transaction ends: the same call of the same caller opens one approval, and its outcome is collected once. */
 export const lockApprovalsOfCall = (tx: Tx, { tool, arguments_hash }: Pick<ApprovalRow, 'tool' | 'arguments_hash'>) =>
   tx.run('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
@@ -164,6 +168,13 @@ export const countNamed = async (tx: Tx, ids: readonly string[]): Promise<number
       [tx.tenant_id, ids],
     )
   )?.count ?? 0
+
+/** Whether the audit record names an object, as the caller sees it. */
+export const hasEvents = async (tx: Tx, object_id: string): Promise<boolean> =>
+  (await tx.find('select 1 from app.audit_event where tenant_id = $1 and object_id = $2 limit 1', [
+    tx.tenant_id,
+    object_id,
+  ])) !== undefined
 
 export const insertApproval = (
   tx: Tx,

@@ -18,9 +18,9 @@ beforeEach(async () => {
 })
 afterAll(() => w.close())
 
-async function call(name: string, given: object) {
+async function call(name: string, given: object, who = team.analyst) {
   const { json } = await w.call('POST /mcp', {
-    token: team.analyst.token,
+    token: who.token,
     body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } },
     headers: { accept: 'application/json, text/event-stream' },
   })
@@ -90,6 +90,18 @@ describe('an approval of a call about a case that is restricted afterwards', () 
   })
 })
 
+test('a search of the audit record for a hidden object waits for nobody, like one for an object that does not exist', async () => {
+  const [hidden, open] = [await openCase(), await openCase()]
+  await restrict(hidden)
+  const rules = [{ tool: 'search_audit', roles: [], decision: 'person' }]
+  await team.t.make('PUT /mcp/tool-policy', { body: { rules } })
+  const search = (object_id: string) => call('search_audit', { object_type: 'investigations', object_id }, team.officer)
+  const codes = await Promise.all([hidden, uuidv7(), open].map(async (id) => (await search(id))['code']))
+  expect(codes).toEqual(['not_found', 'not_found', 'tool_approval_required'])
+  expect(await listApprovals()).toHaveLength(1)
+  expect(JSON.stringify((await team.send(team.second, 'GET /mcp/approvals')).json)).not.toContain(hidden)
+})
+
 test('an approval of a call that opened a case is hidden with the case', async () => {
   const { approval_id } = await call('open_investigation', {
     subject_id: await team.newSubject(),
@@ -111,5 +123,11 @@ test('an approval whose outcome lists a case that is restricted afterwards is hi
   const again = await call('list_investigations', {})
   expect(again).toMatchObject({ code: 'tool_approval_required', state: 'waiting' })
   expect(again['approval_id']).not.toBe(approval_id)
+  const calls = async (who = team.second) =>
+    (await team.send(who, 'GET /mcp/calls')).json.items as { call_id: string; approval_id: string }[]
+  const named = (await calls(team.officer)).filter((one) => one.approval_id === approval_id)
+  expect(named.length).toBeGreaterThan(0)
+  expect((await calls()).map((one) => one.approval_id)).not.toContain(approval_id)
+  expect((await team.send(team.second, `GET /mcp/calls/${named[0]?.call_id}`)).status).toBe(404)
   expect((await approve(again['approval_id'])).json.outcome.items).toEqual([])
 })

@@ -8,6 +8,7 @@ import {
   type ApprovalRow,
   countNamed,
   findApprovalOfCall,
+  hasEvents,
   insertApproval,
   lockApprovalsOfCall,
   updateApprovalCollected,
@@ -86,6 +87,9 @@ async function assertNamed(tx: Tx, given: Arguments): Promise<void> {
     .map((value) => String(value).toLowerCase())
   const distinct = new Set(ids.filter(isUuid))
   if (distinct.size > 0 && (await countNamed(tx, [...distinct])) < distinct.size) fail('not_found')
+  // A search of the audit record names an object of any kind: one of which the caller sees an event.
+  const object_id = String(given['object_id'] ?? '').toLowerCase()
+  if (isUuid(object_id) && !(await hasEvents(tx, object_id))) fail('not_found')
 }
 
 function describeApproved({ running, run_problem, ran_at }: ApprovalRow): string {

@@ -175,11 +175,16 @@ export async function readResource(session: Session, ctx: ServerContext, uri: st
   if (code !== undefined && Object.hasOwn(problems, code)) return toContents(uri, describeProblem(code as ProblemCode))
   const tool = await findUsableTool(session, uri)
   if (tool) return toContents(uri, JSON.stringify(toToolView(tool)))
-  for (const { pattern, operation, params, tools } of resourceKinds) {
+  for (const { pattern, operation, params, tools, uriTemplate } of resourceKinds) {
     const match = pattern.exec(uri)
     if (!match) continue
     const named = Object.fromEntries(params.map((name, at) => [name, match[at + 1] as string]))
-    const call = createCall(session, ctx, { name: tools[0], given: named, resource: uri })
+    const call = createCall(session, ctx, {
+      name: tools[0],
+      given: named,
+      resource: uri,
+      resource_template: uriTemplate,
+    })
     const refused = await findReadProblem(session, tools)
     if (refused) {
       await recordRefusal(call, findRoute(call, operation), refused.code)

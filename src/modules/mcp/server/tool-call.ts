@@ -33,12 +33,14 @@ export interface ToolCall {
   readonly started_ms: number
   /** Set where data was read without naming a tool: the URI, or the method of the protocol. */
   readonly resource?: string
+  /** Recorded in its place where the call was refused: a key in it may be any text, and an event names only what exists. */
+  readonly resource_template?: string
 }
 
 export const createCall = (
   session: Session,
   ctx: ServerContext,
-  { name, given, resource }: { name: string; given: Arguments; resource?: string },
+  { name, given, ...resource }: { name: string; given: Arguments } & Pick<ToolCall, 'resource' | 'resource_template'>,
 ): ToolCall => ({
   session,
   ctx,
@@ -47,7 +49,7 @@ export const createCall = (
   arguments_hash: hashArguments(session, name, given),
   client: getClientName(session, ctx),
   started_ms: performance.now(),
-  ...(resource !== undefined && { resource }),
+  ...resource,
 })
 
 /** The operation with everything an HTTP request has, and what is recorded of a call. */
@@ -72,6 +74,7 @@ export function callOperation(
           ...toEventDetail(call),
           ...(approved && { approval_id: approved.approval_id, approved_by: approved.approved_by }),
         },
+        ...(call.resource_template !== undefined && { refused: { resource: call.resource_template } }),
         restriction_id: approved?.restriction_id ?? null,
         onEvent: (tx, { event_id, problem, value, restriction_id }) =>
           deferCallRow(tx, call, {
@@ -140,6 +143,7 @@ export function recordCall(
     detail: {
       ...toEventDetail(call),
       ...(problem !== null && { problem }),
+      ...(problem !== null && call.resource_template !== undefined && { resource: call.resource_template }),
       ...(approval_id !== null && { approval_id }),
     },
     restriction_id,
