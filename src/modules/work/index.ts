@@ -5,6 +5,7 @@
 import type { Module } from '#kernel/module.ts'
 import { insertCanaryRows } from './canary.ts'
 import { clockMissed, clocksMissed, missedClockScan } from './clocks/missed-clocks.ts'
+import { endedAccessScan } from './items/ended-access.ts'
 import { workErasure } from './items/queries.ts'
 import { workRoutes } from './routes.ts'
 
@@ -19,7 +20,7 @@ export const work: Module = {
   summary: 'Queues of work for people, who has what, and the clocks by which it is due.',
   routes: workRoutes,
   jobs: [],
-  scans: [missedClockScan],
+  scans: [missedClockScan, endedAccessScan],
   metrics: [clocksMissed],
   events: [clockMissed],
   constraints: {

@@ -1,5 +1,5 @@
 /** Queues: routing, turns, claims, absence, deactivation, and work that is restricted. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Role } from '#kernel/auth/roles.ts'
 import { fullScope, requestScope } from '#kernel/database/scope.ts'
 import type { Tx } from '#kernel/database/tx.ts'
@@ -335,6 +335,44 @@ describe('a person who loses access to a restriction', () => {
       if (effect === 'end') await expectReturned(confirm, chief)
       else await confirm()
     }
+  })
+
+  test('keeps none when the access ends by itself', async () => {
+    const t = await makeTenant()
+    const [owner, who] = await Promise.all([
+      w.person(t.tenant_id, ['compliance_officer']),
+      w.person(t.tenant_id, ['analyst']),
+    ])
+    const call = (line: string, body: object) => w.call(line, { token: owner.token, body })
+    const imposed = async () => (await call('POST /restrictions', { purpose: 'Case 25' })).json.restriction_id as string
+    const [ending, lasting] = [await imposed(), await imposed()]
+    await call(`PUT /restrictions/${lasting}/access/${who.user_id}`, { effect: 'grant' })
+    const until = new Date(Date.now() + 3000).toISOString()
+    await call(`PUT /restrictions/${ending}/access/${who.user_id}`, { effect: 'grant', until })
+    const items = await Promise.all([
+      open(t, { restriction_id: ending }),
+      open(t, { restriction_id: lasting }),
+      open(t),
+    ])
+    const list = () =>
+      t.write((tx) => Promise.all(items.map(async (one) => (await workItems.findWork(tx, one))?.assignee)))
+    const scan = async () => {
+      for (const scanner of w.runtime.createScanners()) await scanner.runOnce()
+    }
+    for (const { object_id } of items)
+      await t.write((tx) =>
+        tx.run(
+          `update app.work_item set assignee = $3, assigned_at = now(), assigned_by = $3 where tenant_id = $1 and object_id = $2`,
+          [tx.tenant_id, object_id, who.principal],
+        ),
+      )
+    if (Date.now() < Date.parse(until)) {
+      await scan()
+      if (Date.now() < Date.parse(until)) expect(await list()).toEqual(items.map(() => who.principal))
+    }
+    await vi.waitUntil(() => Date.now() > Date.parse(until) + 100, { timeout: 10_000 })
+    await scan()
+    expect(await list()).toEqual([null, who.principal, who.principal])
   })
 })
 

@@ -344,3 +344,22 @@ export const findWorkLoad = async (tx: Tx): Promise<WorkLoad> =>
     overdue_statutory: 0,
     unmarked_s: 0,
   }
+
+/** Asked for each tenant, so that an index answers. */
+export const listTenantsWithAssignedWork = (tx: Tx) =>
+  tx.query<{ tenant_id: string }>(
+    `select t.tenant_id from app.tenant t cross join lateral (
+       select 1 from app.work_item w where w.tenant_id = t.tenant_id and w.state = 'open' and w.assignee is not null limit 1) w
+      where t.state = 'active'`,
+  )
+
+/** Open work of people with a grant that is over, as `app.return_hidden_work` returns it where access is taken away. */
+export const returnUnseenWork = (tx: Tx) =>
+  tx.run(
+    `update app.work_item w set assignee = null, assigned_at = null, assigned_by = null, revision = w.revision + 1
+       from (select distinct p.principal from app.restriction_person p
+              where p.tenant_id = $1 and p.effect = 'grant' and p.until <= now()) e
+      where w.tenant_id = $1 and w.state = 'open' and w.assignee = e.principal and w.restriction_id is not null
+        and not app.may_see(w.assignee, w.restriction_id)`,
+    [tx.tenant_id],
+  )
