@@ -47,10 +47,14 @@ test('the access log of a credential lists what it was opened for to those who m
   expect((await read(member, log)).items).toMatchObject([
     { purpose: 'call', call_id, restriction_id: expect.any(String) },
   ])
+  // When it was used last is what the log says to the reader.
+  const lastUse = async (who: typeof member) =>
+    (await read(who, `GET /provider-credentials/${credential_id}/versions`)).items[0].last_used_at as string | null
+  expect([await lastUse(outsider), await lastUse(member)]).toEqual([null, expect.any(String)])
   const open = await calls.run()
-  expect((await read(outsider, log)).items).toMatchObject([
-    { purpose: 'call', call_id: open.call_id, restriction_id: null },
-  ])
+  const shown = (await read(outsider, log)).items
+  expect(shown).toMatchObject([{ purpose: 'call', call_id: open.call_id, restriction_id: null }])
+  expect(await lastUse(outsider)).toBe(shown[0].accessed_at)
 })
 
 test('violations of a contract are counted and named as far as their payloads may be seen', async () => {

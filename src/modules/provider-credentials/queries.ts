@@ -125,9 +125,18 @@ export interface CredentialVersionRow {
   readonly is_in_overlap: boolean
 }
 
+/**
+ * The last use that the caller may see: that of a hidden call moves the stored time too. The log is read backwards from there, and its first row
+ * is nearly always the one.
+ */
+const LAST_SEEN_USE = `(select a.accessed_at from app.credential_access a
+    where a.tenant_id = provider_credential_version.tenant_id and a.credential_id = provider_credential_version.credential_id
+      and a.version = provider_credential_version.version and a.accessed_at <= provider_credential_version.last_used_at
+    order by a.accessed_at desc, a.access_id desc limit 1)`
+
 /** The secret is not among them: only findSecret reads it. */
 const versionColumns = `credential_id, version, state, members, fingerprint, created_at as set_at, created_by as set_by, expires_at,
-  activated_at, usable_until, verified_at as last_verified_at, rejected_at, last_used_at, destroyed_at,
+  activated_at, usable_until, verified_at as last_verified_at, rejected_at, ${LAST_SEEN_USE} as last_used_at, destroyed_at,
   coalesce(expires_at <= now(), false) as is_expired, state = 'retired' and coalesce(usable_until > now(), false) as is_in_overlap`
 
 export const listCredentialVersions = (tx: Tx, credential_ids: readonly string[]) =>
