@@ -47,6 +47,10 @@ describe('guided start', () => {
     await expectDone(page, 4)
     await expectFitsScreens(page, 'guide-impact')
 
+    await page.reload()
+    await step(page, 4).getByRole('table', { name: 'Migration of results' }).waitFor()
+    await step(page, 4).getByRole('button', { name: 'Put version 2 in force' }).waitFor()
+
     await step(page, 5).getByRole('button', { name: 'Replay' }).click()
     await step(page, 5).getByText('Identical').waitFor()
     await expectDone(page, 5)

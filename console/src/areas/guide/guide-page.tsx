@@ -13,7 +13,15 @@ import { Page } from '#console/ui/page.tsx'
 import { formatPoints, MAX_POINTS } from '#console/ui/points.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { ActivateStep, ActivationWaits } from './activate-step.tsx'
-import { canDoStep, chooseStep, countDone, type Step, type StepName, stepNames } from './guide-steps.ts'
+import {
+  canDoStep,
+  chooseStep,
+  countDone,
+  type Step,
+  type StepName,
+  stepNames,
+  type ThresholdRun,
+} from './guide-steps.ts'
 import { useStoredProgress } from './guide-storage.ts'
 import { ImportStep } from './import-step.tsx'
 import { RateStep } from './rate-step.tsx'
@@ -53,6 +61,7 @@ export default function GuidePage() {
         <Steps
           steps={progress.steps}
           list_key={progress.facts.own_lists.find(({ head_version }) => head_version > 0)?.list_key ?? null}
+          run={progress.facts.threshold_run}
           onReplayed={() => store({ hasReplayed: true })}
         />
       )}
@@ -64,13 +73,13 @@ interface StepsProps {
   readonly steps: readonly Step[]
   /** The list of the tenant that was brought in. */
   readonly list_key: string | null
+  readonly run: ThresholdRun | null
   readonly onReplayed: () => void
 }
 
-function Steps({ steps, list_key, onReplayed }: StepsProps) {
+function Steps({ steps, list_key, run, onReplayed }: StepsProps) {
   const may = usePermission()
   const [chosen, setChosen] = useState<StepName | null>(null)
-  const [run_id, setRunId] = useState<string | null>(null)
   const open = steps.find(({ name }) => name === chosen) ?? chooseStep(steps, (step) => canDoStep(step, may))
   const done = countDone(steps)
   return (
@@ -96,13 +105,13 @@ function Steps({ steps, list_key, onReplayed }: StepsProps) {
                 {step.about}
               </Text>
               {step.state === 'done' && <StepResult name={step.name} list_key={list_key} />}
-              {step.name === 'threshold' && run_id !== null && <ThresholdImpact run_id={run_id} />}
+              {step.name === 'threshold' && run !== null && <ThresholdImpact run_id={run.run_id} />}
               {step.name === 'replay' && step.state !== 'blocked' && canDoStep(step, may) ? (
                 <ReplayStep onReplayed={onReplayed} />
               ) : (
                 step.state !== 'done' &&
                 (step === open || step.state === 'waiting' ? (
-                  <StepBody step={step} list_key={list_key} onMeasured={setRunId} />
+                  <StepBody step={step} list_key={list_key} isMeasuring={run?.isOngoing ?? false} />
                 ) : (
                   step.state === 'ready' &&
                   (canDoStep(step, may) ? (
@@ -143,10 +152,11 @@ function StepMark({ step: { state } }: { readonly step: Step }) {
 interface StepBodyProps {
   readonly step: Step
   readonly list_key: string | null
-  readonly onMeasured: (run_id: string) => void
+  /** Its impact run shows its progress above. */
+  readonly isMeasuring: boolean
 }
 
-function StepBody({ step, list_key, onMeasured }: StepBodyProps) {
+function StepBody({ step, list_key, isMeasuring }: StepBodyProps) {
   const may = usePermission()
   if (step.state === 'blocked') return <Text size="sm">First do step {stepNumber(step.after)}.</Text>
   if (step.state === 'waiting') return <ActivationWaits />
@@ -159,7 +169,7 @@ function StepBody({ step, list_key, onMeasured }: StepBodyProps) {
     case 'rate':
       return <RateStep />
     case 'threshold':
-      return <ThresholdStep onMeasured={onMeasured} />
+      return isMeasuring ? null : <ThresholdStep />
     case 'replay':
       return null
   }

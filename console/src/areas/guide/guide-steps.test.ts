@@ -5,6 +5,7 @@ import {
   deriveSteps,
   findDemoActors,
   findStepRoles,
+  findThresholdRun,
   isOffered,
   type Step,
   type TenantFacts,
@@ -15,6 +16,7 @@ const empty: TenantFacts = {
   own_lists: [],
   has_decision: false,
   measured_versions: [],
+  threshold_run: null,
   requested_lists: [],
   has_replayed: false,
 }
@@ -120,6 +122,27 @@ test('names the roles that may do a step', () => {
   expect(findStepRoles(second, roles)).toEqual(['compliance_officer'])
   expect(canDoStep(second, (operation) => operation === 'submitDatasetVersion')).toBe(true)
   expect(canDoStep(first, (operation) => operation === 'startImport')).toBe(false)
+})
+
+test('asks for somebody who may make a list only where the tenant has no bands of its own', () => {
+  const officer = (operation: string) => operation !== 'createDataset'
+  const threshold = (facts: Partial<TenantFacts>) => deriveSteps({ ...empty, ...facts })[3] as Step
+  expect(canDoStep(threshold({}), officer)).toBe(false)
+  expect(canDoStep(threshold({ own_lists: [imported] }), officer)).toBe(true)
+})
+
+test('finds the newest impact run of a changed threshold, also while it runs', () => {
+  const run = { run_id: 'a', version: 2, state: 'succeeded', origin: 'own', cr_id: null }
+  const find = (...runs: (typeof run | Record<string, unknown>)[]) =>
+    findThresholdRun(
+      [imported],
+      runs.map((one) => ({ ...run, ...one })),
+    )
+  expect(find()).toBeNull()
+  expect(find({ version: 1 }, { origin: 'shared' }, { cr_id: 'c' }, { state: 'failed' })).toBeNull()
+  expect(find({ state: 'failed' }, run)).toEqual({ run_id: 'a', isOngoing: false })
+  expect(find({ run_id: 'b', state: 'running' }, run)).toEqual({ run_id: 'b', isOngoing: true })
+  expect(findThresholdRun([], [run])).toBeNull()
 })
 
 test('moves a threshold together with the end of the band below', () => {

@@ -25,16 +25,32 @@ export interface TenantFacts {
   readonly has_decision: boolean | null
   /** Versions of the tenant's list of risk bands whose impact was measured, other than for a change request. */
   readonly measured_versions: readonly number[] | null
+  /** The impact run that step 4 shows; null where there is none or the user may not read it. */
+  readonly threshold_run: ThresholdRun | null
   /** Keys of lists with an open request to put a version in force. */
   readonly requested_lists: readonly string[]
-  /** Whether this user has seen a replay; the server does not record replays. */
+  /** Whether this user has seen a replay, by this browser: a replay stores nothing on the server. */
   readonly has_replayed: boolean
+}
+
+export interface ThresholdRun {
+  readonly run_id: string
+  readonly isOngoing: boolean
 }
 
 export interface OwnList {
   readonly list_key: string
   readonly head_version: number
   readonly is_in_force: boolean
+}
+
+/** An impact run of the tenant's list of risk bands. */
+export interface BandsRun {
+  readonly run_id: string
+  readonly version: number | null
+  readonly state: string
+  readonly origin: string
+  readonly cr_id: string | null
 }
 
 const texts: Readonly<Record<StepName, Pick<Step, 'title' | 'about' | 'needs'>>> = {
@@ -59,7 +75,7 @@ const texts: Readonly<Record<StepName, Pick<Step, 'title' | 'about' | 'needs'>>>
     title: 'Change a threshold and see the impact',
     about:
       'Before a change is put in force, an impact analysis repeats past decisions with it and shows which customers would be rated differently.',
-    needs: ['createDataset', 'createDatasetVersion', 'startDatasetImpact'],
+    needs: ['createDatasetVersion', 'startDatasetImpact'],
   },
   replay: {
     title: 'Replay the decision',
@@ -77,17 +93,49 @@ const prerequisites: Readonly<Record<StepName, StepName | null>> = {
   replay: 'rate',
 }
 
+const findBands = (lists: readonly OwnList[]): OwnList | undefined =>
+  lists.find(({ list_key }) => list_key === SAMPLE_LIST.list_key)
+
 /**
  * The bands brought in first change no threshold. Where another list was brought in, version 1 of the bands is the changed one.
- * Roles that may not read impact runs see the version instead.
+ * Null: the tenant has no bands of its own.
  */
-function hasMeasuredThreshold({ own_lists, measured_versions }: TenantFacts): boolean {
-  const bands = own_lists.find(({ list_key }) => list_key === SAMPLE_LIST.list_key)
-  if (!bands) return false
-  const hasOther = own_lists.some((list) => list !== bands && list.head_version > 0)
-  const firstChanged = hasOther ? 1 : 2
-  return (measured_versions ?? [bands.head_version]).some((version) => version >= firstChanged)
+function findFirstChanged(lists: readonly OwnList[]): number | null {
+  const bands = findBands(lists)
+  if (!bands) return null
+  return lists.some((list) => list !== bands && list.head_version > 0) ? 1 : 2
 }
+
+/** Roles that may not read impact runs see the version instead. */
+function hasMeasuredThreshold({ own_lists, measured_versions }: TenantFacts): boolean {
+  const firstChanged = findFirstChanged(own_lists)
+  if (firstChanged === null) return false
+  const versions = measured_versions ?? [findBands(own_lists)?.head_version ?? 0]
+  return versions.some((version) => version >= firstChanged)
+}
+
+/** The impact of a request to put the imported list in force says nothing about a threshold. */
+const isOfDraft = ({ origin, cr_id }: BandsRun): boolean => origin === 'own' && cr_id === null
+
+export const listMeasuredVersions = (runs: readonly BandsRun[]): number[] =>
+  runs.filter((run) => isOfDraft(run) && run.state === 'succeeded').flatMap(({ version }) => version ?? [])
+
+/** The newest run of a changed threshold that has a result or will have one. Runs are newest first. */
+export function findThresholdRun(lists: readonly OwnList[], runs: readonly BandsRun[]): ThresholdRun | null {
+  const firstChanged = findFirstChanged(lists)
+  const run = runs.find(
+    (one) =>
+      isOfDraft(one) &&
+      firstChanged !== null &&
+      (one.version ?? 0) >= firstChanged &&
+      ['queued', 'running', 'succeeded'].includes(one.state),
+  )
+  return run ? { run_id: run.run_id, isOngoing: run.state !== 'succeeded' } : null
+}
+
+/** A tenant that uses the shared bands needs somebody who may make a list of its own. */
+const listNeeds = (name: StepName, { own_lists }: TenantFacts): readonly OperationId[] =>
+  name === 'threshold' && !findBands(own_lists) ? ['createDataset', ...texts[name].needs] : texts[name].needs
 
 function isDone(name: StepName, facts: TenantFacts): boolean {
   const { own_lists, has_decision, has_replayed } = facts
@@ -111,7 +159,7 @@ export function deriveSteps(facts: TenantFacts): readonly Step[] {
     const isWaiting = name === 'activate' && facts.requested_lists.length > 0
     const isBlocked = after !== null && !isDone(after, facts)
     const state = isDone(name, facts) ? 'done' : isWaiting ? 'waiting' : isBlocked ? 'blocked' : 'ready'
-    return { name, ...texts[name], state, after }
+    return { name, ...texts[name], needs: listNeeds(name, facts), state, after }
   })
 }
 

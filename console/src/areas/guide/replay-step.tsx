@@ -17,6 +17,9 @@ export function ReplayStep({ onReplayed }: { readonly onReplayed: () => void }) 
           open it with its reasons and versions
         </PageLink>
       </Text>
+      <Text size="sm" c="dimmed">
+        A replay stores nothing, so only this browser remembers that you have seen one.
+      </Text>
       <Replay evaluation_id={decision.evaluation_id} onReplayed={onReplayed} />
     </Stack>
   )

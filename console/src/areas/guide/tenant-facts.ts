@@ -1,10 +1,9 @@
 /** Reads what the tenant has, as far as the roles of the user allow, and derives the steps of the guided start. */
-import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { datasetsQuery } from '#console/ui/registry-queries.ts'
-import { deriveSteps, type Step, type TenantFacts } from './guide-steps.ts'
+import { deriveSteps, findThresholdRun, listMeasuredVersions, type Step, type TenantFacts } from './guide-steps.ts'
 import { useStoredProgress } from './guide-storage.ts'
 import { SAMPLE_LIST } from './sample-list.ts'
 
@@ -46,14 +45,16 @@ export function useGuideProgress({ isOpen }: { readonly isOpen: boolean }): Guid
   if (may('listEvaluations') && decisions.data === undefined) return undefined
   if (may('listImpactRuns') && !runs.data) return undefined
   const own = lists.data.filter(({ origin, state }) => origin === 'own' && state === 'live')
+  const own_lists = own.map(({ list_key, head_version, active }) => ({
+    list_key,
+    head_version,
+    is_in_force: active !== null,
+  }))
   const facts: TenantFacts = {
-    own_lists: own.map(({ list_key, head_version, active }) => ({
-      list_key,
-      head_version,
-      is_in_force: active !== null,
-    })),
+    own_lists,
     has_decision: decisions.data === undefined ? null : decisions.data !== null,
     measured_versions: runs.data === undefined ? null : listMeasuredVersions(runs.data.items),
+    threshold_run: findThresholdRun(own_lists, runs.data?.items ?? []),
     requested_lists: requests.data.items
       .map((request) => ('params' in request ? request.params['list_key'] : undefined))
       .filter((list_key) => list_key !== undefined)
@@ -62,12 +63,6 @@ export function useGuideProgress({ isOpen }: { readonly isOpen: boolean }): Guid
   }
   return { facts, steps: deriveSteps(facts) }
 }
-
-/** The impact of a request to put the imported list in force says nothing about a threshold. */
-const listMeasuredVersions = (runs: readonly Schemas['ImpactRunSummary'][]): number[] =>
-  runs
-    .filter(({ state, origin, cr_id }) => state === 'succeeded' && origin === 'own' && cr_id === null)
-    .flatMap(({ version }) => version ?? [])
 
 /** The newest decision of the tenant, or null. */
 export const latestDecisionQuery = {

@@ -5,6 +5,7 @@ import { isChangeRequest } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
 import { ImpactView } from '#console/ui/decision/impact-view.tsx'
@@ -43,15 +44,10 @@ async function measureBands(bands: readonly RiskBand[], isRegistered: boolean) {
     body: {},
   })
   await probity.jobs.wait(job.job_id)
-  return job.resource?.split('/').at(-1) ?? ''
+  return job
 }
 
-interface ThresholdStepProps {
-  /** The analysis stays visible when the step is done. */
-  readonly onMeasured: (run_id: string) => void
-}
-
-export function ThresholdStep({ onMeasured }: ThresholdStepProps) {
+export function ThresholdStep() {
   const bands = useBands()
   if (bands === undefined) return <ListSkeleton />
   const range = getThresholdRange(bands, BAND)
@@ -59,23 +55,22 @@ export function ThresholdStep({ onMeasured }: ThresholdStepProps) {
   if (range === null || now_bps === undefined) {
     return <Text size="sm">The list of risk bands in force has no medium band above a lower one.</Text>
   }
-  return <ThresholdForm key={now_bps} bands={bands} range={range} now_bps={now_bps} onMeasured={onMeasured} />
+  return <ThresholdForm key={now_bps} bands={bands} range={range} now_bps={now_bps} />
 }
 
-interface ThresholdFormProps extends ThresholdStepProps {
+interface ThresholdFormProps {
   readonly bands: readonly RiskBand[]
   readonly range: { readonly min: number; readonly max: number }
   readonly now_bps: number
 }
 
-function ThresholdForm({ bands, range, now_bps, onMeasured }: ThresholdFormProps) {
+function ThresholdForm({ bands, range, now_bps }: ThresholdFormProps) {
   const { data: lists = [] } = useQuery({ ...datasetsQuery, throwOnError: false })
   const isRegistered = lists.some((list) => list.list_key === list_key && list.origin === 'own')
   const [from_bps, setFrom] = useState(Math.max(range.min, now_bps - SUGGESTED_STEP_BPS))
   const isChanged = from_bps !== now_bps && from_bps >= range.min && from_bps <= range.max
   const measure = useApiMutation(() => measureBands(moveThreshold(bands, BAND, from_bps), isRegistered), {
     invalidates: ['datasets', 'impact-runs', 'jobs'],
-    onDone: onMeasured,
   })
   return (
     <form
@@ -112,20 +107,29 @@ function ThresholdForm({ bands, range, now_bps, onMeasured }: ThresholdFormProps
   )
 }
 
-/** The impact of the new threshold, and the way to put it in force. */
+/** The impact of the new threshold as the server has it, in any browser, and the way to put it in force. */
 export function ThresholdImpact({ run_id }: { readonly run_id: string }) {
+  const may = usePermission()
   const { data: run } = useQuery({
     queryKey: ['impact-runs', 'one', run_id],
     queryFn: ({ signal }) =>
       probity.GET('/api/reference-data/impact-runs/{run_id}', { params: { path: { run_id } }, signal }),
+    refetchInterval: ({ state }) => (state.data?.state === 'queued' || state.data?.state === 'running' ? 1000 : false),
     throwOnError: false,
   })
   const { data: dataset } = useQuery({ ...datasetQuery(list_key, 'own'), throwOnError: false })
   if (!run) return <ListSkeleton />
+  const inForce = dataset?.active?.version ?? null
+  // Putting the version in force makes its analysis stale, which is then no reason to repeat it.
+  const isPutInForce = run.version !== null && run.version === inForce
+  const canAct = may('activateDatasetVersion') || may('submitDatasetVersion')
   return (
     <Stack gap="md">
-      <ImpactView run={run} />
-      {dataset && dataset.active?.version !== dataset.head_version && <PutNewestInForce dataset={dataset} />}
+      {isPutInForce && <Text size="sm">Version {run.version} is in force. Its impact as measured before:</Text>}
+      <ImpactView run={isPutInForce ? { ...run, stale: false } : run} />
+      {canAct && dataset && run.result !== null && inForce !== dataset.head_version && (
+        <PutNewestInForce dataset={dataset} />
+      )}
     </Stack>
   )
 }
