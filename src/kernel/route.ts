@@ -121,6 +121,11 @@ export interface TenantRouteOptions extends RouteOptions {
   readonly governed?: {
     readonly action: string
     readonly head: (tx: Tx, params: Record<string, string>) => Promise<string | null>
+    /** What keeps an open request from being executed, other than a changed head: approving it is refused with all of them. */
+    readonly findGates?: (
+      tx: Tx,
+      params: Record<string, string>,
+    ) => Promise<readonly { readonly gate: string; readonly detail: string }[]>
     /** False: it changes no rating, so a rule that requires an impact run does not require one of it. */
     readonly has_impact?: boolean
     /** What this operation does without approval whatever the policy says, such as a dry run. */

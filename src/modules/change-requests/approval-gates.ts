@@ -8,17 +8,23 @@ import { findPresentRoles } from '#modules/access/index.ts'
 /** The review that other modules register to hold back the approval of a stored change request. */
 export const APPROVAL_REVIEW = 'approval'
 
+/** The object of the change was archived since. */
+const FROZEN = 'frozen'
+
 interface ClosedGate {
   readonly gate: string
   readonly detail: string
 }
 
-/** Asks every module and returns all closed gates. */
+/** What the operation itself names comes alone: reviews would ask for what can no longer be done, such as an impact run. */
 export async function listClosedGates(
   tx: Tx,
-  kernel: Capabilities<'reviews'>,
+  kernel: Capabilities<'routes' | 'reviews'>,
   request: ChangeRequestRow,
-): Promise<ClosedGate[]> {
+): Promise<readonly ClosedGate[]> {
+  const governed = kernel.routes.find(({ id }) => id === request.operation)?.governed
+  const own = (await governed?.findGates?.(tx, { ...request.params })) ?? []
+  if (own.length > 0) return own
   const closed: ClosedGate[] = []
   for (const finish of await kernel.reviews.begin(APPROVAL_REVIEW, tx, request))
     closed.push(...((await finish()) as ClosedGate[]))
@@ -97,7 +103,8 @@ export async function listApprovalGates(
         : 'Its author was deactivated or no longer has a role that may request this change.',
     },
   ]
-  if (request.require_impact && !closed.some(({ gate }) => gate === 'impact'))
+  const isReviewed = !closed.some(({ gate }) => gate === 'impact' || gate === FROZEN)
+  if (request.require_impact && isReviewed)
     gates.push({ gate: 'impact', holds: true, detail: 'Its impact has been measured, and the measurement is current.' })
   return [...gates, ...closed.map(({ gate, detail }) => ({ gate, holds: false, detail }))]
 }

@@ -80,7 +80,11 @@ async function assertAuthorMayPropose(
 }
 
 /** Reports all closed gates together. */
-async function assertReviewed(tx: Tx, kernel: Capabilities<'reviews'>, request: ChangeRequestRow): Promise<void> {
+async function assertReviewed(
+  tx: Tx,
+  kernel: Capabilities<'routes' | 'reviews'>,
+  request: ChangeRequestRow,
+): Promise<void> {
   const gates = await listClosedGates(tx, kernel, request)
   if (gates.length === 0) return
   fail('gates_closed', { detail: gates.map(({ detail }) => detail).join(' '), members: { gates } })

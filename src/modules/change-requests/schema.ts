@@ -19,7 +19,9 @@ export const ApprovalGates = closed(
     items: listOf(
       closed(
         {
-          gate: text(50, { description: 'unchanged, author, impact, or that of another review.' }),
+          gate: text(50, {
+            description: 'unchanged, author, frozen (archived since), impact, or that of another review.',
+          }),
           holds: Type.Boolean(),
           detail: text(2000, { description: 'In words.' }),
         },

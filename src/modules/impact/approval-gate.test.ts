@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { roles } from '#kernel/auth/roles.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { bands, countries, newPolicy, type Policy, publishList } from '#test/support/example-policy.ts'
 import { ExampleTenant } from '#test/support/example-tenant.ts'
 import { shareTestApp, type TestApp } from '#test/support/test-app.ts'
@@ -244,6 +245,26 @@ describe('where the policy requires it', () => {
     // No decision ever used it: an empty sample is a valid result.
     expect((await getImpact(cr_id)).result).toMatchObject({ decisions: 0 })
     expect((await approve(cr_id)).json).toMatchObject({ state: 'approved' })
+  })
+
+  test('names only that the list was archived, and refuses approval, as no impact can be measured then', async () => {
+    const list_key = `countries-${uuidv7().slice(-12)}`
+    const { type_key } = await t.make(`GET /reference-data/datasets/${policy.country_list}`)
+    await t.make('POST /reference-data/datasets', { body: { list_key, type_key, title: 'Countries' } })
+    const cr_id = await proposeActivation(list_key, await publish(list_key), { require_impact: true })
+    await t.make(`POST /reference-data/datasets/${list_key}/archive`)
+    const { items } = await t.make(`GET /change-requests/${cr_id}/gates`)
+    expect(items.map(({ gate, holds }: { gate: string; holds: boolean }) => [gate, holds])).toEqual([
+      ['unchanged', true],
+      ['author', true],
+      ['frozen', false],
+    ])
+    expect(items[2].detail).toContain('Reject this request, or have it withdrawn.')
+    const { status, json } = await approve(cr_id)
+    expect([status, json.code, json.gates]).toMatchObject([409, 'gates_closed', [{ gate: 'frozen' }]])
+    expect((await t.make(`POST /change-requests/${cr_id}/reject`, { body: { reason: 'archived' } })).state).toBe(
+      'rejected',
+    )
   })
 
   test('refuses approval with a stale run, and accepts a new one', async () => {

@@ -24,6 +24,9 @@ const getListHead = async (tx: Tx, params: Record<string, string>): Promise<stri
   return `${base?.activation_id ?? 'none'} ${overlay?.activation_id ?? 'none'}`
 }
 
+const findListGates = (tx: Tx, params: Record<string, string>) =>
+  activationStore.findRequestGates(tx, 'list', params['list_key'] as string)
+
 export const activationRoutes: readonly Route[] = [
   tenantRoute('GET /reference-data/datasets/:list_key/activations', {
     id: 'listActivations',
@@ -60,7 +63,7 @@ export const activationRoutes: readonly Route[] = [
     params: registrySchemas.ListKeyParams,
     body: registrySchemas.ActivationRequest,
     reply: [201, registrySchemas.Activation],
-    governed: { action: 'activation', head: getListHead },
+    governed: { action: 'activation', head: getListHead, findGates: findListGates },
     location: ({ list_key }) => `/reference-data/datasets/${list_key}/activations`,
     problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed'],
   }).handle(async ({ tx, params, body, audit, request, kernel }) => {
@@ -132,6 +135,7 @@ export const activationRoutes: readonly Route[] = [
     governed: {
       action: 'rollback',
       head: getListHead,
+      findGates: findListGates,
       breakGlass: activationStore.findBreakGlassReason,
       findDefaultRule: (tx, { params, body }) =>
         activationStore.findRollbackApprovalRule(tx, 'list', (params as { list_key: string }).list_key, body),

@@ -14,24 +14,26 @@ type ChangeRequest = Schemas['ChangeRequest']
 
 interface DecisionProps {
   readonly request: ChangeRequest
-  /** What it is based on has changed since, so it can only be rejected or withdrawn. */
+  /** What it is based on has changed since or was archived, so it can only be rejected or withdrawn. */
   readonly isVoid: boolean
+  /** That it was archived, in words; null where it was not. */
+  readonly frozen: string | null
 }
 
-export function Decision({ request, isVoid }: DecisionProps) {
+export function Decision({ request, isVoid, frozen }: DecisionProps) {
   const me = useMe()
   const may = usePermission()
   if (request.state !== 'open') return null
   const isMine = request.created_by === me.principal
   const hasApproved = request.approvals.some(({ approved_by }) => approved_by === me.principal)
   const isChecker = me.principal.startsWith('user:') && me.roles.some((role) => role === request.required_role)
-  if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} isVoid={isVoid} />
+  if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} isVoid={isVoid} frozen={frozen} />
   if (hasApproved && !isVoid)
     return <DecisionSection>You have approved this. More approvals are needed.</DecisionSection>
   if (!isChecker || !may('approveChangeRequest')) {
     return <DecisionSection>Approval requires a user with the role {toWords(request.required_role)}.</DecisionSection>
   }
-  return <DecisionForm request={request} isVoid={isVoid} />
+  return <DecisionForm request={request} isVoid={isVoid} frozen={frozen} />
 }
 
 function DecisionSection({ children }: { readonly children: React.ReactNode }) {
@@ -45,18 +47,18 @@ function DecisionSection({ children }: { readonly children: React.ReactNode }) {
 /** Queries that a decision on a request may change. They are also refreshed after a refusal. */
 const affectedQueries = ['change-requests', 'users', 'tenant', 'definitions', 'datasets', 'subjects']
 
-function VoidNote({ children }: { readonly children: string }) {
+function VoidNote({ frozen, children }: { readonly frozen: string | null; readonly children: string }) {
   return (
     <Alert color="yellow" icon={<Icon name="warning" />} title="No longer applicable" role="status">
       <Text size="sm">
-        What this change is based on has changed since it was requested: another change came first. It can no longer be
-        approved. {children}
+        {frozen ??
+          `What this change is based on has changed since it was requested: another change came first. It can no longer be approved. ${children}`}
       </Text>
     </Alert>
   )
 }
 
-function DecisionForm({ request, isVoid }: DecisionProps) {
+function DecisionForm({ request, isVoid, frozen }: DecisionProps) {
   const [note, setNote] = useState('')
   const [isLacking, setLacking] = useState(false)
   const params = { path: { cr_id: request.cr_id } }
@@ -73,7 +75,7 @@ function DecisionForm({ request, isVoid }: DecisionProps) {
     <Section title={isVoid ? 'Your decision' : 'Your approval'}>
       <Stack gap="sm">
         {isVoid ? (
-          <VoidNote>Reject it; its author can request it again if it is still needed.</VoidNote>
+          <VoidNote frozen={frozen}>Reject it; its author can request it again if it is still needed.</VoidNote>
         ) : (
           <Text size="sm">
             {missing === 1
@@ -114,7 +116,7 @@ function DecisionForm({ request, isVoid }: DecisionProps) {
   )
 }
 
-function Withdrawal({ request, isVoid }: DecisionProps) {
+function Withdrawal({ request, isVoid, frozen }: DecisionProps) {
   const withdraw = useApiMutation(
     () =>
       probity.POST('/api/change-requests/{cr_id}/withdraw', { params: { path: { cr_id: request.cr_id } }, body: {} }),
@@ -124,7 +126,7 @@ function Withdrawal({ request, isVoid }: DecisionProps) {
     <Section title="Approval">
       <Stack gap="sm">
         {isVoid ? (
-          <VoidNote>Withdraw it, and request it again if it is still needed.</VoidNote>
+          <VoidNote frozen={frozen}>Withdraw it, and request it again if it is still needed.</VoidNote>
         ) : (
           <Text size="sm">You requested this change, so another user must approve it. You can withdraw it.</Text>
         )}

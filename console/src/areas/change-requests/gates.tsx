@@ -21,6 +21,7 @@ interface Gate {
 const titles: Readonly<Record<string, string>> = {
   unchanged: 'Still up to date',
   author: 'Author may request it',
+  frozen: 'Not archived',
   impact: 'Impact measured',
   approvals: 'Approvals',
 }

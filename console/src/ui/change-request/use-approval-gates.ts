@@ -6,7 +6,10 @@ import { usePermission } from '#console/session/queries.ts'
 
 type GatedRequest = Pick<Schemas['ChangeRequest'], 'cr_id' | 'revision' | 'impact_run_id' | 'state'>
 
-/** `isVoid`: what it is based on has changed since it was requested. Undefined gates: not read yet, or not readable. */
+/**
+ * `isVoid`: it can no longer be approved, because what it is based on has changed since it was requested, or was archived: then
+ * `frozen` says so. Undefined gates: not read yet, or not readable.
+ */
 export function useApprovalGates(request: GatedRequest | null) {
   const may = usePermission()
   const isRead = request?.state === 'open' && may('listChangeRequestGates')
@@ -18,6 +21,8 @@ export function useApprovalGates(request: GatedRequest | null) {
     refetchInterval: 15_000,
     throwOnError: false,
   })
-  const isVoid = data?.items.some(({ gate, holds }) => gate === 'unchanged' && !holds) ?? false
-  return { isRead, gates: data, isVoid }
+  const closed = data?.items.filter(({ holds }) => !holds) ?? []
+  const frozen = closed.find(({ gate }) => gate === 'frozen')?.detail ?? null
+  const isVoid = frozen !== null || closed.some(({ gate }) => gate === 'unchanged')
+  return { isRead, gates: data, isVoid, frozen }
 }

@@ -19,6 +19,7 @@ import {
 import type { Gate } from '../versions/guards.ts'
 import { failGatesClosed } from '../versions/publish.ts'
 import { findVersion } from '../versions/queries.ts'
+import { findFrozenGates } from './frozen.ts'
 import {
   type ActivationRow,
   findActivation,
@@ -158,10 +159,7 @@ async function assertNotWithdrawn(tx: Tx, dataset: DatasetRow, number: number): 
 
 /** All closed gates, so that the caller can solve them together. */
 async function findClosedGates(tx: Tx, dataset: DatasetRow, request: ActivateInput): Promise<Gate[]> {
-  const gates: Gate[] = []
-  if (dataset.state === 'archived') {
-    gates.push({ gate: 'frozen', detail: `${dataset.list_key} is archived.`, overridable: false, facts: {} })
-  }
+  const gates: Gate[] = findFrozenGates(dataset)
   if (request.expected_active !== undefined) {
     const active = (await findActivationInForce(tx, dataset.family, dataset.list_key, 'base'))?.version ?? null
     if (active !== request.expected_active) {

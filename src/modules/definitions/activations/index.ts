@@ -14,6 +14,7 @@ export {
   unpinVersion,
 } from './activate.ts'
 export { describeInForce, describePin, recordActivation, recordRollback } from './describe-in-force.ts'
+export { findRequestGates } from './frozen.ts'
 export {
   type ActivationRow,
   findActivationInForce,

@@ -18,6 +18,7 @@ import {
   unpinVersion,
 } from '../activations/activate.ts'
 import { describeInForce, describePin, recordActivation, recordRollback } from '../activations/describe-in-force.ts'
+import { findRequestGates } from '../activations/frozen.ts'
 import { type ActivationRow, findActivationInForce, listActivations } from '../activations/queries.ts'
 import { buildTimeline } from '../activations/timeline.ts'
 import { getOrigin } from '../datasets/origin.ts'
@@ -39,6 +40,8 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
   /** A proposal becomes void when another version comes into force. */
   const head = async (tx: Tx, params: Record<string, string>): Promise<string | null> =>
     (await findActivationInForce(tx, family, params[param] as string, 'base'))?.activation_id ?? 'none'
+
+  const findGates = (tx: Tx, params: Record<string, string>) => findRequestGates(tx, family, params[param] as string)
 
   return [
     tenantRoute(`GET ${at}/activations`, {
@@ -74,7 +77,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       params: s.KeyParams,
       body: s.ActivationRequest,
       reply: [201, s.Activation],
-      governed: { action: 'activation', head, has_impact: kind.has_impact },
+      governed: { action: 'activation', head, findGates, has_impact: kind.has_impact },
       location: (reply) => `/${segment}/${getDefinitionKey(kind, reply)}/activations`,
       problems: ['not_found', 'conflict', 'gates_closed', 'transition_not_allowed', 'content_corrupt'],
     }).handle(async ({ tx, params, body, audit, request, kernel }) => {
@@ -136,6 +139,7 @@ export function createActivationRoutes(kind: DefinitionKind, s: DefinitionSchema
       governed: {
         action: 'rollback',
         head,
+        findGates,
         breakGlass: findBreakGlassReason,
         findDefaultRule: (tx, { params, body }) =>
           findRollbackApprovalRule(tx, family, getDefinitionKey(kind, params), body),
