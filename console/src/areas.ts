@@ -105,6 +105,7 @@ export const areas: readonly Area[] = [
       '/batches/schedules': () => import('./areas/batches/schedules-page.tsx'),
       '/batches/compare': () => import('./areas/batches/compare-page.tsx'),
       '/batches/$batch_id': () => import('./areas/batches/batch-page.tsx'),
+      '/batches/$batch_id/items/$seq': () => import('./areas/batches/item-page.tsx'),
     },
   },
   {

@@ -79,7 +79,14 @@ describe('items come from', () => {
     const { rating } = await get(`/subjects/${known.subject_id}/risk`)
     expect(rating).toMatchObject({ cause: 'batch', batch_id, band: 'high', matrix_key: policy.matrix_key })
     const explained = await get(`/batch-evaluations/${batch_id}/items/1/explanation`)
-    expect(explained).toMatchObject({ outcome: single.outcome, explanation: single.explanation })
+    expect(explained).toMatchObject({
+      subject_id: null,
+      document_hash: items[0]?.document_hash,
+      definition: single.definition,
+      lists: single.lists,
+      outcome: single.outcome,
+      explanation: single.explanation,
+    })
   })
 
   test('a CSV file, with cells converted to the declared types', async () => {

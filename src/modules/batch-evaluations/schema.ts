@@ -17,7 +17,7 @@ import {
 } from '#kernel/schema.ts'
 import { registrySchemas } from '#modules/definitions/index.ts'
 
-import { Band, Bps, Explanation, Outcome } from '#modules/evaluations/index.ts'
+import { Band, Bps, Explanation, Outcome, pinnedVersions } from '#modules/evaluations/index.ts'
 
 import { subjectTypes } from '#modules/subjects/index.ts'
 import { bandChanges } from './decide/item-results.ts'
@@ -231,7 +231,17 @@ export const BatchItemParams = closed({
   }),
 })
 export const ItemExplanation = closed(
-  { batch_id: Id(), seq: Count, document_hash: Sha256, outcome: Outcome, explanation: Explanation },
+  {
+    batch_id: Id(),
+    seq: Count,
+    subject_id: nullable(Id()),
+    document_hash: text(64, {
+      description: 'As stored, and of the document that was made again: otherwise the answer is 409 `content_corrupt`.',
+    }),
+    ...pinnedVersions,
+    outcome: Outcome,
+    explanation: Explanation,
+  },
   { title: 'BatchItemExplanation' },
 )
 

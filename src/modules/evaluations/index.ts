@@ -15,7 +15,7 @@ export * as decisionRecords from './records/read-record.ts'
 export { type EvaluationRow, toOutcomeView } from './records/record.ts'
 export * as decisionDocuments from './records/stored-document.ts'
 export { redactDecision } from './redaction.ts'
-export { Band, Bps, Explanation, Outcome } from './schema.ts'
+export { Band, Bps, Explanation, Outcome, pinnedVersions } from './schema.ts'
 
 export const evaluations: Module = {
   name: 'evaluations',

@@ -178,6 +178,8 @@ const Definition = closed(
   },
   { title: 'PinnedDefinition' },
 )
+/** Members of a view that names the versions of a decision. */
+export const pinnedVersions = { definition: Definition, lists: listOf(Pinned, 200) }
 const Receipt = closed(
   { receipt_id: Id(), manifest_hash: Sha256, valid_at: Timestamp(), known_at: Timestamp() },
   { title: 'EvaluationReceipt' },

@@ -54,6 +54,7 @@ const sources: readonly (readonly [page: RegExp, operation: string])[] = [
   [/\$bulk_id/, 'getSubjectBulk'],
   [/\$subject_id/, 'getSubject'],
   [/\$evaluation_id/, 'getEvaluation'],
+  [/\$batch_id\/items/, 'getBatchItemExplanation'],
   [/\$batch_id/, 'getBatchEvaluation'],
   [/\$job_id/, 'getJob'],
   [/\$import_id/, 'getImport'],

@@ -2,13 +2,14 @@
 import '../../ui/decision/decision.css'
 import { Alert, Button, Group, Menu, Progress, SimpleGrid, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { StateBadge } from '#console/ui/badges.tsx'
 import { BatchItems } from '#console/ui/batch/batch-items.tsx'
+import { batchQuery } from '#console/ui/batch/batch-query.ts'
 import {
   type Batch,
   describeSource,
@@ -36,14 +37,6 @@ import { Facts, Section } from '#console/ui/section.tsx'
 import { Distribution, toBarFilter } from './distribution.tsx'
 
 type Summary = Schemas['BatchSummary']
-
-const batchQuery = (batch_id: string) =>
-  queryOptions({
-    queryKey: ['batches', 'one', batch_id],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/batch-evaluations/{batch_id}', { params: { path: { batch_id } }, signal }),
-    refetchInterval: ({ state }) => (state.data && isOngoing(state.data) ? 1000 : false),
-  })
 
 export default function BatchPage() {
   const { batch_id = '' } = useParams({ strict: false }) as { batch_id?: string }

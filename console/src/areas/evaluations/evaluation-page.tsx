@@ -1,5 +1,5 @@
 /** One decision: its outcome, reasons, inputs and versions, with replay, re-evaluation, what-if and downloads. */
-import { Button, Group, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -11,20 +11,20 @@ import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { getKind, textQuery } from '#console/ui/decision/definition-kind.ts'
 import { parseDefinition } from '#console/ui/decision/definition-model.ts'
-import { DefinitionName, useDefinitionName } from '#console/ui/decision/definition-name.tsx'
-import { DecisionInputs, ExplanationView, ListLink, useEntryNames } from '#console/ui/decision/explanation.tsx'
+import { useDefinitionName } from '#console/ui/decision/definition-name.tsx'
+import { DecisionInputs, ExplanationView, useEntryNames } from '#console/ui/decision/explanation.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { Replay } from '#console/ui/decision/replay.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
+import { VersionsUsed } from '#console/ui/decision/versions-used.tsx'
 import { useFilter } from '#console/ui/filters.tsx'
 import { PageLink } from '#console/ui/link.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { PartTabs } from '#console/ui/part-tabs.tsx'
-import { PlainTable } from '#console/ui/plain-table.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { saveFile, saveJson } from '#console/ui/save-file.ts'
-import { SearchButton, SearchLink } from '#console/ui/search-link.tsx'
+import { SearchButton } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { subjectQuery } from '#console/ui/subject-queries.ts'
 import { ErasedDecision } from './erased-decision.tsx'
@@ -158,54 +158,12 @@ function ExplanationTab({ one }: { readonly one: Evaluation }) {
 
 function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
   const { definition, receipt } = one
-  const kind = getKind(definition.family)
   const { data } = useSuspenseQuery(explanationQuery(one.evaluation_id))
   const names = useEntryNames(data.explanation.factors, one.lists)
   return (
     <Stack gap="md">
       <DecisionInputs inputs={data.explanation.inputs} names={names} />
-      <Section title="Versions used">
-        <PlainTable
-          label="Versions"
-          empty={null}
-          head={[
-            { name: 'Matrix, rule or list' },
-            { name: 'Selected because', from: 'sm' },
-            { name: 'Content hash', from: 'md' },
-          ]}
-        >
-          <Table.Tr>
-            <Table.Td>
-              <SearchLink
-                to={`${kind.basePath}/${definition.key}`}
-                search={{ tab: 'reading', version: definition.version, origin: definition.origin }}
-                size="sm"
-              >
-                {kind.word}{' '}
-                <DefinitionName family={definition.family} definition_key={definition.key} origin={definition.origin} />
-                , version {definition.version}
-              </SearchLink>
-            </Table.Td>
-            <Table.Td visibleFrom="sm">in force at that time</Table.Td>
-            <Table.Td visibleFrom="md" className="mono">
-              {definition.content_hash.slice(0, 16)}
-            </Table.Td>
-          </Table.Tr>
-          {one.lists.map((list) => (
-            <Table.Tr key={list.list_key}>
-              <Table.Td>
-                <Text size="sm" component="span">
-                  <ListLink list_key={list.list_key} lists={one.lists} />
-                </Text>
-              </Table.Td>
-              <Table.Td visibleFrom="sm">{viaTexts[list.via] ?? list.via}</Table.Td>
-              <Table.Td visibleFrom="md" className="mono">
-                {list.content_hash.slice(0, 16)}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </PlainTable>
-      </Section>
+      <VersionsUsed definition={definition} lists={one.lists} />
       <Section title="Receipt">
         <Facts
           of={[
@@ -220,12 +178,6 @@ function InputsAndVersionsTab({ one }: { readonly one: Evaluation }) {
       </Section>
     </Stack>
   )
-}
-
-const viaTexts: Readonly<Record<string, string>> = {
-  'tenant-own': 'list of this tenant',
-  'tenant-pin': 'pinned by this tenant',
-  shared: 'shared list in force',
 }
 
 function Downloads({ one }: { readonly one: Evaluation }) {

@@ -1,18 +1,15 @@
 /** The items of a batch, filtered by result, state, change and failure. */
 
-import { Anchor, Badge, Group, Modal, Pill, Table, Text } from '@mantine/core'
+import { Badge, Group, Pill, Table, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
-import { ExplanationView } from '#console/ui/decision/explanation.tsx'
 import { BandMark, ResultMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
-import { Verdict } from '#console/ui/decision/verdict.tsx'
 import { Filter, UnknownFilter, useFilter, useKnownFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { omitUndefined, toSentence, toWords } from '#console/ui/format.ts'
-import { ListSkeleton, ListTable, usePages } from '#console/ui/list.tsx'
+import { PageLink } from '#console/ui/link.tsx'
+import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { useSubjectName } from '../subject-name.ts'
 import { SubjectName } from '../subject-name.tsx'
@@ -56,7 +53,6 @@ export function BatchItems({ batch, summary, title = 'Items' }: BatchItemsProps)
     change: useFilter('change', changes) as Change | undefined,
     failure_code: useFilter('failure', codes),
   })
-  const [opened, setOpened] = useState<Item | null>(null)
   const list = usePages<Item>(
     // With the state: what was read before the batch ended is read again.
     ['batches', 'items', batch_id, batch.state, query],
@@ -97,18 +93,9 @@ export function BatchItems({ batch, summary, title = 'Items' }: BatchItemsProps)
             ...(rates ? [{ name: 'Previous rating', from: 'sm' } as const] : []),
             { name: 'Reasons', from: 'md' },
           ]}
-          row={(item) => <Row key={item.seq} item={item} rates={rates} onOpen={() => setOpened(item)} />}
+          row={(item) => <Row key={item.seq} item={item} rates={rates} batch_id={batch_id} />}
         />
       )}
-      <Modal
-        opened={opened !== null}
-        onClose={() => setOpened(null)}
-        title={`Decision for item ${opened?.seq}`}
-        size="xl"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
-        {opened && <ItemExplanation batch_id={batch_id} seq={opened.seq} />}
-      </Modal>
     </Section>
   )
 }
@@ -162,10 +149,10 @@ function SubjectPill({ subject_id }: { readonly subject_id: string }) {
 interface RowProps {
   readonly item: Item
   readonly rates: boolean
-  readonly onOpen: () => void
+  readonly batch_id: string
 }
 
-function Row({ item, rates, onOpen }: RowProps) {
+function Row({ item, rates, batch_id }: RowProps) {
   return (
     <Table.Tr>
       <Table.Td className="nowrap">
@@ -199,9 +186,9 @@ function Row({ item, rates, onOpen }: RowProps) {
             {item.is_erased ? (
               <span className="quiet">subject erased</span>
             ) : (
-              <Anchor component="button" type="button" size="sm" onClick={onOpen}>
+              <PageLink to={`/batches/${batch_id}/items/${item.seq}`} size="sm">
                 Why<span className="sr-only"> item {item.seq}</span>
-              </Anchor>
+              </PageLink>
             )}
           </Group>
         )}
@@ -233,25 +220,5 @@ function ItemFailure({ item }: { readonly item: Item }) {
         </Text>
       ))}
     </div>
-  )
-}
-
-function ItemExplanation({ batch_id, seq }: { readonly batch_id: string; readonly seq: number }) {
-  const { data } = useQuery({
-    queryKey: ['batches', 'explanation', batch_id, seq],
-    queryFn: ({ signal }) =>
-      probity.GET('/api/batch-evaluations/{batch_id}/items/{seq}/explanation', {
-        params: { path: { batch_id, seq: String(seq) } },
-        signal,
-      }),
-    staleTime: 60_000,
-  })
-  if (!data) return <ListSkeleton />
-  return (
-    <>
-      <Verdict outcome={data.outcome} />
-      <div style={{ height: 12 }} />
-      <ExplanationView outcome={data.outcome} explanation={data.explanation} lists={[]} />
-    </>
   )
 }

@@ -4,7 +4,8 @@ import type { Tx } from '#kernel/database/tx.ts'
 import { OwnerKeyDestroyed } from '#kernel/encryption/failures.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { assertFound, fail, Problem } from '#kernel/problem.ts'
-import { buildDocument, toOutcomeView } from '#modules/evaluations/index.ts'
+import type { resolver } from '#modules/definitions/index.ts'
+import { buildDocument, decisionRecords, toOutcomeView } from '#modules/evaluations/index.ts'
 import { binding } from '#modules/risk-matrices/index.ts'
 
 import { writeEntries } from '#registry/export.ts'
@@ -25,7 +26,7 @@ export async function explainItem(
 ) {
   const batch = assertFound(await findBatch(tx, batch_id))
   const [item] = (await openItems(kernel, tx, batch_id, [assertFound(await findItem(tx, batch_id, seq))])) as [ItemRow]
-  const { inputs, document_hash, document_salt, is_erased } = item
+  const { subject_id, inputs, document_hash, document_salt, is_erased } = item
   if (is_erased) throw new OwnerKeyDestroyed({ batch_id, seq, document_hash })
   if (inputs === null || document_hash === null)
     return fail('transition_not_allowed', `Item ${seq} failed: nothing was decided that could be explained.`)
@@ -35,7 +36,13 @@ export async function explainItem(
   const made = buildDocument(resolution, { inputs, valid_at: asked_at }, decision, document_salt)
   if (made.document_hash !== document_hash || !matchesOutcome(item, made.content.outcome))
     return fail('content_corrupt')
-  return { batch_id, seq, document_hash, outcome: toOutcomeView(decision.outcome), explanation: decision.explanation }
+  return {
+    ...{ batch_id, seq, subject_id, document_hash },
+    // The receipt is intact: loading the plan has checked it.
+    ...decisionRecords.toPinnedVersions(made.content, JSON.parse(batch.manifest) as resolver.PinnedVersion[]),
+    outcome: toOutcomeView(decision.outcome),
+    explanation: decision.explanation,
+  }
 }
 
 /** How a batch decided about a subject; null where it did not, where nothing can be explained, or where a plugin would have to run. */

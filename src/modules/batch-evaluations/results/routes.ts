@@ -44,9 +44,10 @@ export const resultRoutes = [
 
   tenantRoute('GET /batch-evaluations/:batch_id/items/:seq/explanation', {
     id: 'getBatchItemExplanation',
-    summary: 'Why one item was decided as it was',
+    summary: 'Why one item was decided as it was, and on which versions',
     description:
-      'Decided again with the versions the batch pinned, and returned only when the decision is identical byte by byte.',
+      'This is the replay of an item: it is decided again with the versions the batch pinned, and returned only when the document is ' +
+      'identical byte by byte. A batch stores the hash of the document of an item, not the document.',
     roles: readers,
     tx: 'read',
     uses: ['caches', 'encryption', 'metrics', 'plugin_policy', 'threads'],

@@ -36,7 +36,7 @@ export function createRecordCheck(
 }
 
 /** As answers show a decision. */
-export { toEvaluationView } from './record.ts'
+export { toEvaluationView, toPinnedVersions } from './record.ts'
 
 export type ReadCapabilities = Capabilities<'encryption' | 'integrity'>
 

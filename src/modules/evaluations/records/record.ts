@@ -126,6 +126,12 @@ export const toPinnedLists = (manifest: readonly resolver.PinnedVersion[]) =>
       overlay_hash,
     }))
 
+/** The versions a decision was made on, as it names them itself. */
+export const toPinnedVersions = (content: DecisionContent, manifest: readonly resolver.PinnedVersion[]) => ({
+  definition: toPinnedDefinition(content, manifest),
+  lists: toPinnedLists(manifest),
+})
+
 export const toReceiptView = ({ receipt_id, receipt_hash, valid_at, decided_at }: Omit<EvaluationRow, 'mac'>) => ({
   receipt_id,
   manifest_hash: receipt_hash,
