@@ -5,6 +5,7 @@
  */
 import fs from 'node:fs'
 import path from 'node:path'
+import { formatCount } from '#kernel/count-words.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { datasetStore, typeStore, versionStore } from '#modules/definitions/index.ts'
@@ -385,7 +386,7 @@ function printResult(
   const { added, removed, changed, restated } = version.difference
   const form = restated ? `, ${restated} the same in the form of the type's new version` : ''
   terminal.out(
-    `Version ${version.version} of ${order.list_key}: ${version.entry_count} entries; against the version before ` +
+    `Version ${version.version} of ${order.list_key}: ${formatCount(version.entry_count, 'entry', 'entries')}; against the version before ` +
       `${added} added, ${removed} removed, ${changed} changed${form}. Content hash ${version.content_hash}.`,
   )
   terminal.out(

@@ -32,6 +32,22 @@ test('explains nothing where something would change', () => {
     expect(explain({ [member]: 1 })).toBeNull()
 })
 
+test('counts one decision as one', () => {
+  expect(explainNoImpact(list, { ...nothing, decisions: 1 })?.detail).toBe(
+    '1 decision by retail was repeated. It uses nothing that this change alters.',
+  )
+})
+
+test('names lists by their titles', () => {
+  const titles = new Map([
+    ['countries', 'Country ratings'],
+    ['bands', 'Risk bands'],
+  ])
+  expect(explainNoImpact(list, { ...nothing, definitions: [] }, titles)?.detail).toContain('the list Country ratings,')
+  const totals = { ...nothing, definitions: [{ key: 'retail', missing: ['bands'] }] }
+  expect(explainNoImpact(list, totals, titles)?.detail).toContain('no version of Risk bands is in force')
+})
+
 test('names the matrices and what is missing', () => {
   const totals = { ...nothing, definitions: [{ key: 'retail', missing: ['bands'] }] }
   expect(explainNoImpact(list, totals)?.detail).toBe(

@@ -1,5 +1,7 @@
 /** Says in words why an impact run found that nothing would change. */
 
+import { formatCount } from '#kernel/count-words.ts'
+
 export const NO_IMPACT_REASONS = [
   'not_read',
   'first_version',
@@ -35,8 +37,16 @@ interface Totals {
 
 const formatKeys = (keys: readonly string[]): string => [...new Set(keys)].sort().join(', ')
 
+/** Titles of lists, and of the matrix, rule or plugin that is measured, by key; what has none is named by its key. */
+type Titles = ReadonlyMap<string, string>
+
 /** Null where something would change. Older results are explained as well, since only their totals are read. */
-export function explainNoImpact({ family, key }: MeasuredRun, totals: Totals): NoImpact | null {
+export function explainNoImpact(
+  { family, key }: MeasuredRun,
+  totals: Totals,
+  titles: Titles = new Map(),
+): NoImpact | null {
+  const getTitle = (name: string) => titles.get(name) ?? name
   const { definitions, decisions } = totals
   const changed =
     totals.flips + totals.score_moves + totals.refusals_added + totals.refusals_removed > 0 ||
@@ -45,17 +55,17 @@ export function explainNoImpact({ family, key }: MeasuredRun, totals: Totals): N
   if (definitions.length === 0 && family === 'plugin')
     return {
       reason: 'not_read',
-      detail: `No matrix that can decide now uses the plugin ${key}, so there is no decision to compare with.`,
+      detail: `No matrix that can decide now uses the plugin ${getTitle(key)}, so there is no decision to compare with.`,
     }
   if (definitions.length === 0) {
     return family === 'list'
       ? {
           reason: 'not_read',
-          detail: `No matrix or rule in force reads the list ${key}, so no decision depends on it.`,
+          detail: `No matrix or rule in force reads the list ${getTitle(key)}, so no decision depends on it.`,
         }
       : {
           reason: 'first_version',
-          detail: `No version of ${key} is in force yet, so there is no decision to compare with.`,
+          detail: `No version of ${getTitle(key)} is in force yet, so there is no decision to compare with.`,
         }
   }
   const names = formatKeys(definitions.map((one) => one.key))
@@ -63,7 +73,7 @@ export function explainNoImpact({ family, key }: MeasuredRun, totals: Totals): N
     return { reason: 'no_decisions', detail: `No active subject has been decided with ${names} in the last 400 days.` }
   if (decisions === 0)
     return { reason: 'unusable', detail: `None of the stored decisions by ${names} could be used: they were altered.` }
-  const missing = formatKeys(definitions.flatMap((one) => one.missing))
+  const missing = formatKeys(definitions.flatMap((one) => one.missing).map(getTitle))
   if (missing !== '')
     return {
       reason: 'lists_missing',
@@ -71,6 +81,6 @@ export function explainNoImpact({ family, key }: MeasuredRun, totals: Totals): N
     }
   return {
     reason: 'no_effect',
-    detail: `${decisions.toLocaleString('en')} decisions by ${names} were repeated. None of them uses anything that this change alters.`,
+    detail: `${formatCount(decisions, 'decision')} by ${names} ${decisions === 1 ? 'was repeated. It uses nothing' : 'were repeated. None of them uses anything'} that this change alters.`,
   }
 }

@@ -8,7 +8,7 @@ import type { JobRow } from '#kernel/job/queries.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import { Problem } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { documentStore, resolver } from '#modules/definitions/index.ts'
+import { datasetStore, documentStore, resolver } from '#modules/definitions/index.ts'
 import { type binding, matrixKind } from '#modules/risk-matrices/index.ts'
 import { ruleKind } from '#modules/rules/index.ts'
 import { collectBaseline, hashBaseline, hashPins } from './baseline.ts'
@@ -106,6 +106,21 @@ async function nameSubjects(tx: Tx, result: Record<string, unknown>) {
   })
 }
 
+/** Of the measured definition, and of the lists that decisions lack. */
+async function findTitles(
+  tx: Tx,
+  { family, key }: Pick<RunWithResult, 'family' | 'key'>,
+  { definitions }: Pick<NonNullable<Static<typeof RunView>['result']>, 'definitions'>,
+): Promise<Map<string, string>> {
+  const missing = definitions.flatMap((one) => one.missing.map((list_key) => ['list', list_key] as const))
+  const titles = new Map<string, string>()
+  for (const [of, name] of [...missing, [family, key] as const]) {
+    const dataset = titles.has(name) ? undefined : await datasetStore.findDataset(tx, name, of)
+    if (dataset) titles.set(name, dataset.title)
+  }
+  return titles
+}
+
 /** The view of a run. Of a decided change request it is a record of what was decided on, which nothing outdates. */
 export async function toRunView(
   kernel: binding.BindCapabilities,
@@ -119,6 +134,6 @@ export async function toRunView(
   const result = readStoredJson<Static<typeof RunView>['result']>(
     row.result && { known_outcomes: null, ...row.result, samples: await nameSubjects(tx, row.result) },
   )
-  const no_impact = result ? explainNoImpact(row, result) : null
+  const no_impact = result ? explainNoImpact(row, result, await findTitles(tx, row, result)) : null
   return { ...row, result, no_impact, stale: stale_because !== null, stale_because }
 }

@@ -2,7 +2,9 @@
  * Rules of a type over a whole list: how many entries, which members no two entries share, bands without gap or overlap.
  * Entries are added one by one; only the members a rule needs are kept, up to a million.
  */
+
 import { canonicalJson } from '#kernel/canonical-json.ts'
+import { formatCount } from '#kernel/count-words.ts'
 import type { Entry } from '../adapter.ts'
 import { entryHash } from '../content/hashes.ts'
 import { parsePointer, valueAt } from '../content/json-pointer.ts'
@@ -44,10 +46,16 @@ export function createListCheck(definition: TypeDefinition, max_kept = MAX_KEPT_
       const faults: ListFault[] = []
       const refuse = (code: string, message: string) => faults.push(createListFault(code, '', null, message))
       if (min_items !== undefined && count < min_items) {
-        refuse('too_few_entries', `The list must have at least ${min_items} entries; it has ${count}.`)
+        refuse(
+          'too_few_entries',
+          `The list must have at least ${formatCount(min_items, 'entry', 'entries')}; it has ${count}.`,
+        )
       }
       if (max_items !== undefined && count > max_items) {
-        refuse('too_many_entries', `The list may have at most ${max_items} entries; it has ${count}.`)
+        refuse(
+          'too_many_entries',
+          `The list may have at most ${formatCount(max_items, 'entry', 'entries')}; it has ${count}.`,
+        )
       }
       if (keeping.length > 0 && count > max_kept) {
         refuse('rule_not_checkable', `Rules that compare entries hold for up to ${max_kept}; there are ${count}.`)

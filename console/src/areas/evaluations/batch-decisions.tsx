@@ -71,7 +71,7 @@ export function BatchDecisions({ search }: { readonly search: BatchSearch }) {
     return (
       <Stack gap="sm">
         {filters}
-        <Text size="sm">None of the newest {batches.items.length.toLocaleString('en')} batches fits this filter.</Text>
+        <Text size="sm">No batch among the newest {batches.items.length.toLocaleString('en')} fits this filter.</Text>
       </Stack>
     )
   if (chosen === null)

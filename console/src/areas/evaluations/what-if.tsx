@@ -13,6 +13,7 @@ import { type Inputs, InputsForm } from '#console/ui/decision/inputs-form.tsx'
 import { FromTo } from '#console/ui/decision/outcome.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
+import { formatCount } from '#console/ui/format.ts'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { formatEntryValue } from '#console/ui/type-texts.ts'
@@ -152,8 +153,8 @@ function SmallestChanges({ search, definition }: SmallestChangesProps) {
         </Stack>
       )}
       <Text size="xs" c="dimmed" mt="xs">
-        {searched.decisions.toLocaleString('en')} decisions were tested, changing up to {searched.together} inputs at
-        once.
+        {formatCount(searched.decisions, 'decision')} tested, changing up to {formatCount(searched.together, 'input')}{' '}
+        at once.
         {searched.not_searched.length > 0 && ` Not varied: ${searched.not_searched.map(getTitle).join(', ')}.`}
         {searched.truncated && ' The search was limited by the number of combinations or by time.'}
       </Text>

@@ -11,6 +11,7 @@ import { describeInput } from '#console/ui/definition/editor/input-texts.ts'
 import { NotInForceNote, Sentences } from '#console/ui/definition/version-text.tsx'
 import { EmptyState } from '#console/ui/empty-state.tsx'
 import { formatSize } from '#console/ui/file-drop.tsx'
+import { formatCount } from '#console/ui/format.ts'
 import { JsonBlock } from '#console/ui/json-block.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
@@ -159,7 +160,7 @@ function Limits({ contract, actions }: { readonly contract: Contract; readonly a
           ],
           [
             'Limits',
-            `${(contract.max_records ?? 500).toLocaleString('en')} records, ${formatSize(contract.max_bytes ?? 2 * 1024 * 1024)}`,
+            `${formatCount(contract.max_records ?? 500, 'record')}, ${formatSize(contract.max_bytes ?? 2 * 1024 * 1024)}`,
           ],
           [
             'A bad record',

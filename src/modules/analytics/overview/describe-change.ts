@@ -2,6 +2,7 @@
  * Describes a change request in one sentence: what it is about, which version follows which, what differs, and how many customers
  * its impact run moves. Composed of facts that were read before; nothing here reads the database.
  */
+import { formatCount } from '#kernel/count-words.ts'
 import type { VersionedKind } from '#kernel/module.ts'
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
 
@@ -65,9 +66,9 @@ export function getVersionedTarget(kinds: readonly VersionedKind[], { params, bo
   }
 }
 
-const formatCount = (count: number): string => count.toLocaleString('en-GB')
+const formatNumber = (count: number): string => count.toLocaleString('en-GB')
 const formatRole = (role: string): string => role.replaceAll('_', ' ')
-const customers = (count: number): string => (count === 1 ? '1 customer' : `${formatCount(count)} customers`)
+const customers = (count: number): string => formatCount(count, 'customer')
 const joinWords = (words: readonly string[]): string =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 
@@ -75,15 +76,17 @@ function describeDifference(family: VersionedTarget['family'], facts: VersionFac
   const { from_version, entry_count, added, removed, changed, at_most } = facts
   if (added === null || removed === null || changed === null) {
     if (from_version === null && entry_count !== null && family === 'list')
-      return entry_count === 1 ? '1 entry' : `${formatCount(entry_count)} entries`
-    return at_most === null ? null : `at most ${formatCount(at_most)} ${family === 'list' ? 'entries' : 'parts'} differ`
+      return formatCount(entry_count, 'entry', 'entries')
+    return at_most === null
+      ? null
+      : `at most ${formatNumber(at_most)} ${family === 'list' ? 'entries' : 'parts'} differ`
   }
   const parts = [
     [added, 'added'],
     [changed, 'changed'],
     [removed, 'removed'],
   ] as const
-  const said = parts.filter(([count]) => count > 0).map(([count, word]) => `${formatCount(count)} ${word}`)
+  const said = parts.filter(([count]) => count > 0).map(([count, word]) => `${formatNumber(count)} ${word}`)
   if (said.length === 0) return 'same content'
   return family === 'list' ? said.join(', ') : `parts: ${said.join(', ')}`
 }
@@ -98,11 +101,11 @@ export function describeImpact(impact: ImpactFacts, bands: readonly string[]): s
     const phrase = describeMove(family, from, to, bands)
     moved.set(phrase, (moved.get(phrase) ?? 0) + count)
   }
-  const scope = is_sample ? ` of ${formatCount(decisions)} sampled decisions` : ''
+  const scope = is_sample ? ` of ${formatCount(decisions, 'sampled decision')}` : ''
   if (moved.size === 0) {
     return decisions === 0
       ? 'no past decision would change, because there is none yet'
-      : `no customer would move (${formatCount(decisions)} decisions measured)`
+      : `no customer would move (${formatCount(decisions, 'decision')} measured)`
   }
   const phrases = [...moved].sort((one, two) => two[1] - one[1])
   const said = phrases.slice(0, 3).map(([phrase, count]) => `${customers(count)} would ${phrase}`)

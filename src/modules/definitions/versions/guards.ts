@@ -2,6 +2,7 @@
  * Guards: limits on what a new version of a list may change, so that a truncated download does not delist thousands of
  * parties.
  */
+import { formatCount } from '#kernel/count-words.ts'
 import type { Warning } from '#registry/adapter.ts'
 
 /** As a list declares them; missing ones have defaults. */
@@ -69,20 +70,28 @@ const toGuardGate = (detail: string, facts: Record<string, unknown>): Gate => ({
 })
 const formatPercent = (bps: number): string => `${bps / 100} %`
 
+const formatEntries = (count: number): string => formatCount(count, 'entry', 'entries')
+
 export function findGuardBreaches(guards: GuardSettings, facts: GuardFacts): Gate[] {
   const { entries, before, removed, changed, filled } = facts
   const found: Gate[] = []
   const least = guards.min_entries ?? 1
   if (entries < least)
     found.push(
-      toGuardGate(`The list would have ${entries} entries; at least ${least} are expected.`, { entries, least }),
+      toGuardGate(`The list would have ${formatEntries(entries)}; at least ${formatEntries(least)} must be in it.`, {
+        entries,
+        least,
+      }),
     )
   if (guards.max_entries !== undefined && entries > guards.max_entries) {
     found.push(
-      toGuardGate(`The list would have ${entries} entries; at most ${guards.max_entries} are expected.`, {
-        entries,
-        most: guards.max_entries,
-      }),
+      toGuardGate(
+        `The list would have ${formatEntries(entries)}; at most ${formatEntries(guards.max_entries)} may be in it.`,
+        {
+          entries,
+          most: guards.max_entries,
+        },
+      ),
     )
   }
   if (before !== null && before > 0) {
