@@ -1,5 +1,6 @@
 /** Input is taken as the schemas say or not at all: nothing is coerced, clamped, dropped or guessed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { modules } from '#app/modules.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { describedElsewhere, hasType, type InputSchema, inputs } from '../support/declared-inputs.ts'
 import { startTestApp, type TestApp } from '../support/test-app.ts'
@@ -63,6 +64,48 @@ describe('every declared input', () => {
         (hasType(schema, 'array') && schema.maxItems === undefined),
     )
     expect(loose.map(([at]) => at)).toEqual([])
+  })
+})
+
+describe('a query parameter with a fixed set of values', () => {
+  /** Every route with a query that names such a parameter. */
+  const choices = modules
+    .flatMap(({ routes }) => routes)
+    .flatMap((route) =>
+      Object.entries((route.query as InputSchema | null)?.properties ?? {}).map(([name, schema]) => ({
+        route,
+        name,
+        schema,
+      })),
+    )
+  const isChoice = ({ schema }: (typeof choices)[number]) => schema.enum !== undefined && hasType(schema, 'string')
+
+  test('refuses an unknown value and names the parameter, in every operation', async () => {
+    const asked = choices.filter(isChoice)
+    expect(asked.length).toBeGreaterThan(40)
+    const silent: string[] = []
+    for (const { route, name } of asked) {
+      const path = route.path.replaceAll(/:[a-z_]+/g, '1')
+      const { status, json } = await w.call(`${route.method} ${path}?${name}=no-such-value`, {
+        token,
+        ...(route.body && { body: {} }),
+      })
+      const located = (json?.errors ?? []).some(
+        (error: { in: string; pointer: string; keyword?: string }) =>
+          error.in === 'query' && error.pointer === `#/${name}` && error.keyword === 'enum',
+      )
+      if (status !== 422 || !located) silent.push(`${route.id} ${name}: ${status} ${json?.code}`)
+    }
+    expect(silent).toEqual([])
+  })
+
+  test('has them wherever the rows that it filters have them', () => {
+    const loose = choices.filter(({ route, name, schema }) => {
+      const [, reply] = (route.reply ?? []) as readonly [number, InputSchema | null]
+      const shown = reply?.properties?.['items']?.items?.properties?.[name]
+      return route.method === 'GET' && shown?.enum !== undefined && schema.enum === undefined
+    })
+    expect(loose.map(({ route, name }) => `${route.id} ${name}`)).toEqual([])
   })
 })
 

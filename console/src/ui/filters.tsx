@@ -37,6 +37,8 @@ interface FilterProps {
 
 export function Filter({ name, label, values, everything, width = 170 }: FilterProps) {
   const value = useFilter(name, values) ?? null
+  const given = (useSearch({ strict: false }) as Record<string, unknown>)[name]
+  const isUnknown = given !== undefined && given !== '' && value === null
   const set = useSetFilter()
   return (
     <Select
@@ -46,6 +48,8 @@ export function Filter({ name, label, values, everything, width = 170 }: FilterP
       placeholder={everything}
       clearable
       value={value}
+      // The address names a value that does not exist: the rows are not filtered by it.
+      error={isUnknown && `There is no “${String(given)}”: not filtered.`}
       data={values.map((one) => ({ value: one, label: toSentence(one) }))}
       onChange={(chosen) => set(name, chosen)}
       clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
