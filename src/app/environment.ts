@@ -15,6 +15,7 @@ import type { Config } from './config.ts'
 import { resolveDataDir } from './embedded/data-dir.ts'
 import { connectEmbedded, EmbeddedInUseError, type EmbeddedServer, startEmbedded } from './embedded/launcher.ts'
 import type { LoginRole } from './embedded/roles.ts'
+import { makeFolder } from './embedded/usable-folder.ts'
 import type { Project } from './project.ts'
 
 export interface Connections {
@@ -211,7 +212,7 @@ export async function ensureKeyring(
 }
 
 function createMasterKey(file: string): void {
-  fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+  makeFolder(path.dirname(file), 0o700)
   const draft = `${file}.${randomUUID()}`
   createMasterKeyFile(draft)
   try {

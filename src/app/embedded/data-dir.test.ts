@@ -38,6 +38,30 @@ describe('the data folder', () => {
     expect(() => prepareDataDir(closed)).toThrow(`chmod o+x '${closed}'`)
   })
 
+  it('is refused with the setting, the path and advice where a file is in the way', () => {
+    const file = path.join(folder, 'file')
+    fs.writeFileSync(file, '')
+    for (const dir of [file, path.join(file, 'data')]) {
+      const sentence = `The data folder ${dir} (PROBITY_DATA_DIR) cannot be used: ${file} is a file, not a folder. Set PROBITY`
+      expect(() => resolveDataDir({ PROBITY_DATA_DIR: dir }, folder)).toThrow(sentence)
+      expect(() => prepareDataDir(dir)).toThrow(sentence)
+    }
+    expect(() => resolveDataDir({}, file)).toThrow(`${file} is a file`)
+  })
+
+  it.runIf(process.platform === 'linux')('is refused where no folder can be made', () => {
+    expect(() => prepareDataDir('/proc/x/data')).toThrow(
+      'The data folder /proc/x/data (PROBITY_DATA_DIR) cannot be used: no folder can be made there. Set PROBITY_DATA_DIR',
+    )
+  })
+
+  it.skipIf(isRoot)('is refused where this user may not write', () => {
+    const readOnly = path.join(folder, 'read-only')
+    fs.mkdirSync(readOnly, { mode: 0o500 })
+    for (const dir of [readOnly, path.join(readOnly, 'data')])
+      expect(() => prepareDataDir(dir)).toThrow(`${dir} (PROBITY_DATA_DIR) cannot be used: this user may not enter it`)
+  })
+
   describe.runIf(isRoot)('on a machine whose programs cannot be run', () => {
     const usual = process.env['PATH']
     const only = (...programs: string[]): string => {

@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { assertNoFileOnTheWay, assertWritable, makeFolder, withFolder } from './usable-folder.ts'
 
 /** The user PostgreSQL runs as; null means: the current user. */
 export type DatabaseUser = { readonly name: string; readonly uid: number; readonly gid: number } | null
@@ -85,6 +86,7 @@ export function resolveDataDir(
   projectRoot: string,
 ): { dir: string; moved: string | null } {
   const wanted = path.resolve(env.PROBITY_DATA_DIR || path.join(projectRoot, '.probity'))
+  assertNoFileOnTheWay(wanted)
   const user = findDatabaseUser(wanted)
   const blocked = findBlockedDir(path.dirname(wanted), user)
   if (!blocked || !user) return { dir: wanted, moved: null }
@@ -101,10 +103,8 @@ export function resolveDataDir(
 
 /** Creates the folder if needed and refuses one that another user could tamper with. */
 export function prepareDataDir(wanted: string): DataDir {
-  const missing: string[] = []
-  for (let step = path.resolve(wanted); !fs.existsSync(step); step = path.dirname(step)) missing.push(step)
-  fs.mkdirSync(wanted, { recursive: true })
-  const dir = fs.realpathSync(wanted)
+  const missing = makeFolder(wanted)
+  const dir = withFolder(wanted, () => fs.realpathSync(wanted))
   if (process.platform === 'win32') return { dir, user: null }
 
   const found = fs.statSync(dir)
@@ -119,6 +119,7 @@ export function prepareDataDir(wanted: string): DataDir {
   if (found.mode & (root ? 0o022 : 0o002)) {
     throw new Error(`The data folder ${dir} can be written by other users. Run: chmod go-w '${dir}'`)
   }
+  assertWritable(dir)
   const user = findDatabaseUser(dir)
   if (user) for (const parent of missing.slice(1)) fs.chmodSync(parent, 0o755)
   // A folder with other content keeps its mode: it may not be ours alone (/srv, a home).
