@@ -549,17 +549,58 @@ begin
   return null;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.follow_merged_restriction()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  target uuid;
+begin
+  if app.restoring() then return null; end if;
+  perform set_config('app.sight', 'all', true);
+  select i.restriction_id into strict target from app.investigation i where i.tenant_id = new.tenant_id and i.investigation_id = new.merged_into;
+  perform set_config('app.sight', before, true);
+  insert into app.restriction_merged (tenant_id, from_id, into_id)
+    select new.tenant_id, f.id, t.id
+      from (select new.restriction_id as id union select m.from_id from app.restriction_merged m
+             where m.tenant_id = new.tenant_id and m.into_id = new.restriction_id) f,
+           (select target as id union select m.into_id from app.restriction_merged m where m.tenant_id = new.tenant_id and m.from_id = target) t
+     where f.id <> t.id
+    on conflict on constraint restriction_merged_pkey do nothing;
+  return null;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.granted_restrictions(sight text)
  RETURNS uuid[]
  LANGUAGE plpgsql
  STABLE PARALLEL SAFE
 AS $function$
+declare
+  own    uuid[];
+  is_job constant boolean := coalesce(sight like 'restriction:%', false);
 begin
-  if sight like 'restriction:%' then return string_to_array(substr(sight, 13), ',')::uuid[]; end if;
-  if sight is null or sight not like 'principal:%' then return '{}'; end if;
-  return (select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
-           where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'grant'
-             and (p.until is null or p.until > now()));
+  if is_job then
+    own := string_to_array(substr(sight, 13), ',')::uuid[];
+  elsif sight like 'principal:%' then
+    own := (select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
+             where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'grant'
+               and (p.until is null or p.until > now()));
+  else
+    return '{}';
+  end if;
+  if cardinality(own) = 0 or not exists (select 1 from app.restriction_merged m where m.tenant_id = app.tenant_id()) then return own; end if;
+  return array(
+    select o.id from unnest(own) as o (id)
+     where is_job or not exists (
+             select 1 from app.restriction_merged m join app.restriction_force f on f.tenant_id = m.tenant_id and f.restriction_id = m.into_id
+              where m.tenant_id = app.tenant_id() and m.from_id = o.id and m.into_id <> all (own))
+    union
+    select m.from_id from app.restriction_merged m
+      left join app.restriction_force f on f.tenant_id = m.tenant_id and f.restriction_id = m.into_id
+     where m.tenant_id = app.tenant_id()
+       and not exists (select 1 from app.restriction_force o where o.tenant_id = m.tenant_id and o.restriction_id = m.from_id and m.from_id <> all (own))
+     group by m.from_id having bool_and(f.restriction_id is null or m.into_id = any (own)));
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.has_actor()
@@ -606,18 +647,22 @@ CREATE OR REPLACE FUNCTION app.hidden_restrictions(sight text)
  LANGUAGE plpgsql
  STABLE PARALLEL SAFE
 AS $function$
+declare
+  excluded uuid[];
 begin
   if sight = 'all' then return '{}'; end if;
-  if sight like 'principal:user:%' and exists (
-       select 1 from app.user_account u where u.tenant_id = app.tenant_id() and u.user_id::text = substr(sight, 16)
-          and u.is_mlro and u.state <> 'inactive') then
-    return (select coalesce(jsonb_object_agg(p.restriction_id::text, null), '{}') from app.restriction_person p
-              join app.restriction_force f on f.tenant_id = p.tenant_id and f.restriction_id = p.restriction_id
-             where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude');
+  excluded := app.officer_exclusions(sight);
+  if excluded is not null then
+    return (select coalesce(jsonb_object_agg(e.id::text, null), '{}') from unnest(excluded) as e (id));
   end if;
   -- Without the list, the rows that it is made of.
   return coalesce((select l.ids from app.restriction_list l where l.tenant_id = app.tenant_id()),
-                  (select jsonb_object_agg(f.restriction_id::text, null) from app.restriction_force f where f.tenant_id = app.tenant_id()), '{}');
+                  (select jsonb_object_agg(l.id::text, null) from (
+                     select f.restriction_id as id from app.restriction_force f where f.tenant_id = app.tenant_id()
+                     union
+                     select m.from_id from app.restriction_merged m
+                       join app.restriction_force f on f.tenant_id = m.tenant_id and f.restriction_id = m.into_id
+                      where m.tenant_id = app.tenant_id()) l), '{}');
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.inherit_merged_restriction()
@@ -702,7 +747,9 @@ CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid)
  STABLE PARALLEL SAFE
 AS $function$
 begin
-  return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction);
+  return exists (select 1 from app.restriction_force f where f.tenant_id = app.tenant_id() and f.restriction_id = restriction)
+      or exists (select 1 from app.restriction_merged m join app.restriction_force f on f.tenant_id = m.tenant_id and f.restriction_id = m.into_id
+                  where m.tenant_id = app.tenant_id() and m.from_id = restriction);
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.is_in_force(restriction uuid, ids jsonb)
@@ -1980,8 +2027,42 @@ begin
   if new.tenant_id is distinct from app.tenant_id() then
     raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
   end if;
-  new.ids := (select coalesce(jsonb_object_agg(f.restriction_id::text, null), '{}') from app.restriction_force f where f.tenant_id = new.tenant_id);
+  new.ids := (select coalesce(jsonb_object_agg(l.id::text, null), '{}') from (
+                select f.restriction_id as id from app.restriction_force f where f.tenant_id = new.tenant_id
+                union
+                select m.from_id from app.restriction_merged m
+                  join app.restriction_force f on f.tenant_id = m.tenant_id and f.restriction_id = m.into_id where m.tenant_id = new.tenant_id) l);
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.keep_restriction_merged()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  is_true boolean;
+begin
+  if tg_op = 'DELETE' then
+    if app.is_deleting_tenant() then return old; end if;
+  elsif app.is_restoring(new.tenant_id) then
+    return new;
+  elsif tg_op = 'INSERT' then
+    perform set_config('app.sight', 'all', true);
+    with recursive reached as (
+      select new.from_id as id
+      union
+      select t.restriction_id
+        from reached r
+        join app.investigation i on i.tenant_id = new.tenant_id and i.restriction_id = r.id
+        join app.investigation t on t.tenant_id = i.tenant_id and t.investigation_id = i.merged_into
+    )
+    select exists (select 1 from reached r where r.id = new.into_id) into is_true;
+    perform set_config('app.sight', before, true);
+    if is_true then return new; end if;
+  end if;
+  raise exception 'rows of % are written by the database itself', tg_table_name using errcode = 'PB002';
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.keep_restriction_person()
@@ -2493,8 +2574,14 @@ begin
                     and u.is_mlro and u.state <> 'inactive') then
     return null;
   end if;
-  return (select coalesce(array_agg(p.restriction_id), '{}') from app.restriction_person p
-           where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude');
+  return (with excluding as (
+            select p.restriction_id as id from app.restriction_person p
+              join app.restriction_force f on f.tenant_id = p.tenant_id and f.restriction_id = p.restriction_id
+             where p.tenant_id = app.tenant_id() and p.principal = substr(sight, 11) and p.effect = 'exclude')
+          select coalesce(array_agg(l.id), '{}') from (
+            select e.id from excluding e
+            union
+            select m.from_id from app.restriction_merged m join excluding e on e.id = m.into_id where m.tenant_id = app.tenant_id()) l);
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.record_alert()
@@ -3120,7 +3207,9 @@ begin
   perform set_config('app.sight', 'all', true);
   update app.work_item w set assignee = null, assigned_at = null, assigned_by = null, revision = w.revision + 1
    where w.tenant_id = app.tenant_id() and w.state = 'open' and w.assignee is not null and w.restriction_id is not null
-     and w.restriction_id = coalesce(restriction, w.restriction_id) and w.assignee = coalesce(person, w.assignee)
+     and (restriction is null or w.restriction_id = restriction or exists (
+       select 1 from app.restriction_merged m where m.tenant_id = w.tenant_id and m.from_id = w.restriction_id and m.into_id = restriction))
+     and w.assignee = coalesce(person, w.assignee)
      and not app.may_see(w.assignee, w.restriction_id);
   perform set_config('app.sight', before, true);
   return null;
@@ -5361,6 +5450,7 @@ CREATE TRIGGER investigation_hold BEFORE UPDATE ON app.investigation FOR EACH RO
 CREATE TRIGGER investigation_keep BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.keep_investigation();
 CREATE TRIGGER investigation_merged_follow AFTER UPDATE ON app.investigation FOR EACH ROW WHEN (((new.merged_into IS NOT NULL) AND (old.merged_into IS NULL))) EXECUTE FUNCTION app.follow_merged_case();
 CREATE TRIGGER investigation_merged_restriction BEFORE INSERT OR UPDATE ON app.investigation FOR EACH ROW WHEN (((new.merged_into IS NOT NULL) OR (new.also_restriction_id IS NOT NULL))) EXECUTE FUNCTION app.inherit_merged_restriction();
+CREATE TRIGGER investigation_merged_sight AFTER UPDATE ON app.investigation FOR EACH ROW WHEN (((new.merged_into IS NOT NULL) AND (old.merged_into IS NULL))) EXECUTE FUNCTION app.follow_merged_restriction();
 CREATE TRIGGER investigation_record AFTER UPDATE ON app.investigation FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_record_insert AFTER INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.record_investigation();
 CREATE TRIGGER investigation_refuse BEFORE INSERT ON app.investigation FOR EACH ROW EXECUTE FUNCTION app.refuse_erased_rating();
@@ -6987,6 +7077,24 @@ create policy wall on app.restriction_list as restrictive for all using ((tenant
 CREATE TRIGGER restriction_list_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_list FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER restriction_list_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_list FOR EACH ROW EXECUTE FUNCTION app.keep_restriction_list();
 grant delete, insert, select, update on app.restriction_list to app;
+
+-- restriction_merged: tenant
+create table app.restriction_merged (
+  tenant_id uuid not null,
+  from_id uuid not null,
+  into_id uuid not null,
+  constraint restriction_merged_pkey PRIMARY KEY (tenant_id, from_id, into_id),
+  constraint restriction_merged_from_fkey FOREIGN KEY (tenant_id, from_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint restriction_merged_into_fkey FOREIGN KEY (tenant_id, into_id) REFERENCES app.restriction(tenant_id, restriction_id),
+  constraint restriction_merged_other_ck CHECK ((into_id <> from_id))
+);
+CREATE INDEX restriction_merged_into_idx ON app.restriction_merged USING btree (tenant_id, into_id);
+create policy open on app.restriction_merged as permissive for all using (true) with check (true);
+create policy wall on app.restriction_merged as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
+CREATE TRIGGER restriction_merged_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_merged FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
+CREATE TRIGGER restriction_merged_keep BEFORE INSERT OR DELETE OR UPDATE ON app.restriction_merged FOR EACH ROW EXECUTE FUNCTION app.keep_restriction_merged();
+CREATE TRIGGER restriction_merged_list AFTER INSERT OR DELETE OR UPDATE ON app.restriction_merged FOR EACH ROW EXECUTE FUNCTION app.list_restriction();
+grant delete, insert, select, update on app.restriction_merged to app;
 
 -- restriction_person: tenant
 create table app.restriction_person (
