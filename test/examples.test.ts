@@ -255,8 +255,8 @@ async function compile(page: string): Promise<string> {
 const FIRST = ['README.md', 'client/README.md']
 const withExamples = pages.filter((page) => Object.values(examplesOf(page)).some((code) => code.trim() !== ''))
 const others = withExamples.filter((page) => !FIRST.includes(page))
-const chosen = [...FIRST, ...sample(others, Math.ceil(others.length / 6), 'pages with examples')]
-announceSampling('a sixth of the pages with examples')
+const chosen = [...FIRST, ...sample(others, Math.ceil(others.length / 10), 'pages with examples')]
+announceSampling('a tenth of the pages with examples')
 
 describe('examples', () => {
   test('lists the examples that are not run, with reasons', () => {

@@ -184,7 +184,7 @@ inBrowser('the documentation page needs no other page and lists its groups in or
   const { page, seen, close } = await visit('/favicon.svg')
   const { operations, tags } = await readDocument()
   const firstOfGroups = tags.map(({ name }) => operations.find((operation) => operation.tags[0] === name))
-  const others = sample(operations, Math.ceil(operations.length / 8), 'documentation page')
+  const others = sample(operations, Math.ceil(operations.length / 12), 'documentation page')
   await serveOperations(
     page,
     [...firstOfGroups, ...others].map((operation) => operation?.operationId ?? ''),

@@ -197,9 +197,9 @@ describe('the canary of a tenant', () => {
 
 /** Every read, and some of the changes: each of them needs objects of its own. */
 const changes = routes.filter(({ method }) => method !== 'GET')
-const calledChanges = sample(changes, Math.ceil(changes.length / 4), 'changes of another tenant')
+const calledChanges = sample(changes, Math.ceil(changes.length / 8), 'changes of another tenant')
 const calledByOther = routes.filter((route) => route.method === 'GET' || calledChanges.includes(route))
-announceSampling('a quarter of the changes that another tenant makes')
+announceSampling('an eighth of the changes that another tenant makes')
 
 describe('another tenant', () => {
   const leaks: string[] = []

@@ -33,7 +33,7 @@ async function showAs(page: Page, { viewport, colorScheme }: View): Promise<void
   await page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor()
 }
 
-announceSampling('an eighth of the pages for width and the rules of accessibility, half of them also narrow and dark')
+announceSampling('a twelfth of the pages for width and the rules of accessibility, half of them also narrow and dark')
 
 describe('a page of the console', () => {
   browserTest(
@@ -42,7 +42,7 @@ describe('a page of the console', () => {
       const paths = readPagePaths()
       expect(paths.length).toBeGreaterThan(45)
       const all = [...paths, ...viewsByQuery]
-      const pages = sample(all, Math.ceil(all.length / 8), 'pages')
+      const pages = sample(all, Math.ceil(all.length / 12), 'pages')
       const addresses = await Promise.all(pages.map((page) => toAddress(tenant, page)))
       const { page, seen, close } = await at(await tenant.token(personRoles), '/')
       await page.evaluate(axeSource)
