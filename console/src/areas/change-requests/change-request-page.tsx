@@ -142,7 +142,11 @@ function Step({ by, at, note }: StepProps) {
       <Text size="sm" c="dimmed">
         by <Principal of={by} />, <DateTime at={at} />
       </Text>
-      {note && <Text size="sm">“{note}”</Text>}
+      {note && (
+        <Text size="sm" className="break">
+          “{note}”
+        </Text>
+      )}
     </>
   )
 }

@@ -126,7 +126,7 @@ function RequestRow({ request }: { readonly request: ChangeRequest }) {
             <RestrictionMark restriction_id={request.restriction_id} />
           </PageLink>
           {reason !== null && (
-            <Text size="xs" c="dimmed" lineClamp={2}>
+            <Text size="xs" c="dimmed" lineClamp={2} className="break">
               “{reason}”
             </Text>
           )}

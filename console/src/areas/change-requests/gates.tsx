@@ -43,7 +43,7 @@ export function ApprovalGates({ request }: { readonly request: ChangeRequest }) 
                   <Text size="sm" fw={600}>
                     {titles[gate] ?? toSentence(gate)}: {progress ?? (holds ? 'met' : 'not met')}
                   </Text>
-                  <Text size="sm" c="dimmed">
+                  <Text size="sm" c="dimmed" className="break">
                     {detail}
                   </Text>
                 </div>

@@ -1,6 +1,6 @@
 /** What a change request would change, before and after, in words; the stored request is under "Details". */
 import '../../ui/registry.css'
-import { Group, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { Fragment } from 'react'
 import { type ChangeRow, toRequestRows } from '#console/ui/change-request/change-rows.ts'
@@ -54,12 +54,12 @@ export function RequestedChange({ request, text, isVoid }: RequestedChangeProps)
         {request.operation === 'activateCredentialVersion' && <CredentialNote request={request} />}
         {!isVoid && <RequestedPlaybook request={request} />}
         {reason !== null && (
-          <Group gap={6}>
-            <Text size="sm" c="dimmed">
+          <Text size="sm" className="break">
+            <Text span inherit c="dimmed">
               Reason given:
-            </Text>
-            <Text size="sm">“{reason}”</Text>
-          </Group>
+            </Text>{' '}
+            “{reason}”
+          </Text>
         )}
       </Stack>
     </Section>

@@ -106,7 +106,7 @@ export function OtherAlerts({ alert }: { readonly alert: Alert }) {
     <ul className="plain-list alert-history" aria-label="Other alerts about the subject">
       {others.map((other) => (
         <li key={other.alert_id}>
-          <Text size="sm" component="div">
+          <Text size="sm" component="div" className="break">
             <PageLink to={`/inbox/alerts/${other.alert_id}`} size="sm">
               {getAlertName(other.alert_id)}
             </PageLink>

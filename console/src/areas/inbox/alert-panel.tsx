@@ -36,7 +36,7 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
         {!isPage && (
           <Group gap="xs" justify="space-between" align="flex-start" wrap="nowrap">
             <div>
-              <Title order={2} size="h5">
+              <Title order={2} size="h5" className="break">
                 {alert.title}
               </Title>
               <Text size="xs" c="dimmed">
@@ -65,7 +65,7 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
             ))}
         </Group>
         {isPage && (
-          <Text fw={600} size="lg">
+          <Text fw={600} size="lg" className="break">
             {alert.title}
           </Text>
         )}

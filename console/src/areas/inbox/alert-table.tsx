@@ -91,7 +91,7 @@ function AlertRow({ alert, isCurrent, isChosen, onOpen, onChoose }: AlertRowProp
           )}
         </span>
         {alert.subject_name !== null && (
-          <Text size="sm" lineClamp={2}>
+          <Text size="sm" lineClamp={2} className="break">
             {alert.title}
           </Text>
         )}

@@ -116,7 +116,7 @@ export function InboxCases({ of: { cases, hasMore, second_looks } }: { readonly 
 
 function CaseDetail({ of: { proposal, title, assignee } }: { readonly of: Case }) {
   return (
-    <Text size="xs" c="dimmed" component="div">
+    <Text size="xs" c="dimmed" component="div" className="break">
       {proposal === null ? (
         <>
           {title} · {assignee === null ? 'nobody works on it' : <Principal of={assignee} />}

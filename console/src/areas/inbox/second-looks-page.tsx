@@ -94,7 +94,7 @@ function LookRow({ look, onDecide }: { readonly look: Look; readonly onDecide: (
           {getAlertName(look.alert_id)}
         </PageLink>
         <RestrictionMark is_restricted={look.is_restricted} />
-        <Text size="sm" lineClamp={2}>
+        <Text size="sm" lineClamp={2} className="break">
           {look.title}
         </Text>
       </Table.Td>
@@ -136,7 +136,7 @@ function DismissedAlert({ look }: { readonly look: Look }) {
   const { data: alert } = useQuery({ ...alertQuery(look.alert_id), throwOnError: false })
   return (
     <>
-      <Text size="sm" component="div">
+      <Text size="sm" component="div" className="break">
         <b>{look.title}</b>, dismissed by <Principal of={look.dismissed_by} isAlwaysNamed />
         {look.reason_code !== null && (
           <>

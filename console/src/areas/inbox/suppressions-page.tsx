@@ -77,7 +77,7 @@ function SuppressionRow({ suppression }: { readonly suppression: Suppression }) 
         <Text size="sm" fw={500} className="break">
           {suppression.source}: {suppression.dedup_key ?? 'one subject'}, up to {suppression.up_to_priority}
         </Text>
-        <Text size="xs" c="dimmed" lineClamp={2} component="div">
+        <Text size="xs" c="dimmed" lineClamp={2} component="div" className="break">
           <ReasonCodes of={[suppression.reason_code]} />: “{suppression.reason}”
         </Text>
       </Table.Td>

@@ -80,7 +80,7 @@ export function CaseHeader({ investigation, act, onAct, onGoTo, onHelp }: CaseHe
           </Group>
         </div>
         <Group gap="md" className="case-facts">
-          <span className="case-title">{investigation.title}</span>
+          <span className="case-title break">{investigation.title}</span>
           <GatheringState of={investigation} />
           <span>
             Priority <PriorityBadge priority={investigation.priority} />

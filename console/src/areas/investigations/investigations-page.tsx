@@ -143,7 +143,7 @@ function CaseRow({ of, clock }: CaseRowProps) {
           {of.reference}
         </PageLink>
         <RestrictionMark restriction_id={of.is_restricted ? of.restriction_id : null} />
-        <Text size="sm" lineClamp={2}>
+        <Text size="sm" lineClamp={2} className="break">
           {of.title}
         </Text>
         <Text size="xs" c="dimmed" hiddenFrom="sm">

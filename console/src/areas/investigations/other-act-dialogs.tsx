@@ -79,7 +79,7 @@ function EndingWork({ investigation }: { readonly investigation: Investigation }
       <Text size="sm">Nobody does these any more; the other case follows its own playbook:</Text>
       <List size="sm" aria-label="What ends as not needed">
         {ending.map(({ key, title, is_required }) => (
-          <List.Item key={key}>
+          <List.Item key={key} className="break">
             {title}
             {is_required && ' (required)'}
           </List.Item>
