@@ -53,6 +53,8 @@ export interface SourceFile {
   /** Its name in the archive; null for a source that is one file. */
   readonly file: string | null
   readonly state: 'read' | 'unread' | 'absent'
+  /** Of an absent file: what the list lacks without it, in words. */
+  readonly holds?: string
   readonly encoding?: string
   readonly encoding_from?: string
 }

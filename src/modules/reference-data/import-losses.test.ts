@@ -108,7 +108,7 @@ describe('an archive of OFAC', () => {
     const options = { absent_files: ['alt'] }
     const stopped = await importInto(list_key, 'ofac-sdn-csv', await buildZipWithoutAliases(), { options })
     expect([stopped.state, stopped.version]).toEqual(['blocked', null])
-    expect(stopped.files[0]).toEqual({ file: 'alt.csv', state: 'absent' })
+    expect(stopped.files[0]).toEqual({ file: 'alt.csv', state: 'absent', holds: 'aliases' })
     const lost = { pointer: '/names', lost: PARTIES, values_before: PARTIES }
     const emptied = { pointer: '/names', emptied: PARTIES, entries_before: PARTIES }
     // Every entry changes too, so that guard also applies.

@@ -136,7 +136,7 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
     const absent_files = [stemOf(name)]
     const allowed = await readWithAdapter(key, toSource(await zipOf(without(name))), { absent_files })
     expect(allowed.entries).toHaveLength(2)
-    expect(allowed.files).toContainEqual({ file: name, state: 'absent' })
+    expect(allowed.files).toContainEqual({ file: name, state: 'absent', holds: expect.stringMatching(/^[a-z]/) })
     // Declared absent and present: one of the two is a mistake.
     expect(await refusal(set, { absent_files })).toMatchObject({ code: 'archive_members', at: { file: name } })
   })
@@ -204,7 +204,12 @@ describe.each(Object.keys(sets))('%s, a set of files', (key) => {
       code: 'archive_members',
       at: { file: names[1] },
     })
-    expect((await readWithAdapter(key, toSource(alone), { absent_files })).entries).toHaveLength(2)
+    const { entries, files } = await readWithAdapter(key, toSource(alone), { absent_files })
+    expect(entries).toHaveLength(2)
+    const lacks = ['aliases', 'addresses', 'the ends of long remarks']
+    expect(files.filter(({ state }) => state === 'absent')).toEqual(
+      names.slice(1).map((file, place) => ({ file, state: 'absent', holds: lacks[place] })),
+    )
   })
 
   test('refuses the other list by its names and by its programmes', async () => {

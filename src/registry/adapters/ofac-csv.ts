@@ -152,7 +152,9 @@ async function* readAlone(bytes: Source, reading: Reading): AsyncGenerator<Batch
   const { parties } = stems[reading.list]
   const missing = set.files.filter(({ stem }) => stem !== parties && !set.absent.includes(stem))
   if (missing.length > 0) refuseMissing(missing, set, null)
-  for (const stem of set.absent) reading.out.addFile({ file: `${stem}.${set.extension}`, state: 'absent' })
+  for (const { stem, holds } of set.files) {
+    if (set.absent.includes(stem)) reading.out.addFile({ file: `${stem}.${set.extension}`, state: 'absent', holds })
+  }
   yield* readParties(readMarkedText(readDetected(bytes, reading.options, reading.out), parties, reading), {}, reading)
 }
 

@@ -66,7 +66,7 @@ export function findFiles(archive: Archive, set: FileSet): FileSetResult {
     others: [
       ...set.files
         .filter(({ stem }) => set.absent.includes(stem))
-        .map((file): SourceFile => ({ file: getFileName(file), state: 'absent' })),
+        .map((file): SourceFile => ({ file: getFileName(file), state: 'absent', holds: file.holds })),
       ...unread.map((file): SourceFile => ({ file, state: 'unread' })),
     ],
   }

@@ -150,6 +150,7 @@ const SourceFile = closed(
     state: oneOf(['read', 'unread', 'absent'], {
       description: 'unread: not part of what the adapter reads. absent: declared absent by an option.',
     }),
+    holds: Type.Optional(Type.String({ description: 'Of an absent file: what the list lacks without it.' })),
     encoding: Type.Optional(oneOf(encodings)),
     encoding_from: Type.Optional(
       oneOf(encodingOrigins, { description: 'How it was determined: content means that it was detected.' }),
