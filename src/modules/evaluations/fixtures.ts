@@ -22,10 +22,27 @@ export const ensureEvaluation = (t: ExampleTenant): Promise<string> =>
 
 const one: Fixture = async (t) => ({ params: { evaluation_id: await ensureEvaluation(t) } })
 
+/** By a matrix that every tenant has from the start, so that the example of the API documentation can be sent as it is. */
+const buildFirstRequest = async (t: ExampleTenant) => ({
+  matrix_key: 'customer-risk-person',
+  subject_id: await oncePerTenant(t, 'first subject', () => newPerson(t, firstInputs)),
+})
+const firstInputs = {
+  residence_country: 'DE',
+  nationalities: ['DE'],
+  products: ['salary-account'],
+  channel: 'branch',
+  annual_turnover: '60000.00',
+  years_known: 5,
+  source_of_funds: 'salary',
+  adverse_media: 'none',
+  screening: 'clear',
+}
+
 export const fixtures: Fixtures = {
-  createEvaluation: async (t) => ({ body: await buildRequest(t) }),
-  previewEvaluation: async (t) => ({ body: await buildRequest(t) }),
-  startEvaluation: async (t) => ({ body: await buildRequest(t) }),
+  createEvaluation: async (t) => ({ body: await buildFirstRequest(t) }),
+  previewEvaluation: async (t) => ({ body: await buildFirstRequest(t) }),
+  startEvaluation: async (t) => ({ body: await buildFirstRequest(t) }),
   listEvaluations: async (t) => {
     await ensureEvaluation(t)
     return {}

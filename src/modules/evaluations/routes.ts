@@ -50,7 +50,8 @@ async function citeCalls(
 const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
 
 const FIRST_KEYS =
-  'The keys in the example are made up: from the start there are the matrices customer-risk-person and customer-risk-company.'
+  'The matrix of the example, customer-risk-person, is there from the start, like customer-risk-company; GET /api/risk-matrices lists ' +
+  'all. The subject is made up: create one with POST /api/subjects, or give `inputs` instead.'
 
 export const decisionRoutes = [
   tenantRoute('POST /evaluations', {
