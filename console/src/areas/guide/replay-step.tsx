@@ -18,7 +18,7 @@ export function ReplayStep({ onReplayed }: { readonly onReplayed: () => void }) 
         </PageLink>
       </Text>
       <Text size="sm" c="dimmed">
-        A replay stores nothing, so only this browser remembers that you have seen one.
+        A replay stores nothing, so this mark is kept in this browser only.
       </Text>
       <Replay evaluation_id={decision.evaluation_id} onReplayed={onReplayed} />
     </Stack>
