@@ -13,7 +13,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'no folder can be made there',
   ENOSPC: 'the disk is full',
   ENAMETOOLONG: 'its path is too long',
-  ELOOP: 'its path leads through a circle of links',
+  ELOOP: 'the links in its path form a circle',
 }
 
 class FolderError extends Error {
