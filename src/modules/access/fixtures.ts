@@ -21,10 +21,12 @@ export const fixtures: Fixtures = {
   deactivateUser: async (t) => ({ params: await createUserParams(t) }),
   reactivateUser: async (t) => ({ params: await createUserParams(t) }),
   updateUserRoles: async (t) => ({ params: await createUserParams(t), body: { roles: ['viewer'] } }),
-  updateUserAvailability: async (t) => ({
-    params: await getUserParams(t),
-    body: { away_from: null, away_until: null },
-  }),
+  updateUserAvailability: async (t, role) => {
+    const params = await getUserParams(t)
+    // An analyst sets only their own.
+    const own = role === 'analyst' && ({ principal: `user:${params.user_id}` } as const)
+    return { params, body: { away_from: null, away_until: null }, ...own }
+  },
   getUserAvailability: async (t) => ({ params: await getUserParams(t) }),
   listRoles: noInput,
   listApiKeys: async (t) => {

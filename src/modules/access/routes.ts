@@ -10,6 +10,7 @@ import type { ApprovalRule } from '#kernel/request/queries.ts'
 import { assertRevision } from '#kernel/revision.ts'
 import type { GovernedChange } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
+import { absenceManagers, assertMaySetAbsence, toAvailability } from './absence.ts'
 import {
   countOtherAdministrators,
   findApiKey,
@@ -55,8 +56,6 @@ import {
   UserParams,
   UserQuery,
 } from './schema.ts'
-
-const managers = ['compliance_officer', 'tenant_admin'] as const
 
 const toUserView = (user: UserRow) => Object.assign(user, { conflicts: findRoleConflicts(user.roles) })
 
@@ -253,7 +252,7 @@ export const accessRoutes = [
     id: 'updateUserAvailability',
     summary: 'Out-of-office window; stops automatic assignment',
     description: 'An analyst sets only their own; a compliance officer and an administrator set that of others too.',
-    roles: ['analyst', ...managers],
+    roles: ['analyst', ...absenceManagers],
     tx: 'write',
     params: UserParams,
     body: AvailabilityChange,
@@ -263,9 +262,7 @@ export const accessRoutes = [
   }).handle(async (input) => {
     const { tx, params, body, actor } = input
     const user = assertFound(await lockUser(tx, params.user_id))
-    // Whoever is away is given no work: an analyst would pass theirs on by saying that a colleague is back, or keep it from one.
-    if (actor.principal !== `user:${user.user_id}` && !managers.some((role) => actor.roles.includes(role)))
-      fail('role_required', 'The absence of somebody else is set by a compliance officer or an administrator.')
+    assertMaySetAbsence(actor, user.user_id)
     assertRevision(user.revision, input)
     if ((body.away_from === null) !== (body.away_until === null)) {
       fail('conflict', 'Give both away_from and away_until, or null for both to end the window.')
@@ -286,11 +283,7 @@ export const accessRoutes = [
     reply: [200, Availability],
     problems: ['not_found'],
   }).handle(async ({ tx, params }) => {
-    const { user_id, away_from, away_until, away_reason } = assertFound(await findUser(tx, params.user_id))
-    const now = Date.now()
-    const is_away =
-      away_from !== null && away_until !== null && Date.parse(away_from) <= now && now <= Date.parse(away_until)
-    return { user_id, away_from, away_until, away_reason, is_away }
+    return toAvailability(assertFound(await findUser(tx, params.user_id)))
   }),
 
   tenantRoute('GET /roles', {

@@ -1,11 +1,13 @@
 /** One row in each table of investigations, for the isolation canary. */
 import type { Tx } from '#kernel/database/tx.ts'
+import { assertFound } from '#kernel/problem.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { raiseAlert } from '#modules/alerts/index.ts'
+import { leaveErasure, updateCase } from './lifecycle/queries.ts'
 import { createReference } from './model.ts'
 import { insertNarrative } from './narrative/queries.ts'
 import { addSubject, insertInvestigation, insertSteps } from './opening/queries.ts'
-import { findSubjectNamed, insertCaseAlert, insertEvent, insertNote } from './queries.ts'
+import { findInvestigation, findSubjectNamed, insertCaseAlert, insertEvent, insertNote } from './queries.ts'
 import { insertSeal } from './seal/queries.ts'
 import { insertRequest, insertTask } from './tasks/queries.ts'
 
@@ -32,13 +34,9 @@ async function insertCanaryCase(tx: Tx, subject_id: string): Promise<string> {
 /** What a merged case is hidden with is written when it is merged. */
 async function mergeCanaryCase(tx: Tx, subject_id: string, into: string): Promise<void> {
   const merged = await insertCanaryCase(tx, subject_id)
-  // The canary of subjects erases one in the same transaction, and an erasure merges nothing.
-  await tx.run(`select set_config('app.erasing', '', true)`)
-  await tx.run(
-    `update app.investigation set state = 'merged', merged_into = $3, merged_by = $4, merged_at = now(), revision = revision + 1
-      where tenant_id = $1 and investigation_id = $2`,
-    [tx.tenant_id, merged, into, tx.actor],
-  )
+  await leaveErasure(tx)
+  const row = assertFound(await findInvestigation(tx, merged))
+  await updateCase(tx, merged, { ...row, state: 'merged', merged_into: into })
 }
 
 export async function insertCanaryRows(tx: Tx): Promise<void> {

@@ -125,14 +125,10 @@ export interface CredentialVersionRow {
   readonly is_in_overlap: boolean
 }
 
-/**
- * The last use that the caller may see: that of a hidden call moves the stored time too. The log is read backwards from there, and its first row
- * is nearly always the one.
- */
-const LAST_SEEN_USE = `(select a.accessed_at from app.credential_access a
-    where a.tenant_id = provider_credential_version.tenant_id and a.credential_id = provider_credential_version.credential_id
-      and a.version = provider_credential_version.version and a.accessed_at <= provider_credential_version.last_used_at
-    order by a.accessed_at desc, a.access_id desc limit 1)`
+/** The last use that the caller may see. That of a hidden call moves the stored time too, from which the log is read backwards. */
+const LAST_SEEN_USE = `(select a.accessed_at from app.credential_access a where a.tenant_id = provider_credential_version.tenant_id
+    and (a.credential_id, a.version) = (provider_credential_version.credential_id, provider_credential_version.version)
+    and a.accessed_at <= provider_credential_version.last_used_at order by a.accessed_at desc, a.access_id desc limit 1)`
 
 /** The secret is not among them: only findSecret reads it. */
 const versionColumns = `credential_id, version, state, members, fingerprint, created_at as set_at, created_by as set_by, expires_at,

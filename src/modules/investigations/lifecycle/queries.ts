@@ -52,6 +52,9 @@ export const updateCase = (tx: Tx, investigation_id: string, row: CaseChange) =>
     ],
   )
 
+/** For the canary: that of subjects erases one in the same transaction, and an erasure merges nothing. */
+export const leaveErasure = (tx: Tx) => tx.run(`select set_config('app.erasing', '', true)`)
+
 /** As the worker, over all tenants. */
 export const listTenantsToResume = (tx: Tx) =>
   tx.query<{ tenant_id: string }>(`select distinct tenant_id from app.investigation where waiting_until <= now()`)

@@ -357,8 +357,8 @@ export const listTenantsWithAssignedWork = (tx: Tx) =>
 export const returnUnseenWork = (tx: Tx) =>
   tx.run(
     `update app.work_item w set assignee = null, assigned_at = null, assigned_by = null, revision = w.revision + 1
-       from (select distinct p.principal from app.restriction_person p
-              where p.tenant_id = $1 and p.effect = 'grant' and p.until <= now()) e
+       from (select distinct a.principal from app.restriction_access a
+              where a.tenant_id = $1 and a.effect = 'grant' and a.until <= now()) e
       where w.tenant_id = $1 and w.state = 'open' and w.assignee = e.principal and w.restriction_id is not null
         and not app.may_see(w.assignee, w.restriction_id)`,
     [tx.tenant_id],
