@@ -47,6 +47,7 @@ export interface AlertRow {
   readonly investigation_id: string | null
   readonly restriction_id: string
   readonly is_in_force: boolean
+  readonly is_erased: boolean
   readonly created_at: string
   readonly created_by: string
   readonly updated_at: string
@@ -61,6 +62,9 @@ export const HIGHEST_PRIORITY = `(array['low', 'medium', 'high', 'critical'])[gr
     select max(array_position(array['low', 'medium', 'high', 'critical'], c ->> 'before'))
       from app.alert_history h cross join lateral jsonb_array_elements(h.changes) c
      where h.tenant_id = a.tenant_id and h.alert_id = a.alert_id and c ->> 'member' = 'priority'))]`
+
+/** No alert begins with it, so it tells which ones an erasure overwrote. */
+const ERASED_SALT = `repeat('0', 32)`
 
 /** The case that it was linked to last, if the caller may see it. */
 const INVESTIGATION = `(select l.investigation_id from app.investigation_alert l
@@ -78,7 +82,7 @@ const columns = `a.alert_id, a.source, a.rule_code, a.subject_id, s.name as subj
   a.first_seen_at, a.last_seen_at, a.snoozed_until, a.second_person, a.reason_code, a.proposed_by, a.proposed_at, a.dismissed_by,
   a.dismissed_at, a.escalated_by, a.escalated_at,
   ${INVESTIGATION} as investigation_id, a.restriction_id, app.is_in_force(a.restriction_id) as is_in_force,
-  a.created_at, a.created_by, a.updated_at, a.revision`
+  a.facts_salt = ${ERASED_SALT} as is_erased, a.created_at, a.created_by, a.updated_at, a.revision`
 
 const joins = `left join app.subject s on s.tenant_id = a.tenant_id and s.subject_id = a.subject_id
   left join app.alert p on p.tenant_id = a.tenant_id and p.alert_id = a.previous_alert_id
@@ -323,7 +327,7 @@ export const alertErasure = createErasureClass(
       id: 'r.alert_id',
       owner: 'r.subject_id',
       text: alertTexts.replaceAll('a.', 'r.'),
-      set: `title = 'erased', dedup_key = 'erased ' || r.alert_id, facts = '{}', facts_salt = repeat('0', 32), changes = null,
+      set: `title = 'erased', dedup_key = 'erased ' || r.alert_id, facts = '{}', facts_salt = ${ERASED_SALT}, changes = null,
           changes_since = null, explanation = '${ERASED_EXPLANATION}'`,
       held_by: ['r.alert_id'],
       restriction: 'r.restriction_id',

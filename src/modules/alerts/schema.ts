@@ -140,6 +140,9 @@ export const Alert = closed(
       Id({ description: 'While it is in force; for compliance officers, who may impose it, also before and after.' }),
     ),
     is_restricted: Type.Boolean({ description: 'true: only people on the access list of its restriction see it.' }),
+    is_erased: Type.Boolean({
+      description: 'true: whom it names was erased, and its texts with them. An open one can be dismissed.',
+    }),
     created_at: Timestamp(),
     created_by: Principal,
     updated_at: Timestamp(),

@@ -56,6 +56,7 @@ export const toAlertView = (row: AlertRow, { roles }: Pick<Actor, 'roles'>) => (
   investigation_id: row.investigation_id,
   restriction_id: row.is_in_force || roles.includes('compliance_officer') ? row.restriction_id : null,
   is_restricted: row.is_in_force,
+  is_erased: row.is_erased,
   created_at: row.created_at,
   created_by: row.created_by,
   updated_at: row.updated_at,

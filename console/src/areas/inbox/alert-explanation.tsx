@@ -4,7 +4,7 @@ import { CopyValue } from '#console/ui/copy-value.tsx'
 import { formatCount, toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { PlainTable } from '#console/ui/plain-table.tsx'
-import { type Alert, getAlertName } from './alert-queries.ts'
+import { type Alert, explainErased, getAlertName } from './alert-queries.ts'
 import { describeFinding, isFindings } from './finding-texts.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
@@ -14,7 +14,7 @@ export function AlertExplanation({ alert }: { readonly alert: Alert }) {
   const { explanation, facts, changes } = alert
   return (
     <Stack gap="xs">
-      <Text size="sm">{explanation.sentence}</Text>
+      <Text size="sm">{alert.is_erased ? explainErased(alert) : explanation.sentence}</Text>
       <MatchedFields fields={explanation.fields} />
       {explanation.references.length > 0 && (
         <Text size="xs" c="dimmed" className="break">

@@ -18,7 +18,7 @@ import { queuesQuery } from '#console/ui/work/work-queries.ts'
 import { type AlertAct, AlertActions } from './alert-actions.tsx'
 import { AlertExplanation } from './alert-explanation.tsx'
 import { AlertHistory, OtherAlerts } from './alert-history.tsx'
-import { type Alert, getAlertName, isOpen } from './alert-queries.ts'
+import { type Alert, getAlertName, getAlertTitle, isOpen } from './alert-queries.ts'
 
 interface AlertPanelProps {
   readonly alert: Alert
@@ -37,7 +37,7 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
           <Group gap="xs" justify="space-between" align="flex-start" wrap="nowrap">
             <div>
               <Title order={2} size="h5" className="break">
-                {alert.title}
+                {getAlertTitle(alert)}
               </Title>
               <Text size="xs" c="dimmed">
                 {getAlertName(alert.alert_id)}
@@ -56,7 +56,7 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
           {alert.subject_id !== null &&
             (may('getSubject') ? (
               <PageLink to={`/subjects/${alert.subject_id}`} size="sm" fw={500}>
-                {alert.subject_name ?? 'Subject'}
+                {(alert.is_erased ? null : alert.subject_name) ?? 'Subject'}
               </PageLink>
             ) : (
               <Text span size="sm" fw={500}>
@@ -66,7 +66,7 @@ export function AlertPanel({ alert, onAct, isPage = false }: AlertPanelProps) {
         </Group>
         {isPage && (
           <Text fw={600} size="lg" className="break">
-            {alert.title}
+            {getAlertTitle(alert)}
           </Text>
         )}
         <AlertState alert={alert} />

@@ -21,8 +21,19 @@ export const alertQuery = (alert_id: string) =>
 export const getAlertName = (alert_id: string): string => `Alert ${alert_id.slice(-8)}`
 
 /** What a row or panel is headed by: whom it is about, otherwise what happened. */
-export const getAlertHeading = ({ subject_name, title }: Pick<Alert, 'subject_name' | 'title'>): string =>
-  subject_name ?? title
+export const getAlertHeading = ({
+  subject_name,
+  title,
+  is_erased,
+}: Pick<Alert, 'subject_name' | 'title' | 'is_erased'>): string =>
+  getAlertTitle({ title: subject_name ?? title, is_erased })
+
+export const getAlertTitle = ({ title, is_erased }: Pick<Alert, 'title' | 'is_erased'>): string =>
+  is_erased ? 'Erased subject' : title
+
+/** Why nothing of it can be read, and what is left to do. */
+export const explainErased = (alert: Alert): string =>
+  `The subject was erased, and what the alert said with it.${isOpen(alert) ? ' It can be dismissed.' : ''}`
 
 interface AlertSettings {
   readonly needsSecondPerson: boolean

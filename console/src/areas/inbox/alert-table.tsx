@@ -10,7 +10,7 @@ import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { formatShortTime } from '#console/ui/time-left.tsx'
 import { ClockMark } from '#console/ui/work/clock-mark.tsx'
 import { PriorityBar } from '#console/ui/work/priority.tsx'
-import { type Alert, getAlertHeading, getAlertName, isOpen, isProposed } from './alert-queries.ts'
+import { type Alert, explainErased, getAlertHeading, getAlertName, isOpen, isProposed } from './alert-queries.ts'
 
 interface AlertTableProps {
   readonly list: ReturnType<typeof usePages<Alert>>
@@ -90,9 +90,9 @@ function AlertRow({ alert, isCurrent, isChosen, onOpen, onChoose }: AlertRowProp
             </Text>
           )}
         </span>
-        {alert.subject_name !== null && (
+        {(alert.is_erased || alert.subject_name !== null) && (
           <Text size="sm" lineClamp={2} className="break">
-            {alert.title}
+            {alert.is_erased ? explainErased(alert) : alert.title}
           </Text>
         )}
         <Text size="xs" c="dimmed">
