@@ -11,6 +11,7 @@ import { listPages, objectPages, restrictedOperations, restrictedViews } from '.
 
 /** Views that show such an object without its content, each with the reason. */
 const WITHOUT_PADLOCK: Readonly<Record<string, string>> = {
+  'console/src/areas/erasures/erased-records.tsx': 'sums what the certificate counts by kind, and shows nothing of one',
   'console/src/areas/erasures/erasure-page.tsx': 'downloads the certificate, and shows nothing of its annexes',
   'console/src/areas/evaluations/provider-answers.tsx': 'offers answers by provider and time as inputs of a decision',
   'console/src/areas/guide/guide-page.tsx': 'asks whether a change of a matrix waits, and shows nothing of it',

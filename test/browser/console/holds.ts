@@ -14,6 +14,13 @@ describe('a legal hold', () => {
       token: anton.token,
       body: { subject_type: 'person', name: 'Viktor Example', attributes: {} },
     })
+    await w.call('POST /alerts', {
+      token: anton.token,
+      body: {
+        ...{ dedup_key: 'viktor', title: 'Cash of Viktor Example', subject_id: subject.subject_id, priority: 'low' },
+        ...{ source: 'desk', facts: [{ name: 'sum', value: 'Cash of Viktor Example' }] },
+      },
+    })
     const { json: restriction } = await w.call('POST /restrictions', {
       token: clara.token,
       body: { purpose: 'Suspicion about payments' },
@@ -87,6 +94,21 @@ describe('a legal hold', () => {
     await last.getByRole('button', { name: 'Erase' }).click()
     await colleague.page.getByText('No period was applied: the tenant named no jurisdiction').waitFor()
     await colleague.page.getByRole('button', { name: 'Download the certificate' }).waitFor()
+    const erased = colleague.page.getByRole('table', { name: 'Erased records' })
+    await erased
+      .getByRole('row', { name: /^Alerts/ })
+      .getByText('1', { exact: true })
+      .waitFor()
+    await colleague.page.getByText(/^[0-9]+ keys? destroyed/).waitFor()
+    await takeScreenshot(colleague.page, 'console-erasure-done')
+    // Whoever finds the open alert reads why nothing of it is left.
+    await colleague.page.goto(new URL('/inbox', page.url()).href)
+    await colleague.page.getByRole('button', { name: 'Erased subject' }).click()
+    await colleague.page
+      .getByText('The subject was erased, and what the alert said with it. It can be dismissed.')
+      .first()
+      .waitFor()
+    await takeScreenshot(colleague.page, 'console-alert-erased')
     await colleague.page.goto(new URL(`/subjects/${subject.subject_id}`, page.url()).href)
     await colleague.page.getByRole('note', { name: 'Erased' }).getByRole('link', { name: 'Open the erasure' }).waitFor()
     for (const name of ['Open a case', 'Dossier'])

@@ -91,7 +91,11 @@ export function RetentionWarning({ preview: { warnings, jurisdictions } }: { rea
 }
 
 /** What stays of a class that is erased, and why. */
-function Left({ of: { by_mark, left_for_review, kept_by_hold } }: { readonly of: ErasureClass }) {
+export function Left({
+  of: { by_mark = 0, left_for_review, kept_by_hold },
+}: {
+  readonly of: Pick<ErasureClass, 'left_for_review' | 'kept_by_hold'> & { readonly by_mark?: number }
+}) {
   const parts = [
     by_mark > 0 && `${by_mark} found by name`,
     left_for_review > 0 && `${left_for_review} left for review: others may have the name too`,

@@ -17,6 +17,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { saveJson } from '#console/ui/save-file.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { useSubjectName } from '#console/ui/subject-name.ts'
+import { ErasedRecords } from './erased-records.tsx'
 import { ErasureClasses, RetentionWarning } from './erasure-classes.tsx'
 import { getErasureName } from './erasure-name.ts'
 import { ErasureBadge } from './erasures-page.tsx'
@@ -50,6 +51,7 @@ export default function ErasurePage() {
       <Stack gap="md">
         <ErasureFacts erasure={erasure} />
         {erasure.state === 'requested' && <CurrentPreview subject_id={erasure.subject_id} />}
+        {erasure.state === 'done' && <ErasedRecords erasure_id={erasure_id} />}
       </Stack>
     </Page>
   )
@@ -67,7 +69,8 @@ function ErasureFacts({ erasure }: { readonly erasure: Erasure }) {
             'Subject',
             may('getSubject') ? (
               <PageLink key="subject" to={`/subjects/${erasure.subject_id}`} inherit>
-                {name ?? 'Open'}
+                {/* A name that was read before is no longer shown. */}
+                {(erasure.state === 'executing' || erasure.state === 'done' ? undefined : name) ?? 'Open'}
               </PageLink>
             ) : null,
           ],
