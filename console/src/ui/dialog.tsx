@@ -46,6 +46,8 @@ interface FormDialogProps {
   /** Reloads the current state, offered after a concurrent change. */
   readonly onReload?: () => void
   readonly size?: string
+  /** Nobody in the place of the user may do it; the reason is among the children. */
+  readonly isRefused?: boolean
   readonly children: ReactNode
 }
 
@@ -58,13 +60,14 @@ export function FormDialog({
   change,
   onReload,
   size = 'md',
+  isRefused = false,
   children,
 }: FormDialogProps) {
   useReturnFocus(isOpen)
   const isRequested = Boolean(change.waiting)
   function send(event: FormEvent) {
     event.preventDefault()
-    if (!isRequested) onSubmit()
+    if (!isRequested && !isRefused) onSubmit()
   }
   return (
     <Modal opened={isOpen} onClose={onClose} title={title} size={size} {...modalProps}>
@@ -77,7 +80,7 @@ export function FormDialog({
               {isRequested ? 'Close' : 'Cancel'}
             </Button>
             {!isRequested && (
-              <Button type="submit" loading={change.isRunning}>
+              <Button type="submit" loading={change.isRunning} disabled={isRefused}>
                 {submit}
               </Button>
             )}

@@ -172,3 +172,28 @@ describe('a restriction', () => {
     await officer.close()
   })
 })
+
+describe('access that ends by itself', () => {
+  browserTest('offers an officer no change of who has access, and says why', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const olaf = await createPerson('Olaf Officer', ['compliance_officer'], { tenant })
+    const call = async (line: string, body: object) => (await w.call(line, { token: clara.token, body })).json
+    const { restriction_id } = await call('POST /restrictions', { purpose: PURPOSE })
+    const access = `/restrictions/${restriction_id}/access/${olaf.user_id}`
+    await call(`PUT ${access}`, { effect: 'grant', until: new Date(Date.now() + 3_600_000).toISOString() })
+    const { page, seen, close } = await at(olaf, `/restrictions/${restriction_id}`)
+    await page.getByRole('note').filter({ hasText: 'Your access ends by itself at' }).waitFor()
+    await page.getByRole('row', { name: /^Clara Compliance/ }).waitFor()
+    for (const name of ['Give access', 'Exclude a person', 'Lift', 'Revoke'])
+      expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0)
+    await takeScreenshot(page, 'console-ending-access')
+    // Without an end they are offered.
+    await call(`PUT ${access}`, { effect: 'grant' })
+    await page.reload()
+    await page.getByRole('button', { name: 'Give access' }).waitFor()
+    await page.getByRole('button', { name: 'Lift' }).waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+})

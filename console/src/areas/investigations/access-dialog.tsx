@@ -8,6 +8,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { peopleQuery } from '#console/ui/person-select.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { EndingAccessNote, useOwnAccessEnd } from '#console/ui/restriction/own-access.tsx'
 import { type Investigation, touchedByEvidence } from './investigation-queries.ts'
 
 interface AccessDialogProps {
@@ -17,9 +18,10 @@ interface AccessDialogProps {
 
 export function AccessDialog({ investigation, onClose }: AccessDialogProps) {
   const may = usePermission()
-  const { investigation_id, revision, is_restricted } = investigation
+  const { investigation_id, restriction_id, revision, is_restricted } = investigation
   const [reason, setReason] = useState('')
   const [people, setPeople] = useState<string[]>([])
+  const ends_at = useOwnAccessEnd(restriction_id)
   const change = useApiMutation(
     () =>
       probity.PUT('/api/investigations/{investigation_id}/access', {
@@ -45,7 +47,9 @@ export function AccessDialog({ investigation, onClose }: AccessDialogProps) {
       onSubmit={() => change.run(undefined)}
       submit={is_restricted ? 'Lift' : 'Restrict'}
       change={change}
+      isRefused={ends_at !== null}
     >
+      {ends_at !== null && <EndingAccessNote until={ends_at} />}
       {is_restricted ? (
         <Text size="sm">Everybody whose role allows it sees the case and what belongs to it again.</Text>
       ) : (

@@ -9,10 +9,11 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { EndingAccessNote, useOwnAccessEnd } from '#console/ui/restriction/own-access.tsx'
 import type { Restriction } from '#console/ui/restriction/restriction-queries.ts'
+import { useIsMlro } from '#console/ui/restriction/use-is-mlro.ts'
 import { TimeLeft } from '#console/ui/time-left.tsx'
 import { BreakGlassDialog, ExcludeDialog, GrantDialog } from './access-dialogs.tsx'
-import { useIsMlro } from './use-is-mlro.ts'
 
 type Access = Schemas['RestrictionAccess']
 type Act = 'grant' | 'exclude' | 'break-glass'
@@ -34,14 +35,15 @@ export function AccessTab({ restriction }: { readonly restriction: Restriction }
         },
         signal,
       }),
-    // Access may expire while the page is open.
-    { refetch_ms: 60_000 },
+    { refetch_ms: 60_000 }, // Access may expire while the page is open.
   )
   const listed = list.data?.pages.flatMap(({ items }) => items).filter(({ ended_at }) => ended_at === null) ?? []
   const close = () => setAct(null)
-  const canChange = may('updateRestrictionAccess') && may('listUsers')
+  const ends_at = useOwnAccessEnd(restriction_id)
+  const canChange = may('updateRestrictionAccess') && may('listUsers') && ends_at === null
   return (
     <Stack gap="sm">
+      {ends_at !== null && <EndingAccessNote until={ends_at} />}
       {canChange && (
         <Group gap="xs">
           <Button size="xs" onClick={() => setAct('grant')}>

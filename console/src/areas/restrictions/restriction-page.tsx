@@ -16,6 +16,7 @@ import { Page } from '#console/ui/page.tsx'
 import { PartTabs } from '#console/ui/part-tabs.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { useOwnAccessEnd } from '#console/ui/restriction/own-access.tsx'
 import { RestrictedObjects } from '#console/ui/restriction/restricted-objects.tsx'
 import { type Restriction, restrictionQuery } from '#console/ui/restriction/restriction-queries.ts'
 import { Facts, Section } from '#console/ui/section.tsx'
@@ -98,6 +99,8 @@ function RestrictionFacts({ restriction }: { readonly restriction: Restriction }
 function ForceActions({ restriction }: { readonly restriction: Restriction }) {
   const may = usePermission()
   const [isAsking, asking] = useDisclosure(false)
+  // The reason is said above the access list.
+  if (useOwnAccessEnd(restriction.restriction_id) !== null) return null
   if (restriction.is_in_force)
     return (
       <>
