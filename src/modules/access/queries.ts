@@ -100,10 +100,13 @@ export const insertUser = (tx: Tx, user: NewUser, on_conflict: 'fail' | 'keep' =
     ],
   )
 
+/** Whoever was invited is active from the first request on. */
+const SIGNED_IN = `case state when 'invited' then 'active' else state end`
+
 /** Stores what the external issuer says about a user. The roles are for display: the token decides. */
 export const updateSeenUser = (tx: Tx, user_id: string, roles: readonly string[], name: string | null) =>
   tx.run(
-    `update app.user_account set last_seen_at = now(), roles = $3, name = coalesce($4, name)
+    `update app.user_account set last_seen_at = now(), state = ${SIGNED_IN}, roles = $3, name = coalesce($4, name)
       where tenant_id = $1 and user_id = $2 and origin = 'external'`,
     [tx.tenant_id, user_id, roles, name],
   )
@@ -111,7 +114,7 @@ export const updateSeenUser = (tx: Tx, user_id: string, roles: readonly string[]
 /** A user is written at most once a minute, however many requests there are. A principal without an account is left out. */
 export const updateUsersSeen = (tx: Tx, seen: readonly { readonly user_id: string; readonly at: string }[]) =>
   tx.run(
-    `update app.user_account u set last_seen_at = s.at
+    `update app.user_account u set last_seen_at = s.at, state = ${SIGNED_IN}
        from jsonb_to_recordset($2::jsonb) as s (user_id uuid, at timestamptz)
       where u.tenant_id = $1 and u.user_id = s.user_id
         and (u.last_seen_at is null or u.last_seen_at < s.at - interval '1 minute')`,

@@ -71,7 +71,8 @@ describe('users', () => {
     await w.runtime.flushUsage()
     const { last_seen_at, ...rest } = (await call(`GET /users/${made.user_id}`)).json
     expect(Date.parse(last_seen_at)).toBeGreaterThanOrEqual(Date.parse(made.created_at) - 1000)
-    expect(rest).toEqual((({ last_seen_at: _, ...others }) => others)(made))
+    const { last_seen_at: _, ...others } = made
+    expect([made.state, rest]).toEqual(['invited', { ...others, state: 'active' }])
     await w.call('GET /auth/me', { token: own })
     await w.runtime.flushUsage()
     expect((await call(`GET /users/${made.user_id}`)).json.last_seen_at).toBe(last_seen_at)

@@ -8,6 +8,7 @@ import { uuidv7 } from '#kernel/uuid.ts'
 import { workItems } from '#modules/work/index.ts'
 import { alertReopened } from '../events.ts'
 import { findAlert, insertComment, lockAlert } from '../queries.ts'
+import { assertMayWrite } from '../work/acts.ts'
 import { startAlertWork } from '../work/alert-work.ts'
 import { findSuccessor, updateWork } from '../work/queries.ts'
 import {
@@ -105,7 +106,7 @@ export const secondLookRoutes = [
     uses: ['caches'],
     body: DecisionRequest,
     reply: [200, SecondLook],
-    problems: ['not_found', 'transition_not_allowed', 'approval_own_request', 'person_required'],
+    problems: ['not_found', 'transition_not_allowed', 'approval_own_request', 'person_required', 'erased'],
   }).handle(async ({ tx, params, body, actor, kernel, audit }) => {
     expectPerson(actor.principal, 'Only a person takes a second look, not an API key.')
     const look = assertFound(await lockSecondLook(tx, params.look_id))
@@ -126,11 +127,12 @@ export const secondLookRoutes = [
       await emit(tx, alertReopened, { object_id, restriction_id, data: { priority } })
     }
     if (body.note) {
+      assertMayWrite(alert)
       const { revision } = assertFound(await findAlert(tx, alert.alert_id))
       const of = revision === alert.revision ? null : revision
       await insertComment(tx, { comment_id: uuidv7(), alert_id: alert.alert_id, revision: of, text: body.note })
     }
-    if (successor_id !== undefined)
+    if (successor_id !== undefined && !alert.is_erased)
       await insertComment(tx, {
         comment_id: uuidv7(),
         alert_id: successor_id,

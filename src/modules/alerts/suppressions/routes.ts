@@ -45,7 +45,7 @@ export const suppressionRoutes = [
     uses: ['caches'],
     body: SuppressionRequest,
     reply: [201, Suppression],
-    problems: ['conflict', 'person_required'],
+    problems: ['conflict', 'person_required', 'erased'],
   }).handle(async ({ tx, body, actor, kernel, audit }) => {
     expectOfficer(actor.principal)
     const { subject_id = null, dedup_key = null, ...given } = body

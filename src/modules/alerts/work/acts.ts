@@ -44,6 +44,15 @@ function assertOpen(alert: AlertRow): void {
   if (!isOpen(alert)) fail('transition_not_allowed', `The alert is ${alert.state}.`)
 }
 
+/** The database refuses it too: nothing could remove the text again. */
+export function assertMayWrite({ is_erased }: AlertRow): void {
+  if (is_erased)
+    fail(
+      'erased',
+      'The subject of the alert was erased, and nothing is written about it. The alert can be dismissed without a note.',
+    )
+}
+
 const expectWorker = (principal: string): string => {
   expectPerson(principal, 'Only a person works on alerts, not an API key.')
   return principal
@@ -57,6 +66,7 @@ async function change(
   note: Note,
 ): Promise<void> {
   const { alert_id } = alert
+  if (note) assertMayWrite(alert)
   await updateWork(tx, alert_id, { ...alert, ...changed })
   if (note) await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: alert.revision + 1, text: note })
 }
@@ -98,7 +108,7 @@ export const assign: Act<{ user_id: string; note?: Note; may_release_others: boo
   }
 }
 
-/** The work was given away among work of other kinds; the reason is a comment, which an erasure can overwrite. */
+/** The work was given away among work of other kinds; the reason is a comment, which an erasure can overwrite: none is stored after one. */
 export async function recordReassignment(
   tx: Tx,
   alert_id: string,
@@ -109,7 +119,8 @@ export async function recordReassignment(
   if (assignee !== null && alert.proposed_by === assignee)
     fail('transition_not_allowed', 'The person proposed the dismissal; another person must confirm it.')
   await updateWork(tx, alert_id, { ...alert, assignee })
-  await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: alert.revision + 1, text: reason })
+  if (!alert.is_erased)
+    await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: alert.revision + 1, text: reason })
   if (assignee !== null) await stopFirstActionClock(tx, alert_id)
   const { priority, restriction_id } = alert
   if (assignee === null) await emit(tx, alertReleased, { object_id: alert_id, restriction_id, data: { priority } })

@@ -28,6 +28,7 @@ import {
 import { assertAlert, toAlertHeaders, toAlertView } from '../view.ts'
 import {
   type Act,
+  assertMayWrite,
   assign,
   confirmDismissal,
   dismiss,
@@ -129,7 +130,7 @@ export const workRoutes = [
     summary: 'Change the priority of an alert',
     roles: workers,
     body: AlertPatch,
-    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required'],
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required', 'erased'],
   }).handle((input) => perform(input, prioritise, input.body)),
 
   tenantRoute('POST /alerts/:alert_id/assign', {
@@ -139,7 +140,7 @@ export const workRoutes = [
     description: 'One that somebody works on is given away by them, or by a compliance officer.',
     roles: workers,
     body: AssignRequest,
-    problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required'],
+    problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required', 'erased'],
   }).handle((input) =>
     perform(input, assign, {
       ...input.body,
@@ -154,7 +155,7 @@ export const workRoutes = [
     description: 'Whoever works on it releases it, or a compliance officer.',
     roles: workers,
     body: ReleaseRequest,
-    problems: ['not_found', 'revision_stale', 'transition_not_allowed'],
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'erased'],
   }).handle((input) =>
     perform(input, release, {
       ...input.body,
@@ -171,7 +172,7 @@ export const workRoutes = [
       'meanwhile. Raising the priority above that wakes it.',
     roles: workers,
     body: SnoozeRequest,
-    problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required'],
+    problems: ['not_found', 'conflict', 'revision_stale', 'transition_not_allowed', 'person_required', 'erased'],
   }).handle((input) => perform(input, snooze, input.body)),
 
   tenantRoute('POST /alerts/:alert_id/wake', {
@@ -180,7 +181,7 @@ export const workRoutes = [
     summary: 'End the snooze of an alert now',
     roles: workers,
     body: WakeRequest,
-    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required'],
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required', 'erased'],
   }).handle((input) => perform(input, wake, input.body)),
 
   tenantRoute('POST /alerts/:alert_id/dismiss', {
@@ -200,6 +201,7 @@ export const workRoutes = [
       'transition_not_allowed',
       'person_required',
       'content_corrupt',
+      'erased',
     ],
   }).handle((input) => perform(input, dismiss, input.body)),
 
@@ -216,6 +218,7 @@ export const workRoutes = [
       'transition_not_allowed',
       'person_required',
       'content_corrupt',
+      'erased',
     ],
   }).handle((input) => perform(input, confirmDismissal, input.body)),
 
@@ -225,7 +228,7 @@ export const workRoutes = [
     summary: 'Refuse a dismissal that was proposed, or withdraw it',
     roles: workers,
     body: DecideDismissalRequest,
-    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required'],
+    problems: ['not_found', 'revision_stale', 'transition_not_allowed', 'person_required', 'erased'],
   }).handle((input) => perform(input, returnDismissal, input.body)),
 
   tenantRoute('POST /alerts/:alert_id/escalate', {
@@ -259,9 +262,11 @@ export const workRoutes = [
     params: AlertParams,
     body: CommentRequest,
     reply: [201, Comment],
-    problems: ['not_found'],
+    problems: ['not_found', 'erased'],
   }).handle(async ({ tx, params, body, audit }) => {
-    const { alert_id } = assertAlert(await findAlert(tx, params.alert_id), audit)
+    const alert = assertAlert(await findAlert(tx, params.alert_id), audit)
+    assertMayWrite(alert)
+    const { alert_id } = alert
     const comment = assertFound(
       await insertComment(tx, { comment_id: uuidv7(), alert_id, revision: null, text: body.text }),
     )
