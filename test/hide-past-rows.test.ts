@@ -120,3 +120,40 @@ test('runs of a plugin belong to the restriction of the provider call', async ()
     expect(rows.map((row) => row.restriction_id)).toEqual([restriction_id, null, null])
   })
 })
+
+test('evidence belongs to the restriction of its document or call too', async () => {
+  await withPastRows('hide_evidence_of_hidden_objects', async ({ tenant_id, restrictions, run, migrateAll }) => {
+    const [of_owner, of_object] = restrictions
+    const documents = [of_object, null].map((restriction_id) => ({ document_id: uuidv7(), restriction_id }))
+    for (const { document_id, restriction_id } of documents)
+      await run(
+        `insert into app.document (tenant_id, document_id, title, file_name, media_type, size_bytes, state, restriction_id, created_by, updated_by)
+         values ($1, $2, 'x', 'x.txt', 'text/plain', 6, 'failed', $3, 'user:1', 'user:1')`,
+        [tenant_id, document_id, restriction_id],
+      )
+    const [restricted, open] = documents.map(({ document_id }) => document_id)
+    for (const [restriction_id, object_id] of [
+      [of_owner, restricted],
+      [of_object, restricted],
+      [null, restricted],
+      [of_owner, open],
+    ])
+      await run(
+        `insert into app.evidence_item (tenant_id, evidence_id, restriction_id, owner_kind, owner_id, kind, object_id, content_hash, obtained_at, added_by,
+           erased_at)
+         values ($1, $2, $3, 'alert', $2, 'document', $4, repeat('a', 64), now(), 'user:1', now())`,
+        [tenant_id, uuidv7(), restriction_id, object_id],
+      )
+    await migrateAll()
+    const { rows } = await run(
+      'select restriction_id, also_restriction_id from app.evidence_item where tenant_id = $1 order by evidence_id',
+      [tenant_id],
+    )
+    expect(rows).toEqual([
+      { restriction_id: of_owner, also_restriction_id: of_object },
+      { restriction_id: of_object, also_restriction_id: null },
+      { restriction_id: of_object, also_restriction_id: null },
+      { restriction_id: of_owner, also_restriction_id: null },
+    ])
+  })
+})

@@ -222,6 +222,11 @@ export const schemaMutants: readonly SchemaMutant[] = [
     ],
   },
   {
+    name: 'evidence takes no restriction of its object',
+    rule: 'a trigger that sight relies on is missing or off',
+    break: () => ['alter table app.evidence_item disable trigger evidence_item_restriction'],
+  },
+  {
     name: 'a tenant that is being deleted can be used again',
     rule: 'tenants can be removed by hand',
     break: () => ['alter table app.tenant disable trigger tenant_keep'],

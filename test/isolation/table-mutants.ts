@@ -183,6 +183,14 @@ export const tableMutants: readonly TableMutant[] = [
     },
   },
   {
+    name: 'sight policy that does not ask the restrictions that a row names',
+    rule: policyChanged,
+    break: (t) =>
+      t.columns.some(({ name }) => name === 'named_restriction_ids')
+        ? [`alter policy sight on app.${t.name} using (${isFirstSeen}) with check (${isFirstSeen})`]
+        : [],
+  },
+  {
     name: 'a second restriction without a first',
     rule: 'a row may belong to a second restriction without a first',
     break: (t) =>

@@ -65,20 +65,15 @@ const restrictedTables = {
 } as const
 export type RestrictedTable = keyof typeof restrictedTables
 
-/** Where a row of `r` may belong to a second one: its own column, or the restriction of what it names. */
-const secondRestrictions: Partial<Record<RestrictedTable, string>> = {
-  audit_event: 'r.also_restriction_id',
-  evidence_item: `coalesce(
-    (select d.restriction_id from app.document d where r.kind = 'document' and d.tenant_id = r.tenant_id and d.document_id = r.object_id),
-    (select c.restriction_id from app.provider_call c where r.kind = 'provider_call' and c.tenant_id = r.tenant_id and c.call_id = r.object_id))`,
-}
+/** Tables whose rows may belong to a second one. */
+const twiceRestricted: readonly RestrictedTable[] = ['audit_event', 'evidence_item']
 
 const isInForce = (column: string): string => `(${column} is not null and app.is_in_force(${column}))`
 
 export const findObjectRestriction = (tx: Tx, table: RestrictedTable, id: string) =>
   tx.find<{ restriction_id: string | null; also_restriction_id: string | null; is_in_force: boolean }>(
     `select restriction_id, also_restriction_id, ${isInForce('restriction_id')} or ${isInForce('also_restriction_id')} as is_in_force
-       from (select r.restriction_id, nullif(${secondRestrictions[table] ?? 'null::uuid'}, r.restriction_id) as also_restriction_id
+       from (select r.restriction_id, ${twiceRestricted.includes(table) ? 'r.also_restriction_id' : 'null::uuid'} as also_restriction_id
                from app.${table} r where r.tenant_id = $1 and r.${restrictedTables[table]} = $2) o`,
     [tx.tenant_id, id],
   )

@@ -21,9 +21,13 @@ const ownOrOperator = `(${ownTenant} OR ( SELECT (CURRENT_USER = ANY (ARRAY['ste
 const isSeen = (column: string): string =>
   `((${column} IS NULL) OR (NOT app.is_in_force(${column}, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (${column} = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))`
 
-/** The policy `sight` as PostgreSQL prints it; every table with a `restriction_id` has it, for its one or two restrictions. */
+const isEachSeen = (column: string): string =>
+  `((${column} = '{}'::uuid[]) OR (NOT (( SELECT (app.hidden_restrictions(app.sight()) - (app.granted_restrictions(app.sight()))::text[])) ?| (${column})::text[])))`
+
+/** The policy `sight` as PostgreSQL prints it; every table with a `restriction_id` has it, for its one or two restrictions and those it names. */
 const sightPolicy = isSeen('restriction_id')
 const sightOfTwoPolicy = `(${isSeen('restriction_id')} AND ${isSeen('also_restriction_id')})`
+const sightOfNamedPolicy = `(${isSeen('restriction_id')} AND ${isEachSeen('named_restriction_ids')})`
 
 type Policy = readonly [kind: string, name: string, command: string, using: string | null, check: string | null]
 const isolationPolicies: readonly Policy[] = [
@@ -68,6 +72,7 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['list_named_restrictions', 'feed18fe895ff157d0722f39474f1132'],
   ['restrict_mcp_approval', '7e89ce793d6a43a8141a97b2195cf4a7'],
   ['restrict_approved_call', '474a59706af2498ba73601bb6506e394'],
+  ['restrict_evidence_item', 'a348af64dba9f83ed87c9674e1eb456d'],
   ['restrict_plugin_invocation', '0accb88fa1ff65025cd22ba8d8ddc10a'],
   ['keep_restriction_force', 'b8b434fabfc82138fca3b953a3cd1962'],
   ['keep_restriction_list', 'ba14d2c1d1bb4c25936adf589f36f1bd'],
@@ -76,14 +81,16 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['keep_restriction_person', 'c2a612603dad0a8e9be614f3d1e987c7'],
   // Who sees what is asked for somebody else, and access that the operator gives.
   ['may_see', '7b596facfa790064452d5bdbb856d9ae'],
+  ['may_see_all', '8bf2d687884e70ba1ff972517a78c668'],
   ['is_reachable', 'ecb5a9dc93b636799c60f121012c4ac7'],
   ['refuse_operator_access', 'ad55aa21e6ddc2799c85bd3cbb045ff9'],
   // A person whose access has an end may not change access.
   ['has_ending_access', 'b1eb21f159bb9e975f58115551931988'],
   ['refuse_ending_access', '802075ca9d6485aba2fe3938a1d5f6b8'],
   // These read with full sight, and return nothing of what they read.
-  ['refuse_hidden_erasure', 'ff404992d258c646a8923e65ef675837'],
+  ['refuse_hidden_erasure', 'cf4afa82edabae9d0f8530e84f4dfd6b'],
   ['is_closed_to_erasure', 'e245e56066742fd4225e67d23aed03ac'],
+  ['is_closed_to_erasure', 'f4d411fcb6cf317d20691b21543a33ae'],
   ['is_subject_held', '13e375137b84f3cc72a0095b99ce5fdf'],
   ['is_subject_investigated', 'f3989ec48fcb0b34893292eb4cb3247a'],
   ['refuse_kept_erasure', '2614c13f89d7f0f543b4b53abbc8063b'],
@@ -145,6 +152,7 @@ const sightTriggers: readonly (readonly [table: string, trigger_function: string
   ['mcp_call', 'restrict_approved_call', '(new.approval_id IS NOT NULL)'],
   // A token may be fetched, and a version be tried, without a call.
   ['credential_access', 'inherit_restriction', '(new.call_id IS NOT NULL)'],
+  ['evidence_item', 'restrict_evidence_item', ''],
   ['plugin_invocation', 'restrict_plugin_invocation', `(new.cause_kind = 'provider_call'::text)`],
   ['restriction_access', 'refuse_operator_access', `(new.granted_by ~~ 'operator:%'::text)`],
   ['restriction_access', 'refuse_ending_access', ''],
@@ -163,7 +171,8 @@ const catalogueCtes = `with tables as (
          (select a.attnum from pg_attribute a where a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped) as tenant_col,
          exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'restriction_id' and not a.attisdropped)
            and c.relname not in ('restriction_force', 'restriction_person') as restricted,
-         exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'also_restriction_id' and not a.attisdropped) as twice_restricted
+         exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'also_restriction_id' and not a.attisdropped) as twice_restricted,
+         exists (select 1 from pg_attribute a where a.attrelid = c.oid and a.attname = 'named_restriction_ids' and not a.attisdropped) as naming
     from pg_class c join pg_namespace n on n.oid = c.relnamespace left join app.wall_register w on w.table_name = c.relname
    where n.nspname = 'app' and c.relkind in ('r', 'p', 'f')
 ), walled as (select * from tables where kind <> 'system'
@@ -176,8 +185,8 @@ const catalogueCtes = `with tables as (
     from walled t join (values ${toSqlRows(isolationPolicies)}) as w (kind, policy, command, using_text, check_text) on w.kind = t.kind
   union all select name, 'open', '*', true, 'true', 'true' from walled
   union all select name, 'sight', '*', false, p.sight, p.sight from walled cross join lateral (
-    select case when twice_restricted then ${literal(sightOfTwoPolicy)} else ${literal(sightPolicy)} end) as p (sight)
-   where restricted or twice_restricted
+    select case when twice_restricted then ${literal(sightOfTwoPolicy)} when naming then ${literal(sightOfNamedPolicy)} else ${literal(sightPolicy)} end) as p (sight)
+   where restricted or twice_restricted or naming
 ), present as (
   select t.name, p.polname::text as policy, p.polcmd::text as command, p.polpermissive as permissive,
          pg_get_expr(p.polqual, p.polrelid) as using_text, pg_get_expr(p.polwithcheck, p.polrelid) as check_text
@@ -329,7 +338,7 @@ const schemaRules: readonly string[] = [
       and f.proname = w.function and g.tgenabled in ('O', 'A') and g.tgattr = ''
       and coalesce(substring(pg_get_triggerdef(g.oid) from ' WHEN \\((.*)\\) EXECUTE '), '') = w.condition
       and g.tgtype = case w.function when 'inherit_restriction' then 7 when 'restrict_mcp_approval' then 7 when 'restrict_approved_call' then 7
-                       when 'restrict_plugin_invocation' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
+                       when 'restrict_plugin_invocation' then 7 when 'restrict_evidence_item' then 7 when 'keep_restriction_force' then 31 when 'keep_restriction_list' then 31
                        when 'keep_restriction_person' then 31 when 'keep_restriction_merged' then 31 when 'follow_merged_restriction' then 17 when 'list_restriction' then 29
                        when 'refuse_ending_access' then case w.name when 'restriction' then 19 else 31 end
                        when 'refuse_operator_access' then 23 when 'refuse_hidden_erasure' then 19 when 'refuse_kept_erasure' then 19 else 21 end)`,

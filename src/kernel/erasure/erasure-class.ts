@@ -18,9 +18,13 @@ export interface ErasedSubject {
   readonly also: readonly NamedRow[]
 }
 
-/** Rows of one restriction, or of none. */
-export interface FoundRows {
+/** To which restrictions rows belong: to one or none, and to those that hide them too. */
+interface Restricted {
   readonly restriction_id: string | null
+  readonly other_restriction_ids?: readonly string[]
+}
+
+export interface FoundRows extends Restricted {
   /** They belong to the subject, or name its id. */
   readonly by_id: number
   /** They belong to no subject and have a mark that only this one has. */
@@ -39,8 +43,7 @@ export interface FoundRows {
   readonly named: readonly string[]
 }
 
-export interface ErasedRows {
-  readonly restriction_id: string | null
+export interface ErasedRows extends Restricted {
   readonly count: number
 }
 

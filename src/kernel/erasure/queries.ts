@@ -26,6 +26,8 @@ export interface ErasableRows {
   /** A condition under which the row is a case that is not ended: it, and with it the subject, is kept like one that is held. */
   readonly open?: string
   readonly restriction?: string
+  /** An array of those that hide the row too. */
+  readonly other_restrictions?: string
   /** Whether the class is erased even if neither decider sees the row: it describes a restriction, not what the restriction protects. */
   readonly even_hidden?: true
 }
@@ -35,15 +37,37 @@ const MAX_REVIEW = 100
 
 const subjectRow = `(select $2::uuid as subject_id, $3::text[] as sure, $4::text[] as own, $5::text[] as marks, $6::text[] as also) m`
 
-const match = (one: ErasableRows): string =>
-  one.match ??
-  `app.match_erasure(${one.owner ?? 'null::uuid'}, ${one.text}, ${one.json ?? 'null::jsonb'}, m.subject_id, m.sure, m.own, m.marks)`
+const closed = ({ restriction = 'null::uuid', other_restrictions }: ErasableRows): string =>
+  other_restrictions === undefined
+    ? `app.is_closed_to_erasure(${restriction})`
+    : `app.is_closed_to_erasure((${restriction}) || ${other_restrictions})`
+
+/** A row of no subject that is hidden by what it names only mentions this one, also where it has the id. */
+function match(one: ErasableRows): string {
+  const { owner = null, text, json = 'null::jsonb', other_restrictions } = one
+  const found =
+    one.match ?? `app.match_erasure(${owner ?? 'null::uuid'}, ${text}, ${json}, m.subject_id, m.sure, m.own, m.marks)`
+  if (one.match !== undefined || other_restrictions === undefined) return found
+  return `case when (${owner ?? 'null'}) is null and ${closed(one)} then replace(${found}, 'id', 'mark') else ${found} end`
+}
 
 /** Held rows, and rows that only mention the subject under a restriction that neither decider sees. */
-function isHeld({ held_by = [], restriction, even_hidden }: ErasableRows): string {
-  const rules = held_by.map((object) => `app.is_held(${object})`)
-  if (restriction !== undefined && !even_hidden) rules.push(`app.is_closed_to_erasure(${restriction})`)
+function isHeld(one: ErasableRows): string {
+  const rules = (one.held_by ?? []).map((object) => `app.is_held(${object})`)
+  const isRestricted = one.restriction !== undefined || one.other_restrictions !== undefined
+  if (isRestricted && !one.even_hidden) rules.push(closed(one))
   return rules.length === 0 ? 'false' : `(${rules.join(' or ')})`
+}
+
+/** With the names of the columns. */
+function selectRestrictions({ restriction = 'null::uuid', other_restrictions }: ErasableRows): [string, string] {
+  const first = `${restriction} as restriction_id`
+  return other_restrictions === undefined
+    ? [first, 'restriction_id']
+    : [
+        `${first}, array_remove(${other_restrictions}, null)::text[] as other_restriction_ids`,
+        'restriction_id, other_restriction_ids',
+      ]
 }
 
 const isOpen = ({ open = 'false' }: ErasableRows): string => `(${open})`
@@ -61,7 +85,8 @@ const findText = (one: ErasableRows): string => {
     one.by_mark === 'review'
       ? `case f.found when 'mark' then 'review' else f.found end`
       : `case when f.found = 'review' and f.id = any (f.also) then 'mark' else f.found end`
-  return `select f.restriction_id, count(*) filter (where f.kind = 'id') as by_id,
+  const [restrictions, names] = selectRestrictions(one)
+  return `select ${names}, count(*) filter (where f.kind = 'id') as by_id,
             count(*) filter (where f.kind = 'mark' and not f.is_held and not f.is_open) as by_mark,
             count(*) filter (where f.kind = 'review') as left_for_review,
             count(*) filter (where f.kind = 'mark' and (f.is_held or f.is_open)) as kept_by_hold,
@@ -70,23 +95,24 @@ const findText = (one: ErasableRows): string => {
             coalesce((array_agg(distinct f.id) filter (where f.kind = 'review'))[1:${MAX_REVIEW}], '{}') as review,
             coalesce(array_agg(distinct f.id) filter (where f.kind = 'mark' and f.found = 'review'), '{}') as named
        from (select f.*, ${found} as kind
-               from (select ${one.restriction ?? 'null::uuid'} as restriction_id, (${one.id ?? 'null'})::text as id, ${isHeld(one)} as is_held, ${isOpen(one)} as is_open,
+               from (select ${restrictions}, (${one.id ?? 'null'})::text as id, ${isHeld(one)} as is_held, ${isOpen(one)} as is_open,
                             m.also, ${match(one)} as found
                        from app.${one.table} r cross join ${subjectRow} where ${inTenant(one)} offset 0) f
               where f.found is not null${one.id === null ? ` and f.found <> 'review'` : ''}) f
-      group by f.restriction_id`
+      group by ${names}`
 }
 
 /** Rows of the subject, which a trigger keeps if they are held; then those that were found by a mark and are not held. */
 function eraseTexts(one: ErasableRows): string[] {
+  const [restrictions, names] = selectRestrictions(one)
   const change = (set: string | null, condition: string): string => {
     const where = `${inTenant(one)} and ${condition}`
     const statement =
       set === null
         ? `delete from app.${one.table} r using ${subjectRow} where ${where}`
         : `update app.${one.table} r set ${set} from ${subjectRow} where ${where}`
-    return `with done as (${statement} returning ${one.restriction ?? 'null::uuid'} as restriction_id)
-            select restriction_id, count(*) as count from done group by restriction_id`
+    return `with done as (${statement} returning ${restrictions})
+            select ${names}, count(*) as count from done group by ${names}`
   }
   const byId = change(one.set, `${match(one)} = 'id'`)
   if (one.by_mark === 'review') return [byId]

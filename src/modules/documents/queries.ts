@@ -290,6 +290,7 @@ export const documentRows = createErasureClass('documents', 'Documents and evide
     set: 'title = null, reference = null, source = null, detach_reason = null, erased_at = now()',
     held_by: ['r.owner_id'],
     restriction: 'r.restriction_id',
+    other_restrictions: 'array[r.also_restriction_id]',
   },
 ])
 

@@ -154,8 +154,7 @@ export interface CaseCounts {
 
 export const countCase = async (tx: Tx, investigation_id: string, restriction_id: string): Promise<CaseCounts> =>
   (await tx.find<CaseCounts>(
-    `select (select count(*) from app.evidence_item e where e.tenant_id = $1 and e.owner_id = $2 and e.owner_kind = 'investigation' and e.detached_at is null
-                and ${evidenceStore.isShown('e')}) as evidence,
+    `select (select count(*) from app.evidence_item e where e.tenant_id = $1 and e.owner_id = $2 and e.owner_kind = 'investigation' and e.detached_at is null) as evidence,
             (select count(*) from app.investigation_alert l join app.alert a on a.tenant_id = l.tenant_id and a.alert_id = l.alert_id
               where l.tenant_id = $1 and l.investigation_id = $2) as alerts,
             (select count(*) from app.investigation_note where tenant_id = $1 and investigation_id = $2) as notes,
@@ -287,7 +286,7 @@ export interface TimelineRow {
 }
 
 const namesShownEvidence = `exists (select 1 from app.evidence_item v
-    where v.tenant_id = e.tenant_id and v.evidence_id = (e.data ->> 'evidence_id')::uuid and ${evidenceStore.isShown('v')})`
+    where v.tenant_id = e.tenant_id and v.evidence_id = (e.data ->> 'evidence_id')::uuid)`
 /** What an event names may have been restricted later: those who may not see it do not see the event. */
 const isShown = `case
     when e.kind = 'alert_linked' then exists (

@@ -4,7 +4,6 @@ export {
   type AnswerAuthor,
   type EvidenceRow,
   findEvidence,
-  isShown,
   listEvidenceByOwner,
   selectEntered,
 } from './queries.ts'

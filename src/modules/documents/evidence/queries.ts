@@ -1,6 +1,6 @@
 /** SQL of evidence items. */
 import type { AuditEvent } from '#kernel/audit/chain.ts'
-import { restrictionInForce } from '#kernel/database/restriction-column.ts'
+import { eitherInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
@@ -57,14 +57,7 @@ export const selectEntered = (
 
 const columns = `e.evidence_id, e.owner_kind, e.owner_id, e.kind, e.object_id, e.object_version, e.title, e.reference, e.source,
   e.content_hash, e.obtained_at, e.added_at, e.added_by, e.detached_at, e.detached_by, e.detach_reason, e.erased_at, e.is_test,
-  case when e.kind = 'provider_call' then ${selectEntered('e.tenant_id', 'e.object_id')} end as entered, ${restrictionInForce('e')}`
-
-/** Whether the caller may see the object too: it may have been restricted after it was attached. */
-export const isShown = (
-  e: string,
-): string => `(${e}.kind not in ('document', 'provider_call') or ${e}.erased_at is not null
-  or exists (select 1 from app.document d where d.tenant_id = ${e}.tenant_id and d.document_id = ${e}.object_id)
-  or exists (select 1 from app.provider_call c where c.tenant_id = ${e}.tenant_id and c.call_id = ${e}.object_id))`
+  case when e.kind = 'provider_call' then ${selectEntered('e.tenant_id', 'e.object_id')} end as entered, ${eitherInForce('e')}`
 
 export interface EvidenceFilter {
   readonly owner_kind?: string | undefined
@@ -81,7 +74,7 @@ export const listEvidence = (tx: Tx, filter: EvidenceFilter, after: PagePosition
     if (filter[name] !== undefined) where += ` and e.${name} = $${values.push(filter[name])}`
   return tx.query<EvidenceRow>(
     `select ${columns} from app.evidence_item e
-      where e.tenant_id = $1 and ($2::timestamptz is null or (e.added_at, e.evidence_id) < ($2, $3::uuid))${where} and ${isShown('e')}
+      where e.tenant_id = $1 and ($2::timestamptz is null or (e.added_at, e.evidence_id) < ($2, $3::uuid))${where}
       order by e.added_at desc, e.evidence_id desc limit $4`,
     values,
   )
@@ -90,19 +83,19 @@ export const listEvidence = (tx: Tx, filter: EvidenceFilter, after: PagePosition
 /** All of one owner, attached or not; oldest first. */
 export const listEvidenceByOwner = (tx: Tx, owner_kind: string, owner_id: string) =>
   tx.query<EvidenceRow>(
-    `select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.owner_id = $3 and e.owner_kind = $2 and ${isShown('e')} order by e.added_at, e.evidence_id`,
+    `select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.owner_id = $3 and e.owner_kind = $2 order by e.added_at, e.evidence_id`,
     [tx.tenant_id, owner_kind, owner_id],
   )
 
 export const findEvidence = (tx: Tx, evidence_id: string) =>
-  tx.find<EvidenceRow>(
-    `select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.evidence_id = $2 and ${isShown('e')}`,
-    [tx.tenant_id, evidence_id],
-  )
+  tx.find<EvidenceRow>(`select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.evidence_id = $2`, [
+    tx.tenant_id,
+    evidence_id,
+  ])
 
 export const lockEvidence = (tx: Tx, evidence_id: string) =>
   tx.find<EvidenceRow>(
-    `select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.evidence_id = $2 and ${isShown('e')} for update of e`,
+    `select ${columns} from app.evidence_item e where e.tenant_id = $1 and e.evidence_id = $2 for update of e`,
     [tx.tenant_id, evidence_id],
   )
 

@@ -45,7 +45,8 @@ export async function readContent(
   const isOpen = row.state === 'open' || row.state === 'proposed'
   const narrative = isOpen ? await listNarrativeGuards(kernel, tx, row, depth === 'verified') : []
   const is_hidden = row.state === 'proposed' && (await findHiddenContent(tx, investigation_id))
-  const is_stale = await isProposalStale(tx, row)
+  // Whoever does not see all of it cannot tell whether it changed.
+  const is_stale = !is_hidden && (await isProposalStale(tx, row))
   const applying = isOpen ? (await listApplying(kernel, tx, row, steps)).map(({ step_key }) => step_key) : []
   const { information_requests_open: requests_open } = counts
   return { content: { steps, applying, tasks, narrative, is_hidden, is_stale, requests_open }, counts }

@@ -47,10 +47,7 @@ export const listActNotes = (tx: Tx, investigation_id: string) =>
 export const listEvidenceRestrictions = async (tx: Tx, investigation_id: string): Promise<string[]> =>
   (
     await tx.query<{ restriction_id: string }>(
-      `select distinct unnest(array[e.restriction_id, d.restriction_id, c.restriction_id]) as restriction_id
-         from app.evidence_item e
-         left join app.document d on d.tenant_id = e.tenant_id and d.document_id = e.object_id and e.kind = 'document'
-         left join app.provider_call c on c.tenant_id = e.tenant_id and c.call_id = e.object_id and e.kind = 'provider_call'
+      `select distinct unnest(array[e.restriction_id, e.also_restriction_id]) as restriction_id from app.evidence_item e
         where e.tenant_id = $1 and e.owner_kind = 'investigation' and e.owner_id = $2`,
       [tx.tenant_id, investigation_id],
     )

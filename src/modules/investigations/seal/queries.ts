@@ -1,6 +1,5 @@
 /** SQL of seals, and of what a case consists of, as ids and hashes. */
 import type { Tx } from '#kernel/database/tx.ts'
-import { evidenceStore } from '#modules/documents/index.ts'
 
 export interface SealRow {
   readonly seal_no: number
@@ -96,8 +95,9 @@ export const findLastEvent = (tx: Tx, investigation_id: string) =>
     [tx.tenant_id, investigation_id],
   )
 
-const hiddenEvidence = `exists (select 1 from app.evidence_item e where e.tenant_id = $1 and e.owner_kind = 'investigation' and e.owner_id = $2
-  and not ${evidenceStore.isShown('e')})`
+/** The event of an attachment is seen with the case, the item only with its object too. */
+const hiddenEvidence = `exists (select 1 from app.investigation_event v where v.tenant_id = $1 and v.investigation_id = $2 and v.kind = 'evidence_attached'
+  and not exists (select 1 from app.evidence_item e where e.tenant_id = v.tenant_id and e.evidence_id = (v.data ->> 'evidence_id')::uuid))`
 
 /** Whether the seal of a case names, or would name, objects that the caller may not see: evidence and linked alerts. */
 export const findHiddenContent = async (tx: Tx, investigation_id: string): Promise<boolean> =>

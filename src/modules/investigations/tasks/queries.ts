@@ -1,6 +1,5 @@
 /** SQL of tasks. */
 import type { Tx } from '#kernel/database/tx.ts'
-import { evidenceStore } from '#modules/documents/index.ts'
 
 export interface ChecklistItem {
   readonly text: string
@@ -90,8 +89,7 @@ export interface RequestRow {
 /** Without the document that answered it where the caller may not see that. */
 export const requestColumns = `r.request_id, r.investigation_id, r.addressee, r.question, r.due_at, r.state, r.answer, r.asked_at,
   r.asked_by, r.ended_at, r.ended_by, r.revision,
-  (select v.evidence_id from app.evidence_item v where v.tenant_id = r.tenant_id and v.evidence_id = r.evidence_id
-      and ${evidenceStore.isShown('v')}) as evidence_id`
+  (select v.evidence_id from app.evidence_item v where v.tenant_id = r.tenant_id and v.evidence_id = r.evidence_id) as evidence_id`
 
 export const insertRequest = (
   tx: Tx,

@@ -157,26 +157,34 @@ export const listSteps = (tx: Tx, erasure_id: string) =>
 
 // Annexes -------------------------------------------------------------------------------------------------------------
 
-export const addToAnnex = (
-  tx: Tx,
-  row: { erasure_id: string; restriction_id: string; step: string; counts: StepCounts },
-) =>
+/** Of rows that belong to all of these restrictions. */
+interface AnnexKey {
+  readonly restriction_id: string
+  readonly named_restriction_ids: readonly string[]
+}
+
+export const addToAnnex = (tx: Tx, row: AnnexKey & { erasure_id: string; step: string; counts: StepCounts }) =>
   tx.run(
-    `insert into app.erasure_annex as a (tenant_id, erasure_id, restriction_id, counts) values ($1, $2, $3, $4::jsonb)
+    `insert into app.erasure_annex as a (tenant_id, erasure_id, restriction_id, named_restriction_ids, counts) values ($1, $2, $3, $4, $5::jsonb)
      on conflict on constraint erasure_annex_pkey do update set counts = a.counts || excluded.counts`,
-    [tx.tenant_id, row.erasure_id, row.restriction_id, JSON.stringify({ [row.step]: row.counts })],
+    [
+      ...[tx.tenant_id, row.erasure_id, row.restriction_id, row.named_restriction_ids],
+      JSON.stringify({ [row.step]: row.counts }),
+    ],
   )
 
 export const listAnnexCounts = (tx: Tx, erasure_id: string) =>
-  tx.query<{ restriction_id: string; counts: Readonly<Record<string, StepCounts>> }>(
-    `select restriction_id, counts from app.erasure_annex where tenant_id = $1 and erasure_id = $2 order by restriction_id`,
+  tx.query<AnnexKey & { counts: Readonly<Record<string, StepCounts>> }>(
+    `select restriction_id, named_restriction_ids::text[] as named_restriction_ids, counts from app.erasure_annex
+      where tenant_id = $1 and erasure_id = $2 order by restriction_id, named_restriction_ids`,
     [tx.tenant_id, erasure_id],
   )
 
-export const updateAnnexSigned = (tx: Tx, row: { erasure_id: string; restriction_id: string; content: object }) =>
+export const updateAnnexSigned = (tx: Tx, row: AnnexKey & { erasure_id: string; content: object }) =>
   tx.run(
-    'update app.erasure_annex set content = $4::jsonb where tenant_id = $1 and erasure_id = $2 and restriction_id = $3',
-    [tx.tenant_id, row.erasure_id, row.restriction_id, JSON.stringify(row.content)],
+    `update app.erasure_annex set content = $5::jsonb
+      where tenant_id = $1 and erasure_id = $2 and restriction_id = $3 and named_restriction_ids = $4::uuid[]`,
+    [...[tx.tenant_id, row.erasure_id, row.restriction_id, row.named_restriction_ids], JSON.stringify(row.content)],
   )
 
 /** For the isolation canary only: of any restriction. */
@@ -192,7 +200,7 @@ export const listAnnexes = async (tx: Tx, erasure_id: string): Promise<readonly 
   (
     await tx.query<{ content: Annex }>(
       `select content from app.erasure_annex where tenant_id = $1 and erasure_id = $2 and content is not null
-        order by restriction_id limit 10000`,
+        order by restriction_id, named_restriction_ids limit 10000`,
       [tx.tenant_id, erasure_id],
     )
   ).map(({ content }) => content)

@@ -5,7 +5,7 @@
 import { recordEvent } from '#kernel/audit/record.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
 import type { Tx } from '#kernel/database/tx.ts'
-import type { ErasedSubject, ErasureClass, RecordErased } from '#kernel/erasure/erasure-class.ts'
+import type { ErasedRows, ErasedSubject, ErasureClass, RecordErased } from '#kernel/erasure/erasure-class.ts'
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
 import { emit } from '#kernel/events/emit.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -121,17 +121,21 @@ async function runStep(
     subject,
   }: { readonly erasure_id: string; readonly one: ErasureClass; readonly subject: ErasedSubject },
 ): Promise<void> {
-  const counts = new Map<string | null, StepCounts>([[null, NOTHING]])
-  const add = (restriction_id: string | null, more: Partial<StepCounts>) => {
-    const { count, left_for_review, kept_by_hold } = counts.get(restriction_id) ?? NOTHING
-    counts.set(restriction_id, {
+  const none: Counted = { restriction_ids: [], counts: NOTHING }
+  const counted = new Map<string, Counted>([['', none]])
+  const add = (rows: Pick<ErasedRows, 'restriction_id' | 'other_restriction_ids'>, more: Partial<StepCounts>) => {
+    const restriction_ids = listRestrictions(rows)
+    const key = restriction_ids.join()
+    const { count, left_for_review, kept_by_hold } = counted.get(key)?.counts ?? NOTHING
+    const counts = {
       count: count + (more.count ?? 0),
       left_for_review: left_for_review + (more.left_for_review ?? 0),
       kept_by_hold: kept_by_hold + (more.kept_by_hold ?? 0),
-    })
+    }
+    counted.set(key, { restriction_ids, counts })
   }
-  for (const { restriction_id, left_for_review, kept_by_hold } of await one.find(tx, subject))
-    add(restriction_id, { left_for_review, kept_by_hold })
+  for (const { left_for_review, kept_by_hold, ...rows } of await one.find(tx, subject))
+    add(rows, { left_for_review, kept_by_hold })
   const record: RecordErased = (object) => {
     recordEvent(tx, kernel.auditKeys, {
       operation: `job:${SUBJECT_ERASURE}`,
@@ -140,13 +144,27 @@ async function runStep(
       detail: { act: 'erased', erasure_id },
     })
   }
-  for (const { restriction_id, count } of await one.erase(tx, subject, record)) add(restriction_id, { count })
-  for (const [restriction_id, all] of counts) {
-    if (restriction_id === null) await updateStepCounts(tx, erasure_id, one.name, all)
-    else if (all.count + all.left_for_review + all.kept_by_hold > 0)
-      await addToAnnex(tx, { erasure_id, restriction_id, step: one.name, counts: all })
+  for (const { count, ...rows } of await one.erase(tx, subject, record)) add(rows, { count })
+  for (const { restriction_ids, counts } of counted.values()) {
+    const [restriction_id, ...named_restriction_ids] = restriction_ids
+    if (restriction_id === undefined) await updateStepCounts(tx, erasure_id, one.name, counts)
+    else if (counts.count + counts.left_for_review + counts.kept_by_hold > 0)
+      await addToAnnex(tx, { erasure_id, restriction_id, named_restriction_ids, step: one.name, counts })
   }
 }
+
+interface Counted {
+  readonly restriction_ids: readonly string[]
+  readonly counts: StepCounts
+}
+
+/** The same rows have the same list, however each names them: that of the row first. */
+const listRestrictions = ({
+  restriction_id,
+  other_restriction_ids = [],
+}: Pick<ErasedRows, 'restriction_id' | 'other_restriction_ids'>): readonly string[] => [
+  ...new Set([...(restriction_id === null ? [] : [restriction_id]), ...other_restriction_ids.toSorted()]),
+]
 
 function appendEntry(kernel: ErasureKernel, tenant_id: string, erasure: ErasureRow): Promise<LedgerEntry> {
   const { erasure_id, subject_id, requested_by, confirmed_by, confirmed_at, also } = erasure
@@ -197,7 +215,7 @@ async function signCertificate(
 }
 
 async function signAnnexes({ auditKeys }: ErasureKernel, tx: Tx, erasure_id: string): Promise<void> {
-  for (const { restriction_id, counts } of await listAnnexCounts(tx, erasure_id)) {
+  for (const { restriction_id, named_restriction_ids, counts } of await listAnnexCounts(tx, erasure_id)) {
     const erased = Object.entries(counts)
       .map(([name, one]) => ({ class: name, ...one }))
       .toSorted((one, two) => (one.class < two.class ? -1 : 1))
@@ -206,10 +224,16 @@ async function signAnnexes({ auditKeys }: ErasureKernel, tx: Tx, erasure_id: str
       erasure_id,
       tenant_id: tx.tenant_id,
       restriction_id,
+      ...(named_restriction_ids.length > 0 && { also_restriction_ids: named_restriction_ids }),
       erased,
       ...describeKeys(auditKeys),
     }
     const signature = auditKeys.signStatement('erasure-annex', canonicalJson(content))
-    await updateAnnexSigned(tx, { erasure_id, restriction_id, content: { ...content, signature } })
+    await updateAnnexSigned(tx, {
+      erasure_id,
+      restriction_id,
+      named_restriction_ids,
+      content: { ...content, signature },
+    })
   }
 }

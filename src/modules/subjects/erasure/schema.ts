@@ -152,10 +152,13 @@ export const ErasureAnnex = closed(
     erasure_id: Id(),
     tenant_id: Id(),
     restriction_id: Id(),
+    also_restriction_ids: Type.Optional(
+      listOf(Id(), 10_000, { description: 'Where the rows belong to more than one.' }),
+    ),
     erased: listOf(ErasedClass, 100),
     ...signed,
   },
-  { title: 'ErasureAnnex', description: 'What was erased of rows with one restriction.' },
+  { title: 'ErasureAnnex', description: 'What was erased of rows with the same restrictions.' },
 )
 
 export const ErasureCertificate = closed(

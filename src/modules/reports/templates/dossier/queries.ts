@@ -89,12 +89,13 @@ export interface DossierEvidenceRow {
   readonly obtained_at: string
   readonly added_by: string
   readonly restriction_id: string | null
+  readonly also_restriction_id: string | null
 }
 
 /** Of the subject itself, and not detached. */
 export const listEvidenceBySubject = (tx: Tx, subject_id: string, count: number) =>
   tx.query<DossierEvidenceRow>(
-    `select evidence_id, kind, title, source, content_hash, obtained_at, added_by, restriction_id from app.evidence_item
+    `select evidence_id, kind, title, source, content_hash, obtained_at, added_by, restriction_id, also_restriction_id from app.evidence_item
       where tenant_id = $1 and owner_kind = 'subject' and owner_id = $2 and detached_at is null
       order by added_at desc, evidence_id desc limit $3`,
     [tx.tenant_id, subject_id, count],

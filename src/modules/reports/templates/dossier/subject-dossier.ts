@@ -314,7 +314,8 @@ export const subjectDossier = declareTemplate<Parameters, Data>({
       ]),
       restrictions: [
         ...listCaseRestrictions(data.cases),
-        ...sources.flatMap(({ restriction_id }) => (restriction_id === null ? [] : [restriction_id])),
+        ...sources.flatMap(({ restriction_id }) => restriction_id ?? []),
+        ...data.evidence.flatMap(({ also_restriction_id }) => also_restriction_id ?? []),
       ],
     }
   },

@@ -1,0 +1,120 @@
+/** What an erasure does to rows that are hidden because something that they name is. */
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { JobRunner } from '#kernel/job/runner.ts'
+import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
+
+let w: JobTestApp
+let runner: JobRunner
+type Someone = Awaited<ReturnType<JobTestApp['person']>>
+let tenant_id: string
+/** The first restricts, and with that is the only one with access. */
+let owner: Someone
+let officer: Someone
+let second: Someone
+
+beforeAll(async () => {
+  w = await startJobTestApp()
+  runner = w.startRunner(1)
+})
+beforeEach(async () => {
+  tenant_id = await w.makeTenant()
+  ;[owner, officer, second] = await Promise.all([
+    w.person(tenant_id, ['compliance_officer', 'analyst']),
+    w.person(tenant_id, ['compliance_officer', 'auditor']),
+    w.person(tenant_id, ['compliance_officer']),
+  ])
+})
+afterAll(async () => {
+  await runner.stop(1000)
+  await w.close()
+})
+
+const send = (who: Someone, line: string, body?: object) => w.call(line, { token: who.token, ...(body && { body }) })
+/** Succeeds, and returns the answer. */
+async function make(who: Someone, line: string, body?: object) {
+  const { status, json } = await send(who, line, body)
+  expect([line, status < 300, json?.detail]).toEqual([line, true, json?.detail])
+  return json
+}
+const newSubject = async (name: string): Promise<string> =>
+  (await make(owner, 'POST /subjects', { subject_type: 'person', name })).subject_id
+
+let alerts = 0
+/** Evidence on an alert that everybody sees; its document belongs to no subject. */
+async function attachDocument(title: string, subject_id: string | null) {
+  const reported = { source: 'desk', dedup_key: `key:${++alerts}`, title: 'Unusual payments', priority: 'low' }
+  const { alert_id } = await make(owner, 'POST /alerts', { ...reported, ...(subject_id && { subject_id }) })
+  const headers = { 'content-type': 'application/octet-stream' }
+  const payload = Buffer.from('bytes')
+  const uploaded = await w.call('POST /uploads?file_name=a.txt', { token: owner.token, payload, headers })
+  const document = { upload_id: uploaded.json.upload_id, title: 'Statement' }
+  const { document_id } = await make(owner, 'POST /documents', document)
+  const item = { owner_kind: 'alert', owner_id: alert_id, kind: 'document', object_id: document_id, title }
+  const { evidence_id } = await make(owner, 'POST /evidence', item)
+  return { alert_id, document_id, evidence_id }
+}
+interface ClassCounts {
+  readonly class: string
+  readonly count: number
+  readonly review: readonly string[]
+}
+const preview = async (who: Someone, subject_id: string, name: string): Promise<ClassCounts | undefined> =>
+  (await make(who, `POST /subjects/${subject_id}/erasure-preview`)).classes.find(
+    (one: ClassCounts) => one.class === name,
+  )
+const request = (who: Someone, subject_id: string, also: readonly object[] = []) =>
+  send(who, `POST /subjects/${subject_id}/erase`, { reason: 'Request', also })
+const confirm = (who: Someone, erasure_id: string) => send(who, `POST /erasures/${erasure_id}/confirm`)
+
+test('evidence of a restricted document keeps the subject of its alert, until one of the two has access', async () => {
+  const subject_id = await newSubject('Anna Nonym')
+  const { document_id, evidence_id } = await attachDocument('Statement of Anna Nonym', subject_id)
+  expect(await preview(officer, subject_id, 'documents')).toMatchObject({ count: 1 })
+  await make(owner, `POST /documents/${document_id}/restrict`)
+  expect(await preview(officer, subject_id, 'documents')).toMatchObject({ count: 0, review: [] })
+  const read = (who: Someone) => send(who, `GET /evidence/${evidence_id}`)
+  const { erasure_id } = (await request(officer, subject_id)).json
+  const refused = await confirm(second, erasure_id)
+  expect([refused.status, refused.json.code]).toEqual([409, 'legal_hold'])
+  expect((await read(owner)).json).toMatchObject({ title: 'Statement of Anna Nonym', erased_at: null })
+
+  const { job_id } = (await confirm(owner, erasure_id)).json
+  expect(await w.ended(tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
+  expect((await read(owner)).json).toMatchObject({ title: null, erased_at: expect.any(String) })
+  for (const who of [officer, second]) {
+    expect((await read(who)).status).toBe(404)
+    expect((await make(who, `GET /evidence?object_id=${document_id}`)).items).toEqual([])
+  }
+  const countDocuments = async (who: Someone): Promise<unknown[]> =>
+    (await make(who, `GET /erasures/${erasure_id}/certificate`)).annexes.flatMap(
+      ({ restriction_id, also_restriction_ids, erased }: Record<string, unknown>) =>
+        (erased as ClassCounts[])
+          .filter((one) => one.class === 'documents')
+          .map(({ count }) => ({ restriction_id, also_restriction_ids, count })),
+    )
+  const { restriction_id } = await make(owner, `GET /documents/${document_id}`)
+  expect(await countDocuments(owner)).toEqual([
+    { restriction_id: expect.any(String), also_restriction_ids: [restriction_id], count: 1 },
+  ])
+  expect(await countDocuments(officer)).toEqual([])
+})
+
+test('evidence of a restricted document is neither listed for review, nor named or shown with an erasure', async () => {
+  const subject_id = await newSubject('Jonas Namesake')
+  await newSubject('Jonas Namesake')
+  const { document_id, evidence_id } = await attachDocument('About Jonas Namesake', null)
+  expect(await preview(officer, subject_id, 'documents')).toMatchObject({ review: [evidence_id] })
+  await make(owner, `POST /documents/${document_id}/restrict`)
+  expect(await preview(officer, subject_id, 'documents')).toMatchObject({ review: [] })
+  const also = [{ class: 'documents', id: evidence_id }]
+  const named = await request(officer, subject_id, also)
+  const random = await request(officer, subject_id, [{ class: 'documents', id: subject_id }])
+  expect([named.status, named.json.code]).toEqual([409, 'conflict'])
+  expect(named.json.detail).toBe(random.json.detail)
+  const { erasure_id } = (await request(owner, subject_id, also)).json
+  const { job_id } = (await confirm(second, erasure_id)).json
+  expect(await w.ended(tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
+  expect((await make(owner, `GET /evidence/${evidence_id}`)).erased_at).not.toBeNull()
+  expect((await make(owner, `GET /erasures/${erasure_id}`)).also).toEqual(also)
+  expect((await make(officer, `GET /erasures/${erasure_id}`)).also).toEqual([])
+})
