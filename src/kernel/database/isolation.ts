@@ -68,7 +68,7 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['copy_restriction', '3d4b9d3b87c4aa8676e9d6c66f9a445c'],
   ['copy_restriction_access', 'd27ed24d319726e8c8f48d962607c2fb'],
   ['inherit_restriction', 'ef93a16bc056e630c6fe50e91a288c82'],
-  ['find_restricted', '1d1cb8d8d3326872608ca53495628710'],
+  ['find_restricted', '0c56fb36b5b7e93e5bc29f4bede19574'],
   ['list_named_restrictions', 'feed18fe895ff157d0722f39474f1132'],
   ['restrict_mcp_approval', '7e89ce793d6a43a8141a97b2195cf4a7'],
   ['restrict_approved_call', '474a59706af2498ba73601bb6506e394'],
@@ -88,7 +88,7 @@ const sightFunctions: readonly (readonly [name: string, digest: string])[] = [
   ['has_ending_access', 'b1eb21f159bb9e975f58115551931988'],
   ['refuse_ending_access', '802075ca9d6485aba2fe3938a1d5f6b8'],
   // These read with full sight, and return nothing of what they read.
-  ['refuse_hidden_erasure', 'cf4afa82edabae9d0f8530e84f4dfd6b'],
+  ['refuse_hidden_erasure', '9f7d3d49cd0f18fcefcfbdf5e4a662d5'],
   ['is_closed_to_erasure', 'e245e56066742fd4225e67d23aed03ac'],
   ['is_closed_to_erasure', 'f4d411fcb6cf317d20691b21543a33ae'],
   ['is_subject_held', '13e375137b84f3cc72a0095b99ce5fdf'],

@@ -78,13 +78,9 @@ export const deferCall = (
 const callColumns = `call_id, called_at, principal, client, tool, operation, arguments_hash, result_hash, problem, approval_id,
   request_id, duration_ms, ${restrictionInForce()}`
 
-/** Beside the one that the policy asks for: a call may name several objects, and its outcome list others. */
-const seesNamed = `not exists (select 1 from unnest(named_restriction_ids) as c (id) where not exists (
-  select 1 from app.restriction v where v.tenant_id = $1 and v.restriction_id = c.id))`
-
 /** A call is hidden with its approval, also where the outcome of that named what is hidden. */
 const seesApproval = `(c.approval_id is null or exists (
-  select 1 from app.mcp_approval a where a.tenant_id = c.tenant_id and a.approval_id = c.approval_id and ${seesNamed}))`
+  select 1 from app.mcp_approval a where a.tenant_id = c.tenant_id and a.approval_id = c.approval_id))`
 
 export interface CallFilter {
   readonly tool: string | null
@@ -155,7 +151,7 @@ export const findApprovalOfCall = (tx: Tx, { tool, arguments_hash }: Pick<Approv
     `select ${approvalColumns} from app.mcp_approval
       where tenant_id = $1 and requested_by = $2 and tool = $3 and arguments_hash = $4
         and (collected_at is null or collected_at > now() - interval '${COLLECTED_FOR}')
-        and (now() < expires_at or state = 'approved' and (ran_at is not null or ${isRunning})) and ${seesNamed}
+        and (now() < expires_at or state = 'approved' and (ran_at is not null or ${isRunning}))
       order by requested_at desc limit 1 for update`,
     [tx.tenant_id, tx.actor, tool, arguments_hash],
   )
@@ -203,21 +199,21 @@ export const insertApproval = (
 /** Newest first. */
 export const listApprovals = (tx: Tx, state: string | null, after: PagePosition, count: number) =>
   tx.query<ApprovalRow>(
-    `select * from (select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and ${seesNamed}) a
+    `select * from (select ${approvalColumns} from app.mcp_approval where tenant_id = $1) a
       where ($2::text is null or state = $2 or $2 = 'open' and state in ('waiting', 'approved')) and ($3::timestamptz is null or (requested_at, approval_id) < ($3, $4::uuid))
       order by requested_at desc, approval_id desc limit $5`,
     [tx.tenant_id, state, after?.[0] ?? null, after?.[1] ?? null, count],
   )
 
 export const findApproval = (tx: Tx, approval_id: string) =>
-  tx.find<ApprovalRow>(
-    `select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2 and ${seesNamed}`,
-    [tx.tenant_id, approval_id],
-  )
+  tx.find<ApprovalRow>(`select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2`, [
+    tx.tenant_id,
+    approval_id,
+  ])
 
 export const lockApproval = (tx: Tx, approval_id: string) =>
   tx.find<ApprovalRow>(
-    `select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2 and ${seesNamed} for update`,
+    `select ${approvalColumns} from app.mcp_approval where tenant_id = $1 and approval_id = $2 for update`,
     [tx.tenant_id, approval_id],
   )
 
@@ -272,6 +268,7 @@ export const updateApprovalCollected = (tx: Tx, approval_id: string) =>
 const toolApprovals = {
   table: 'mcp_approval',
   restriction: 'r.restriction_id',
+  other_restrictions: 'r.named_restriction_ids',
   id: 'r.approval_id',
   owner: 'app.subject_named(r.arguments)',
   text: `concat_ws(E'\\n', app.json_texts(r.arguments), app.json_texts(r.outcome), r.note)`,

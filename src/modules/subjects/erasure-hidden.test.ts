@@ -1,6 +1,8 @@
 /** What an erasure does to rows that are hidden because something that they name is. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { fullScope } from '#kernel/database/scope.ts'
 import type { JobRunner } from '#kernel/job/runner.ts'
+import { uuidv7 } from '#kernel/uuid.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 
 let w: JobTestApp
@@ -117,4 +119,69 @@ test('evidence of a restricted document is neither listed for review, nor named 
   expect((await make(owner, `GET /evidence/${evidence_id}`)).erased_at).not.toBeNull()
   expect((await make(owner, `GET /erasures/${erasure_id}`)).also).toEqual(also)
   expect((await make(officer, `GET /erasures/${erasure_id}`)).also).toEqual([])
+})
+
+/** A finished call of which the outcome names an object. */
+async function recordCall(given: object, object_id: string): Promise<string> {
+  const approval_id = uuidv7()
+  await w.runtime.database.write(fullScope(tenant_id, owner.principal), async (tx) => {
+    await tx.run(
+      `insert into app.mcp_approval (tenant_id, approval_id, tool, operation, arguments, arguments_hash, requested_by, requested_roles, expires_at,
+         state, decided_at, decided_by)
+       values ($1, $2, 'list_alerts', 'listAlerts', $3::jsonb, repeat('a', 32), $4, '{}', now() + interval '1 day', 'approved', now(), 'user:2')`,
+      [tenant_id, approval_id, JSON.stringify(given), owner.principal],
+    )
+    await tx.run(`update app.mcp_approval set state = 'succeeded', outcome = $2::jsonb where approval_id = $1`, [
+      approval_id,
+      JSON.stringify({ items: [{ document_id: object_id }] }),
+    ])
+  })
+  return approval_id
+}
+const readArguments = async (approval_id: string): Promise<unknown> =>
+  (await make(owner, `GET /mcp/approvals/${approval_id}`)).arguments
+
+test('a tool call about the subject that named something hidden keeps it; one that only mentions it is left as it is', async () => {
+  const [subject_id, mentioned] = [await newSubject('Tom Tool'), await newSubject('Mia Mention')]
+  const { document_id } = await attachDocument('Statement', null)
+  const about = await recordCall({ subject_id }, document_id)
+  const other = await recordCall({ object_id: mentioned }, document_id)
+  for (const id of [subject_id, mentioned])
+    expect(await preview(officer, id, 'tool-approvals')).toMatchObject({ count: 1 })
+  await make(owner, `POST /documents/${document_id}/restrict`)
+  for (const id of [subject_id, mentioned])
+    expect(await preview(officer, id, 'tool-approvals')).toMatchObject({ count: 0 })
+  for (const approval_id of [about, other])
+    expect((await send(officer, `GET /mcp/approvals/${approval_id}`)).status).toBe(404)
+
+  const { erasure_id } = (await request(officer, subject_id)).json
+  const refused = await confirm(second, erasure_id)
+  expect([refused.status, refused.json.code]).toEqual([409, 'legal_hold'])
+  expect(await readArguments(about)).toEqual({ subject_id })
+  const countCalls = async (who: Someone, erased: string): Promise<unknown[]> => {
+    const certificate = await make(who, `GET /erasures/${erased}/certificate`)
+    return [certificate, ...certificate.annexes].flatMap(({ erased: classes }) =>
+      classes
+        .filter((one: ClassCounts) => one.class === 'tool-approvals')
+        .map(({ count, kept_by_hold }: Record<string, number>) => [count, kept_by_hold]),
+    )
+  }
+  const { job_id } = (await confirm(owner, erasure_id)).json
+  expect(await w.ended(tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
+  expect(await readArguments(about)).toEqual({})
+  expect(await countCalls(owner, erasure_id)).toEqual([
+    [0, 0],
+    [1, 0],
+  ])
+  expect(await countCalls(officer, erasure_id)).toEqual([[0, 0]])
+
+  const kept = (await request(officer, mentioned)).json.erasure_id
+  const ended = await w.ended(tenant_id, (await confirm(second, kept)).json.job_id)
+  expect(ended).toMatchObject({ state: 'succeeded' })
+  expect(await readArguments(other)).toEqual({ object_id: mentioned })
+  expect(await countCalls(owner, kept)).toEqual([
+    [0, 0],
+    [0, 1],
+  ])
+  expect(await countCalls(officer, kept)).toEqual([[0, 0]])
 })
