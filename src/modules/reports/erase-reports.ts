@@ -8,7 +8,7 @@ async function eraseReportsBySubject(tx: Tx, subject_id: string): Promise<Erased
   const ids = reports.map(({ report_id }) => report_id)
   await updateEnded(tx, ids, { state: 'erased', reason: 'Erasure of the subject' })
   await removeParts(tx, ids)
-  return reports.map(({ restriction_id }) => ({ restriction_id, count: 1 }))
+  return reports.map(({ report_id: _, ...restrictions }) => ({ ...restrictions, count: 1 }))
 }
 
 export const reportErasure: ErasureClass = {

@@ -286,13 +286,16 @@ export const updateEnded = (
 interface ReportOfSubject {
   readonly report_id: string
   readonly restriction_id: string | null
+  readonly other_restriction_ids: readonly string[]
 }
+
+const sources = `array(select s.restriction_id from app.report_source s where s.tenant_id = r.tenant_id and s.report_id = r.report_id)`
 
 /** Reports about a subject that are not gone. */
 export const lockReportsBySubject = (tx: Tx, subject_id: string) =>
   tx.query<ReportOfSubject>(
-    `select report_id, restriction_id from app.report
-      where tenant_id = $1 and subject_id = $2 and state not in ('deleted', 'erased') order by report_id for update`,
+    `select r.report_id, r.restriction_id, ${sources}::text[] as other_restriction_ids from app.report r
+      where r.tenant_id = $1 and r.subject_id = $2 and r.state not in ('deleted', 'erased') order by r.report_id for update`,
     [tx.tenant_id, subject_id],
   )
 
@@ -304,10 +307,11 @@ export const reportRows = createErasureClass('reports', 'Reports about the subje
     owner: 'r.subject_id',
     text: `concat_ws(E'\\n', r.end_reason, r.parameters::text)`,
     match: `case when r.subject_id = m.subject_id then 'id' end`,
-    where: `r.state <> 'erased' and r.end_reason is distinct from 'erased'`,
+    where: `r.state <> 'erased' and r.end_reason is distinct from 'erased' and ${isComplete}`,
     set: `end_reason = 'erased'`,
     held_by: ['r.report_id'],
     restriction: 'r.restriction_id',
+    other_restrictions: sources,
   },
 ])
 

@@ -185,3 +185,18 @@ test('a tool call about the subject that named something hidden keeps it; one th
   ])
   expect(await countCalls(officer, kept)).toEqual([[0, 0]])
 })
+
+test('a report that was made from something hidden is not counted', async () => {
+  const subject_id = await newSubject('Rita Report')
+  const { document_id } = await attachDocument('Statement', null)
+  const item = { owner_kind: 'subject', owner_id: subject_id, kind: 'document', object_id: document_id, title: 'File' }
+  await make(owner, 'POST /evidence', item)
+  const body = { template: 'subject-dossier', parameters: { subject_id }, formats: ['json'] }
+  const { job_id } = await make(owner, 'POST /reports', body)
+  expect(await w.ended(tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
+  expect(await preview(officer, subject_id, 'reports')).toMatchObject({ count: 1 })
+  await make(owner, `POST /documents/${document_id}/restrict`)
+  expect((await make(officer, 'GET /reports')).items).toEqual([])
+  expect(await preview(officer, subject_id, 'reports')).toMatchObject({ count: 0 })
+  expect(await preview(owner, subject_id, 'reports')).toMatchObject({ count: 1 })
+})
