@@ -200,3 +200,30 @@ test('a report that was made from something hidden is not counted', async () => 
   expect(await preview(officer, subject_id, 'reports')).toMatchObject({ count: 0 })
   expect(await preview(owner, subject_id, 'reports')).toMatchObject({ count: 1 })
 })
+
+test('the stored response to a request about evidence of a restricted document is counted for nobody', async () => {
+  const subject_id = await newSubject('Ida Idempotent')
+  const { alert_id, document_id, evidence_id } = await attachDocument('Statement', null)
+  await make(owner, `POST /evidence/${evidence_id}/detach`, { reason: 'Another title' })
+  const item = { owner_kind: 'alert', owner_id: alert_id, kind: 'document', object_id: document_id }
+  const attach = () =>
+    w.call('POST /evidence', {
+      token: owner.token,
+      body: { ...item, title: 'Seen by Ida Idempotent' },
+      headers: { 'idempotency-key': 'evidence-1' },
+    })
+  expect((await attach()).status).toBe(201)
+  expect(await preview(officer, subject_id, 'stored-responses')).toMatchObject({ count: 1 })
+  await make(owner, `POST /documents/${document_id}/restrict`)
+  for (const who of [officer, owner])
+    expect(await preview(who, subject_id, 'stored-responses')).toMatchObject({ count: 0 })
+
+  const { erasure_id } = (await request(officer, subject_id)).json
+  const { job_id } = (await confirm(second, erasure_id)).json
+  expect(await w.ended(tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
+  // Neither of the two could see it: what only mentions the subject stays.
+  expect((await attach()).json).toMatchObject({ title: 'Seen by Ida Idempotent' })
+  const { erased, annexes } = await make(officer, `GET /erasures/${erasure_id}/certificate`)
+  const counted = [{ erased }, ...annexes].flatMap((part: { readonly erased: readonly ClassCounts[] }) => part.erased)
+  expect(counted.filter((one) => one.class === 'stored-responses')).toMatchObject([{ count: 0, kept_by_hold: 0 }])
+})

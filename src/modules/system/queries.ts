@@ -124,7 +124,10 @@ export const insertCanaryProcess = (tx: Tx) =>
  */
 const storedResponses = {
   ...{ table: 'idempotency', id: null, owner: null, restriction: 'r.object_restriction_id' },
-  where: 'app.has_full_sight() or r.object_restriction_id is null or not app.is_in_force(r.object_restriction_id)',
+  other_restrictions: 'array[r.object_also_restriction_id]',
+  where: `app.has_full_sight() or ${['r.object_restriction_id', 'r.object_also_restriction_id']
+    .map((id) => `(${id} is null or not app.is_in_force(${id}))`)
+    .join(' and ')}`,
 }
 export const storedResponseErasure = createErasureClass('stored-responses', 'Answers kept for repeated requests', [
   // A key that names the subject cannot stay; the request can then be made again.
