@@ -165,3 +165,44 @@ test('violations of contracts are counted for each restriction of their payloads
     },
   )
 })
+
+test('answers that are kept are hidden with everything that they name', () => {
+  const [restriction_id, other, object_id] = [uuidv7(), uuidv7(), uuidv7()]
+  const answer = (operation: string, id: string) => [
+    tenant_id,
+    operation,
+    JSON.stringify({ items: [{ object_id: id }] }),
+  ]
+  return migrateFrom(
+    'hide_answers_of_many_objects',
+    async (client) => {
+      await addTenant(client)
+      for (const id of [restriction_id, other]) await addRestriction(client, id)
+      await client.query(
+        `insert into app.work_item (tenant_id, object_kind, object_id, queue_key, priority, restriction_id)
+         values ($1, 'alert', $2, 'x', 'low', $3)`,
+        [tenant_id, object_id, restriction_id],
+      )
+      for (const values of [
+        answer('reassignWork', object_id),
+        answer('updateAlerts', uuidv7()),
+        answer('createUser', object_id),
+      ])
+        await client.query(
+          `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, body, expires_at)
+           values ($1, 'user:1', $2, 'x', 'x', 200, $3, now() + interval '1 day')`,
+          values,
+        )
+    },
+    async (client) => {
+      const { rows } = await client.query(
+        'select operation, named_restriction_ids as named from app.idempotency order by 1',
+      )
+      expect(rows).toEqual([
+        { operation: 'createUser', named: [] },
+        { operation: 'reassignWork', named: [restriction_id] },
+        { operation: 'updateAlerts', named: [] },
+      ])
+    },
+  )
+})

@@ -25,8 +25,15 @@ export interface AuditNotes {
    * recorded while one of them is in force.
    */
   belongsTo(restriction: ObjectRestriction): void
+  /**
+   * What the request or its answer names besides its object. The stored response is hidden with each of them; events are the
+   * handler's to record, one for each object.
+   */
+  names(objects: readonly { readonly restriction_id: string | null }[]): void
   /** Of the object, as noted by the handler. */
   readonly restriction: ObjectRestriction
+  /** Restrictions of what is named besides. */
+  readonly named_restriction_ids: readonly string[]
   /** The members that differ, for approvers; null where the handler named none. */
   readonly changes: readonly MemberChange[] | null
 }
@@ -51,6 +58,7 @@ export class AuditNotesCollector implements AuditNotes {
   #detail: Record<string, unknown> = {}
   #preview: MemberChange[] | null = null
   #restriction: ObjectRestriction = { restriction_id: null, is_in_force: false }
+  #named: readonly string[] = []
   readonly #keys: AuditKeys
 
   constructor(keys: AuditKeys) {
@@ -80,8 +88,17 @@ export class AuditNotesCollector implements AuditNotes {
     this.#restriction = restriction
   }
 
+  names(objects: readonly { readonly restriction_id: string | null }[]): void {
+    const found = objects.flatMap(({ restriction_id }) => restriction_id ?? [])
+    this.#named = [...new Set([...this.#named, ...found])]
+  }
+
   get restriction(): ObjectRestriction {
     return this.#restriction
+  }
+
+  get named_restriction_ids(): readonly string[] {
+    return this.#named
   }
 
   get changes(): readonly MemberChange[] | null {

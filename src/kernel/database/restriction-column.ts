@@ -13,5 +13,9 @@ export const restrictionInForce = (table?: string): string => {
 export const eitherInForce = (table: string): string =>
   `coalesce(${selectInForce(`${table}.restriction_id`)}, ${selectInForce(`${table}.also_restriction_id`)}) as restriction_id`
 
+/** All restrictions that a stored response carries, in the order in which they were noted. `table` is the alias in the query. */
+export const answerRestrictions = (table: string): string =>
+  `array_remove(array[${table}.object_restriction_id, ${table}.object_also_restriction_id] || ${table}.named_restriction_ids, null)`
+
 const selectInForce = (column: string): string =>
   `case when ${column} is not null and app.is_in_force(${column}) then ${column} end`

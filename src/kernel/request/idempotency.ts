@@ -20,8 +20,8 @@ export interface Idempotency extends IdempotencyScope {
   readonly secret: boolean
   /** Authenticates the stored response: one that was altered in the database is not sent. */
   readonly mac_key: Buffer
-  /** Where the handler notes the restriction of its object. */
-  readonly notes: Pick<AuditNotesCollector, 'restriction'>
+  /** Where the handler notes the restrictions of its object and of what is named besides. */
+  readonly notes: Pick<AuditNotesCollector, 'restriction' | 'named_restriction_ids'>
 }
 
 const REPLAYED_HEADER = 'idempotency-replayed'
@@ -105,6 +105,7 @@ export async function runIdempotent(
     body: kept.body ?? null,
     restriction_id,
     also_restriction_id,
+    named_restriction_ids: idempotency.notes.named_restriction_ids,
   })
   return answer
 }

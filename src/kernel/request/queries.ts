@@ -1,6 +1,6 @@
 /** SQL of stored responses and of change requests. */
 import type { MemberChange } from '../audit/member-change.ts'
-import { restrictionInForce } from '../database/restriction-column.ts'
+import { answerRestrictions, restrictionInForce } from '../database/restriction-column.ts'
 import type { Tx } from '../database/tx.ts'
 
 export interface StoredResponse {
@@ -31,7 +31,7 @@ export const tryLockIdempotencyKey = async (
 export const findStoredResponse = (tx: Tx, { principal, operation, key }: IdempotencyScope) =>
   tx.find<StoredResponse & { readonly is_hidden: boolean; readonly is_erased: boolean }>(
     `select fingerprint, status, headers, body, erased_at is not null as is_erased, exists (
-         select 1 from unnest(array[i.object_restriction_id, i.object_also_restriction_id]) as o (id) where o.id is not null and not exists (
+         select 1 from unnest(${answerRestrictions('i')}) as o (id) where not exists (
            select 1 from app.restriction r where r.tenant_id = i.tenant_id and r.restriction_id = o.id)) as is_hidden
        from app.idempotency i
       where tenant_id = $1 and principal = $2 and operation = $3 and key = $4 and expires_at > now()`,
@@ -42,16 +42,20 @@ export const findStoredResponse = (tx: Tx, { principal, operation, key }: Idempo
 export const insertStoredResponse = (
   tx: Tx,
   { principal, operation, key }: IdempotencyScope,
-  answer: StoredResponse & { readonly restriction_id: string | null; readonly also_restriction_id?: string | null },
+  answer: StoredResponse & {
+    readonly restriction_id: string | null
+    readonly also_restriction_id?: string | null
+    readonly named_restriction_ids?: readonly string[]
+  },
 ) =>
   tx.run(
     `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, headers, body, expires_at,
-       object_restriction_id, object_also_restriction_id)
-     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours', $9, $10)
+       object_restriction_id, object_also_restriction_id, named_restriction_ids)
+     values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours', $9, $10, $11)
      on conflict on constraint idempotency_pkey do update set fingerprint = excluded.fingerprint, status = excluded.status,
        headers = excluded.headers, body = excluded.body, created_at = now(), expires_at = excluded.expires_at,
        object_restriction_id = excluded.object_restriction_id, object_also_restriction_id = excluded.object_also_restriction_id,
-       erased_at = null`,
+       named_restriction_ids = excluded.named_restriction_ids, erased_at = null`,
     [
       tx.tenant_id,
       principal,
@@ -63,6 +67,7 @@ export const insertStoredResponse = (
       answer.body,
       answer.restriction_id,
       answer.also_restriction_id ?? null,
+      answer.named_restriction_ids ?? [],
     ],
   )
 

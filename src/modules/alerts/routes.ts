@@ -1,4 +1,5 @@
 /** Alerts: list, report from outside, read with history and occurrences. */
+import { noteNamed } from '#kernel/audit/restricted-object.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import { paginate } from '#kernel/page.ts'
 import { assertReferenced, fail } from '#kernel/problem.ts'
@@ -96,6 +97,7 @@ export const alertRoutes = [
       explanation: explanation ?? { sentence: report.title, fields: [], references: [] },
     })
     audit.belongsTo({ restriction_id: raised.restriction_id, is_in_force: restriction?.is_in_force ?? false })
+    await noteNamed({ tx, audit }, [['alert', raised.previous_alert_id]])
     audit.recordHashes(null, { source: report.source, dedup_key: report.dedup_key, outcome: raised.outcome })
     const { restriction_id: _, changes, ...shown } = raised
     // What changed quotes the facts before, which people may have written.

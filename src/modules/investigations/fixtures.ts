@@ -89,7 +89,10 @@ export const fixtures: Fixtures = {
     return {}
   },
   createInvestigation: async (t) => ({
-    body: { subject_id: await newSubject(t), playbook_key: 'edd-person', priority: 'high' },
+    body: {
+      ...{ subject_id: await newSubject(t), playbook_key: 'edd-person', priority: 'high' },
+      alert_ids: [await newAlert(t), await newAlert(t)],
+    },
   }),
   getInvestigation: existing,
   listInvestigationSteps: existing,
@@ -162,7 +165,10 @@ export const fixtures: Fixtures = {
     params: await newCase(t),
     body: { text: 'The branch manager knows the customer' },
   }),
-  linkInvestigationAlerts: async (t) => ({ params: await newCase(t), body: { alert_ids: [await newAlert(t)] } }),
+  linkInvestigationAlerts: async (t) => ({
+    params: await newCase(t),
+    body: { alert_ids: [await newAlert(t), await newAlert(t)] },
+  }),
   getInvestigationAccess: existing,
   updateInvestigationAccess: async (t) => ({
     params: await newCase(t),

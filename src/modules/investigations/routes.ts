@@ -131,7 +131,7 @@ export const investigationRoutes = [
     const playbook = await loadPlaybook(kernel, tx, playbook_key)
     if (!playbook.content.subject_types.includes(subject.subject_type))
       fail('conflict', `The playbook ${playbook_key} is not for subjects of the type ${subject.subject_type}.`)
-    await assertLinkable(tx, alert_ids)
+    audit.names(await assertLinkable(tx, alert_ids))
     const owner = is_restricted ? expectPerson(actor.principal, 'Only a person may restrict access.') : null
     if (owner !== null && !actor.roles.includes('compliance_officer'))
       fail('role_required', 'Only a compliance officer opens a restricted investigation.')

@@ -324,6 +324,25 @@ describe('a row that the request names', () => {
     expect(await shownTo(at.other)).toEqual(also.slice(0, 1))
   })
 
+  test('is not in the answer to a repeated request of whoever lost sight of it', async () => {
+    const at = await makeBank()
+    const name = 'Nora Namesake'
+    const [subject_id] = [await newSubject(name, null, at), await newSubject(name, null, at)]
+    const alert_id = await newAlert(`Whose: ${name}?`, null, at)
+    const body = { reason: 'Request', also: [{ class: 'alerts', id: alert_id }] }
+    const headers = { 'idempotency-key': 'erase' }
+    const request = () => w.call(`POST /subjects/${subject_id}/erase`, { token: at.other.token, body, headers })
+    const made = await request()
+    expect([made.status, made.json.also]).toEqual([201, body.also])
+    const { restriction_id } = (await write(
+      (tx) => tx.find('select restriction_id from app.alert where alert_id = $1', [alert_id]),
+      at,
+    )) as { restriction_id: string }
+    await make(at.officer, `POST /restrictions/${restriction_id}/impose`)
+    const repeated = await request()
+    expect([repeated.status, repeated.text.includes(alert_id)]).toEqual([404, false])
+  })
+
   test('is not returned to somebody else who withdraws the erasure', async () => {
     const at = await makeBank()
     const name = 'Lena Namesake'

@@ -1,5 +1,6 @@
 /** SQL of uploads: a header row and rows of 1 MiB, so that every worker on every machine can read the bytes. */
 
+import { answerRestrictions } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 
@@ -122,12 +123,11 @@ export const insertCanaryProcess = (tx: Tx) =>
  * A repeated request is then answered with `erased`, and has no second effect. They are kept for a day: none is left for review. Nobody
  * but an erasure itself counts those of restricted objects.
  */
+const inForce = `select o.id from unnest(${answerRestrictions('r')}) as o (id) where app.is_in_force(o.id)`
 const storedResponses = {
   ...{ table: 'idempotency', id: null, owner: null, restriction: 'r.object_restriction_id' },
-  other_restrictions: 'array[r.object_also_restriction_id]',
-  where: `app.has_full_sight() or ${['r.object_restriction_id', 'r.object_also_restriction_id']
-    .map((id) => `(${id} is null or not app.is_in_force(${id}))`)
-    .join(' and ')}`,
+  other_restrictions: answerRestrictions('r'),
+  where: `app.has_full_sight() or not exists (${inForce})`,
 }
 export const storedResponseErasure = createErasureClass('stored-responses', 'Answers kept for repeated requests', [
   // A key that names the subject cannot stay; the request can then be made again.

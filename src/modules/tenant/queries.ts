@@ -1,4 +1,5 @@
 /** SQL of tenant settings, of housekeeping, and of the isolation probes. */
+import { answerRestrictions } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 
 export interface TenantRow {
@@ -132,8 +133,8 @@ export const insertLimit = (tx: Tx, bucket: string, per_second: number, burst: n
 export const removeExpiredAnswers = async (tx: Tx): Promise<number> =>
   (
     await tx.find<{ removed: number }>(
-      `with gone as (delete from app.idempotency where tenant_id = $1 and expires_at < now() returning object_restriction_id)
-       select count(*) filter (where object_restriction_id is null or not app.is_in_force(object_restriction_id)) as removed from gone`,
+      `with gone as (delete from app.idempotency i where tenant_id = $1 and expires_at < now() returning ${answerRestrictions('i')} as restriction_ids)
+       select count(*) filter (where not exists (select 1 from unnest(restriction_ids) as o (id) where app.is_in_force(o.id))) as removed from gone`,
       [tx.tenant_id],
     )
   )?.removed ?? 0

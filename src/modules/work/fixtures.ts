@@ -17,6 +17,12 @@ export const newWorkItem = async (t: ExampleTenant): Promise<{ object_kind: stri
   return { object_kind: object.object_kind, object_id: object.object_id }
 }
 
+/** Of an object with a restriction of its own. */
+const newAlertItem = async (t: ExampleTenant): Promise<{ object_kind: string; object_id: string }> => {
+  const report = { source: 'payment-monitor', dedup_key: `payment ${uuidv7()}`, title: 'A payment', priority: 'medium' }
+  return { object_kind: 'alert', object_id: (await t.make('POST /alerts', { body: report })).alert_id }
+}
+
 export const fixtures: Fixtures = {
   listWorkQueues: async (t) => {
     await newWorkItem(t)
@@ -37,7 +43,7 @@ export const fixtures: Fixtures = {
     return {}
   },
   reassignWork: async (t) => ({
-    body: { items: [await newWorkItem(t)], user_id: null, reason: 'The analyst left the team' },
+    body: { items: [await newAlertItem(t), await newAlertItem(t)], user_id: null, reason: 'The analyst left the team' },
   }),
   listWorkers: async (t) => {
     await t.newUser()

@@ -192,6 +192,7 @@ export const workRoutes = [
     const [first] = items
     const isOne = items.every(({ restriction_id }) => restriction_id === first?.restriction_id)
     if (first && isOne) audit.belongsTo(first)
+    audit.names(items)
     const assignee = body.user_id === null ? null : `user:${body.user_id}`
     const moved = []
     const kinds = new Map(kernel.modules.flatMap(({ work = [] }) => work).map((kind) => [kind.kind, kind]))

@@ -24,8 +24,9 @@ export const bulkRoutes = [
     reply: [200, BulkResult],
     alternateStatus: { status: 202, when: ({ job_id }) => job_id !== null },
     headers: ({ job_id }): Record<string, string> => (job_id === null ? {} : { location: `/api/jobs/${job_id}` }),
-    problems: ['conflict', 'concurrency_limited', 'content_corrupt'],
-  }).handle(async ({ tx, body, actor, kernel, request }) => {
+    // not_found: a repeated request, after one of the alerts was restricted.
+    problems: ['not_found', 'conflict', 'concurrency_limited', 'content_corrupt'],
+  }).handle(async ({ tx, body, actor, kernel, request, audit }) => {
     const { dry_run = false, ...asked } = body
     const caller = {
       principal: actor.principal,
@@ -45,7 +46,9 @@ export const bulkRoutes = [
       })
       return { job_id, done: 0, refused: 0, items: [] }
     }
-    const items = await performBulk(kernel, tx, { ...asked, dry_run }, caller)
+    const performed = await performBulk(kernel, tx, { ...asked, dry_run }, caller)
+    audit.names(performed)
+    const items = performed.map(({ restriction_id: _, ...item }) => item)
     const done = items.filter((item) => item.done).length
     return { job_id: null, done, refused: items.length - done, items }
   }),

@@ -35,6 +35,8 @@ export interface BulkItem {
   readonly state: AlertState | null
   readonly code: string | null
   readonly detail: string | null
+  /** Not part of an answer, which is hidden with each of them. */
+  readonly restriction_id: string | null
 }
 
 type BoundAct = (context: ActContext, alert: Parameters<Act<never>>[1]) => ReturnType<Act<never>>
@@ -95,7 +97,7 @@ export async function performBulk(
     await runAndUndo(tx, async (part) => {
       const context = { kernel, tx: part, principal: caller.principal }
       for (const alert_id of alert_ids.toSorted()) {
-        const { before, restriction_id: _, ...shown } = await performOne(context, act, alert_id)
+        const { before, ...shown } = await performOne(context, act, alert_id)
         items.push({ ...shown, state: before })
       }
     })
@@ -113,7 +115,7 @@ export async function performBulk(
         detail: { diff: [{ member: 'state', before: item.before, after: item.state }] },
         restriction_id: item.restriction_id,
       })
-    const { before: _, restriction_id: __, ...shown } = item
+    const { before: _, ...shown } = item
     items.push(shown)
   }
   return items

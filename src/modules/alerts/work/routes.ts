@@ -1,5 +1,6 @@
 /** Work on alerts: claim, assign, release, snooze, dismiss, escalate, change the priority, comment. */
 import type { AuditNotes } from '#kernel/audit/record.ts'
+import { noteNamed } from '#kernel/audit/restricted-object.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
@@ -8,7 +9,7 @@ import { assertRevision } from '#kernel/revision.ts'
 import type { Actor, RequestMetadata } from '#kernel/route.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 import { workItems } from '#modules/work/index.ts'
-import { findAlert, insertComment, lockAlert } from '../queries.ts'
+import { type AlertRow, findAlert, insertComment, lockAlert } from '../queries.ts'
 import {
   Alert,
   AlertParams,
@@ -61,8 +62,16 @@ async function perform<Input>(input: ActInput, act: Act<Input>, given: Input) {
   await (await act({ kernel, tx, principal: actor.principal }, before, given))()
   const after = assertFound(await findAlert(tx, before.alert_id))
   audit.recordDiff(toRecorded(before), toRecorded(after))
+  await noteNamedBy(input, after)
   return toAlertView(after, actor)
 }
+
+/** The earlier alert and the case may be restricted apart from the alert. */
+const noteNamedBy = (input: Pick<ActInput, 'tx' | 'audit'>, { previous_alert_id, investigation_id }: AlertRow) =>
+  noteNamed(input, [
+    ['alert', previous_alert_id],
+    ['investigation', investigation_id],
+  ])
 
 /** What the audit event says in clear: nothing about the subject. */
 const toRecorded = ({
@@ -121,6 +130,7 @@ export const workRoutes = [
     await recordClaim({ kernel, tx, principal: actor.principal }, before)
     const alert = assertFound(await findAlert(tx, before.alert_id))
     audit.recordDiff({ assignee: null }, { assignee: alert.assignee })
+    await noteNamedBy({ tx, audit }, alert)
     return { alert: toAlertView(alert, actor) }
   }),
 

@@ -140,6 +140,7 @@ export const peopleRoutes = [
     assertOpen(row)
     const { investigation_id, restriction_id } = row
     const alerts = await assertLinkable(tx, body.alert_ids, restriction_id)
+    audit.names([row, ...alerts])
     const linked: string[] = []
     for (const alert of alerts) {
       const { alert_id } = alert

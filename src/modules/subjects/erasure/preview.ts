@@ -6,7 +6,7 @@ import { assertFound, fail } from '#kernel/problem.ts'
 import { resolver } from '#modules/definitions/index.ts'
 import { findSubject, type SubjectRow } from '../records/queries.ts'
 import { collectMarks } from './marks.ts'
-import { countSubjectCopies, findJurisdictions, isHeld, isSubjectHeld } from './queries.ts'
+import { countSubjectCopies, type ErasureRow, findJurisdictions, isHeld, isSubjectHeld } from './queries.ts'
 import { listErasureClasses } from './run-erasure.ts'
 import { type ErasurePreviewView, MAX_REVIEW } from './schema.ts'
 
@@ -107,22 +107,32 @@ export async function assertNothingKept(
   }
 }
 
-/** Fails where the request names something that is not left for review: nothing else can be added to an erasure. */
-export async function assertReviewed(
+type Naming = Pick<ErasureRow, 'subject_id' | 'also'>
+
+/** Of what a request names, the rows that are left for review, with their restrictions. */
+export async function findNamedRows(
   kernel: Capabilities<'modules' | 'encryption'>,
   tx: Tx,
-  { subject_id, also }: { readonly subject_id: string; readonly also: readonly NamedRow[] },
-): Promise<void> {
+  { subject_id, also }: Naming,
+) {
+  if (also.length === 0) return []
   const subject = await collectMarks(kernel, tx, subject_id, also)
-  for (const name of new Set(also.map((row) => row.class))) {
-    const found =
-      (await listErasureClasses(kernel)
-        .find((one) => one.name === name)
-        ?.find(tx, subject)) ?? []
-    const named = new Set(found.flatMap((rows) => rows.named))
-    if (also.some((row) => row.class === name && !named.has(row.id)))
-      fail('conflict', `Not everything that is named of ${name} is left for review.`)
+  const rows: (NamedRow & { readonly restriction_id: string | null })[] = []
+  for (const one of listErasureClasses(kernel)) {
+    if (!also.some((row) => row.class === one.name)) continue
+    for (const { restriction_id, named } of await one.find(tx, subject))
+      rows.push(...named.map((id) => ({ class: one.name, id, restriction_id })))
   }
+  return rows
+}
+
+/** Fails where the request names something that is not left for review: nothing else can be added to an erasure. */
+export async function assertReviewed(kernel: Capabilities<'modules' | 'encryption'>, tx: Tx, naming: Naming) {
+  const rows = await findNamedRows(kernel, tx, naming)
+  const named = new Set(rows.map((row) => `${row.class} ${row.id}`))
+  const other = naming.also.find((row) => !named.has(`${row.class} ${row.id}`))
+  if (other) fail('conflict', `Not everything that is named of ${other.class} is left for review.`)
+  return rows
 }
 
 const NONE = { by_mark: 0, left_for_review: 0, kept_by_hold: 0, review: [] as string[] }

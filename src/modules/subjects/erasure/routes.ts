@@ -13,7 +13,7 @@ import { SubjectParams } from '../records/schema.ts'
 import { erasureRequested } from './erasure-events.ts'
 import { collectMarks } from './marks.ts'
 import { hideNamedRows } from './named-rows.ts'
-import { assertNothingKept, assertReviewed, previewErasure } from './preview.ts'
+import { assertNothingKept, assertReviewed, findNamedRows, previewErasure } from './preview.ts'
 import {
   type ErasureRow,
   findCertificate,
@@ -109,7 +109,7 @@ export const erasureRoutes = [
     const { subject_id } = subject
     const { also = [], reason } = body
     assertErasable(await previewErasure(kernel, tx, { subject_id }))
-    await assertReviewed(kernel, tx, { subject_id, also })
+    audit.names(await assertReviewed(kernel, tx, { subject_id, also }))
     const row = { erasure_id: uuidv7(), subject_id, reason, also, requested_by: actor.principal }
     const erasure = assertFound(await insertErasure(tx, row))
     audit.recordDiff(null, { erasure_id: erasure.erasure_id, state: erasure.state })
@@ -186,14 +186,15 @@ export const erasureRoutes = [
     summary: 'Withdraw an erasure that waits to be confirmed',
     roles: deciders,
     tx: 'write',
-    uses: ['modules'],
+    uses: ['modules', 'encryption'],
     params: ErasureParams,
     reply: [200, Erasure],
-    problems: ['not_found', 'transition_not_allowed', 'person_required'],
+    problems: ['not_found', 'transition_not_allowed', 'person_required', 'content_corrupt'],
   }).handle(async ({ tx, params, actor, audit, kernel }) => {
     expectDecider(actor.principal)
     const { erasure_id, ...erasure } = assertFound(await lockErasure(tx, params.erasure_id))
     assertRequested(erasure)
+    audit.names(await findNamedRows(kernel, tx, erasure))
     audit.recordDiff({ state: 'requested' }, { state: 'withdrawn' })
     await updateWithdrawn(tx, erasure_id)
     return viewErasure(kernel, tx, erasure_id)
