@@ -133,7 +133,14 @@ export function createErasureClass(
     name,
     title,
     record: null,
-    columns: [...new Set(rows.flatMap(({ table, set }) => setColumns(table, set)))],
+    columns: [
+      ...new Set(
+        rows.flatMap(({ table, set, by_mark }) => [
+          ...setColumns(table, set),
+          ...(by_mark === undefined || by_mark === 'review' ? [] : setColumns(table, by_mark)),
+        ]),
+      ),
+    ],
     find: async (tx, subject) => {
       const found: FoundRows[] = []
       for (const one of rows)

@@ -10,6 +10,7 @@ import { reviewInForce } from './activation-gates.ts'
 import { insertCanaryRows } from './canary.ts'
 import { contractKind } from './contract-kind.ts'
 import { driftJob } from './drift/drift-job.ts'
+import { driftErasure } from './drift/queries.ts'
 import { driftRoutes } from './drift/routes.ts'
 import { inferenceRoutes } from './inference-routes.ts'
 import { payloadAdmissions } from './payload-metrics.ts'
@@ -51,7 +52,7 @@ export const sourceContracts: Module = {
       getQuarantinedPayload: 'A payload is opened from the quarantine of its contract.',
     },
   },
-  erases: [quarantineErasure],
+  erases: [quarantineErasure, driftErasure],
   canary_table: 'source_payload',
   canary: insertCanaryRows,
   reviews: { [activationStore.IN_FORCE_REVIEW]: declareReview({ uses: ['caches'], begin: reviewInForce }) },

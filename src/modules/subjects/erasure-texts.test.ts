@@ -1,10 +1,13 @@
 /** Texts that people typed about a subject outside its record: notes of orders, reasons, categories. */
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LedgerEntry } from '#kernel/erasure/ledger.ts'
+import { fixtures } from '#modules/source-contracts/fixtures.ts'
 import { createCaseTeam, settleSteps } from '#test/support/case-team.ts'
 import { ensurePolicy } from '#test/support/example-policy.ts'
 import { type JobTestApp, startJobTestApp } from '#test/support/job-test-app.ts'
 import { createMemoryLedger } from '#test/support/memory-ledger.ts'
+import type { Fixture } from '#test/support/operation-fixture.ts'
 
 let w: JobTestApp
 let team: Awaited<ReturnType<typeof createCaseTeam>>
@@ -35,8 +38,10 @@ const preview = async (subject_id: string, name: string) =>
   find((await make(team.officer, `POST /subjects/${subject_id}/erasure-preview`)).classes, name)
 
 /** Runs the jobs that wait, and returns the certificate. */
-async function erase(subject_id: string) {
-  const { erasure_id } = await make(team.officer, `POST /subjects/${subject_id}/erase`, { reason: 'Request' })
+async function erase(subject_id: string, also: readonly object[] = []) {
+  const { erasure_id } = await make(team.officer, `POST /subjects/${subject_id}/erase`, {
+    ...{ reason: 'Request', also },
+  })
   const { job_id } = await make(team.second, `POST /erasures/${erasure_id}/confirm`)
   const runner = w.startRunner()
   const ended = await w.ended(team.t.tenant_id, job_id)
@@ -267,5 +272,81 @@ describe('words that people choose', () => {
     expect([reasons.get(about.designation_id), reasons.get(plain.designation_id)]).toEqual(['erased', 'Her new post'])
     // Nothing is left to find.
     expect(await preview(subject_id, 'restrictions')).toMatchObject({ by_mark: 0 })
+  })
+})
+
+describe('notes on drift findings', () => {
+  async function acknowledge(note: string): Promise<{ contract_key: string; finding_id: string }> {
+    const { params } = await (fixtures['acknowledgeDriftFinding'] as Fixture)(team.t, 'compliance_officer')
+    const { contract_key, finding_id } = params as { contract_key: string; finding_id: string }
+    const path = `/source-contracts/${contract_key}/drift/${finding_id}/acknowledge`
+    await make(team.officer, `POST ${path}`, { note })
+    return { contract_key, finding_id }
+  }
+  async function readNote({ contract_key, finding_id }: Awaited<ReturnType<typeof acknowledge>>) {
+    const { items } = await make(team.officer, `GET /source-contracts/${contract_key}/drift?limit=200`)
+    return items.find((one: { finding_id: string }) => one.finding_id === finding_id)
+  }
+
+  /** Tables of the tenant in which one of the texts can be read, as the operator of the database reads them. */
+  async function listTablesWith(texts: readonly string[]): Promise<string[]> {
+    const client = new pg.Client(w.clone.postgres)
+    await client.connect()
+    try {
+      const { rows } = await client.query<{ name: string }>(
+        `select table_name::text as name from information_schema.columns where table_schema = 'app' and column_name = 'tenant_id' order by 1`,
+      )
+      const found: string[] = []
+      for (const { name } of rows) {
+        const { rows: known } = await client.query<{ line: string }>(
+          `select row_to_json(r)::text as line from app.${name} r where r.tenant_id = $1`,
+          [team.t.tenant_id],
+        )
+        if (known.some(({ line }) => texts.some((text) => line.toLowerCase().includes(text.toLowerCase()))))
+          found.push(name)
+      }
+      return found
+    } finally {
+      await client.end()
+    }
+  }
+
+  test('lose the name of the subject, and no table of the tenant has it any more', async () => {
+    const name = 'Quirin Driftwood'
+    const subject_id = await newSubject(name)
+    const about = await acknowledge(`Known: the answer about ${name} had it`)
+    const plain = await acknowledge('The registry announced the member')
+    expect(await listTablesWith([name])).toContain('drift_acknowledgement')
+    expect(await preview(subject_id, 'drift-notes')).toMatchObject({ by_id: 0, by_mark: 1, left_for_review: 0 })
+    const certificate = await erase(subject_id)
+    expect(find(certificate.erased, 'drift-notes')).toMatchObject({ count: 1, left_for_review: 0 })
+    expect(await readNote(about)).toMatchObject({
+      acknowledgement_note: 'erased',
+      acknowledged_by: team.officer.principal,
+    })
+    expect(await readNote(plain)).toMatchObject({ acknowledgement_note: 'The registry announced the member' })
+    expect(await listTablesWith([name, 'quirin', 'driftwood'])).toEqual([])
+  })
+
+  test('that name nobody for sure are left for a person, who can name them', async () => {
+    const subject_id = await newSubject('Thursday')
+    const { finding_id, ...rest } = await acknowledge('Seen every Thursday')
+    expect(await preview(subject_id, 'drift-notes')).toMatchObject({ left_for_review: 1, review: [finding_id] })
+    const also = [{ class: 'drift-notes', id: finding_id }]
+    await erase(subject_id, also)
+    expect(await readNote({ finding_id, ...rest })).toMatchObject({ acknowledgement_note: 'erased' })
+  })
+
+  test('are changed by nothing else', async () => {
+    const { finding_id } = await acknowledge('As announced')
+    const change = (set: string) =>
+      team.t.write((tx) =>
+        tx.run(`update app.drift_acknowledgement set ${set} where tenant_id = $1 and finding_id = $2`, [
+          tx.tenant_id,
+          finding_id,
+        ]),
+      )
+    await expect(change(`note = 'x'`)).rejects.toMatchObject({ code: 'PB002' })
+    await expect(change(`acknowledged_at = now()`)).rejects.toMatchObject({ code: '42501' })
   })
 })

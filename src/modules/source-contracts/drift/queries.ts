@@ -1,6 +1,7 @@
 /** SQL of drift: windows of statistics and findings. */
 import type { DriftFinding } from '#contract/drift-findings.ts'
 import type { Tx } from '#kernel/database/tx.ts'
+import { createErasureClass } from '#kernel/erasure/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
 
 export interface WindowRow {
@@ -227,3 +228,11 @@ export const listViolationGroups = (tx: Tx, contract_key: string, count: number)
       order by g.last_seen desc, g.violations desc, g.pointer, g.keyword`,
     [tx.tenant_id, contract_key, count],
   )
+
+/** A finding is about a source and belongs to no subject. */
+export const driftErasure = createErasureClass('drift-notes', 'Notes on drift findings', [
+  {
+    ...{ table: 'drift_acknowledgement', id: 'r.finding_id', owner: null },
+    ...{ text: 'r.note', where: 'r.note is not null', set: `note = 'erased'` },
+  },
+])
