@@ -1,4 +1,5 @@
 /** SQL of alerts as people read them: lists, one alert, its history and occurrences. */
+import { shownActor } from '#kernel/database/actor-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -43,6 +44,8 @@ export interface AlertRow {
   readonly dismissed_by: string | null
   readonly dismissed_at: string | null
   readonly escalated_by: string | null
+  /** As answers name them. */
+  readonly escalated_shown_by: string | null
   readonly escalated_at: string | null
   readonly investigation_id: string | null
   readonly restriction_id: string
@@ -80,9 +83,9 @@ const columns = `a.alert_id, a.source, a.rule_code, a.subject_id, s.name as subj
   p.alert_id as previous_alert_id, a.explanation, a.priority, a.priority_rank, ${HIGHEST_PRIORITY} as highest_priority, ${STATE} as state, w.queue_key, w.assignee,
   a.worked_by, c.kind as clock_kind, c.state as clock_state, c.started_at as clock_started_at, c.due_at as clock_due_at, a.occurrences,
   a.first_seen_at, a.last_seen_at, a.snoozed_until, a.second_person, a.reason_code, a.proposed_by, a.proposed_at, a.dismissed_by,
-  a.dismissed_at, a.escalated_by, a.escalated_at,
+  a.dismissed_at, a.escalated_by, ${shownActor('a', 'escalated_by')} as escalated_shown_by, a.escalated_at,
   ${INVESTIGATION} as investigation_id, a.restriction_id, app.is_in_force(a.restriction_id) as is_in_force,
-  a.facts_salt = ${ERASED_SALT} as is_erased, a.created_at, a.created_by, a.updated_at, a.revision`
+  a.facts_salt = ${ERASED_SALT} as is_erased, a.created_at, ${shownActor('a', 'created_by')} as created_by, a.updated_at, a.revision`
 
 const joins = `left join app.subject s on s.tenant_id = a.tenant_id and s.subject_id = a.subject_id
   left join app.alert p on p.tenant_id = a.tenant_id and p.alert_id = a.previous_alert_id
@@ -228,12 +231,13 @@ export interface HistoryRow {
 export const listHistory = (tx: Tx, alert_id: string, after: PagePosition, count: number) =>
   tx.query<HistoryRow>(
     `select entry, event, state, changes, note, recorded_at, recorded_by from (
-       select lpad(h.revision::text, 12, '0') as entry, h.event, h.state, h.changes, c.text as note, h.recorded_at, h.recorded_by
+       select lpad(h.revision::text, 12, '0') as entry, h.event, h.state, h.changes, c.text as note, h.recorded_at,
+              ${shownActor('h', 'recorded_by')} as recorded_by
          from app.alert_history h
          left join app.alert_comment c on c.tenant_id = h.tenant_id and c.alert_id = h.alert_id and c.revision = h.revision
         where h.tenant_id = $1 and h.alert_id = $2
        union all
-       select c.comment_id::text, 'commented', null, '[]'::jsonb, c.text, c.created_at, c.created_by
+       select c.comment_id::text, 'commented', null, '[]'::jsonb, c.text, c.created_at, ${shownActor('c', 'created_by')}
          from app.alert_comment c where c.tenant_id = $1 and c.alert_id = $2 and c.revision is null) e
       where $3::timestamptz is null or (recorded_at, entry) < ($3, $4::text)
       order by recorded_at desc, entry desc limit $5`,
@@ -254,7 +258,8 @@ export interface OccurrenceRow {
 /** Newest first. */
 export const listOccurrences = (tx: Tx, alert_id: string, after: PagePosition, count: number) =>
   tx.query<OccurrenceRow>(
-    `select occurrence_id, outcome, fingerprint, reference, priority, seen_at, reported_by from app.alert_occurrence
+    `select occurrence_id, outcome, fingerprint, reference, priority, seen_at, ${shownActor('o', 'reported_by')} as reported_by
+       from app.alert_occurrence o
       where tenant_id = $1 and alert_id = $2 and ($3::uuid is null or occurrence_id < $3) order by occurrence_id desc limit $4`,
     [tx.tenant_id, alert_id, after?.[0] ?? null, count],
   )

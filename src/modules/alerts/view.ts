@@ -51,7 +51,7 @@ export const toAlertView = (row: AlertRow, { roles }: Pick<Actor, 'roles'>) => (
   last_seen_at: row.last_seen_at,
   snoozed_until: row.snoozed_until,
   dismissal: toDismissal(row),
-  escalated_by: row.escalated_by,
+  escalated_by: row.escalated_shown_by,
   escalated_at: row.escalated_at,
   investigation_id: row.investigation_id,
   restriction_id: row.is_in_force || roles.includes('compliance_officer') ? row.restriction_id : null,

@@ -1,5 +1,6 @@
 /** The signed certificate of a decision, made from stored data only, so that it is the same every time. */
 import { type Certificate, issueCertificate } from '#decision/certificate.ts'
+import { withoutJob } from '#kernel/database/actor-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { Capabilities } from '#kernel/kernel.ts'
 import type { IntactEvaluation } from './records/read-record.ts'
@@ -14,7 +15,8 @@ export const createCertificate = (
     evaluation_id: row.evaluation_id,
     subject_id: row.subject_id,
     decided_at: row.decided_at,
-    decided_by: row.created_by,
+    // The same for every reader.
+    decided_by: withoutJob(row.created_by),
     receipt_id: row.receipt_id,
     receipt_hash: row.receipt_hash,
     document: JSON.parse(row.document) as Record<string, unknown>,

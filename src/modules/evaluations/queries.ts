@@ -1,4 +1,5 @@
 /** SQL of decisions, which are append-only: insert, find, and list by subject, definition, band and time. */
+import { shownActor } from '#kernel/database/actor-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import type { IdRange } from '#kernel/search/source.ts'
@@ -24,6 +25,8 @@ const columns = stored.join(', ')
 /** Qualified with the table, for joins with tables that have columns of the same names. */
 const qualifiedColumns = columns.replaceAll(/\w+/g, 'e.$&')
 
+const shownBy = `${shownActor('e', 'created_by')} as shown_by`
+
 /** Sent together with COMMIT, because nothing in this transaction reads it. */
 export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document_encrypted: Buffer }): void =>
   tx.defer(
@@ -34,7 +37,7 @@ export const deferEvaluation = (tx: Tx, row: EvaluationRow & { readonly document
 
 export const findEvaluation = (tx: Tx, evaluation_id: string) =>
   tx.find<EvaluationWithReceipt & StoredDocument>(
-    `select ${qualifiedColumns}, e.document, e.document_encrypted, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
+    `select ${qualifiedColumns}, ${shownBy}, e.document, e.document_encrypted, r.manifest, r.manifest_hash, r.valid_at as receipt_valid_at, r.known_at as receipt_known_at
        from app.evaluation e left join app.resolution_receipt r on r.tenant_id = e.tenant_id and r.receipt_id = e.receipt_id
       where e.tenant_id = $1 and e.evaluation_id = $2`,
     [tx.tenant_id, evaluation_id],
@@ -85,7 +88,7 @@ export const listEvaluations = (tx: Tx, filter: EvaluationFilter, after: PagePos
     )
   }
   return tx.query<EvaluationListRow>(
-    `select ${columns}, document, document_encrypted,
+    `select ${columns}, ${shownBy}, document, document_encrypted,
             (select s.name from app.subject s where s.tenant_id = e.tenant_id and s.subject_id = e.subject_id) as subject_name
        from app.evaluation e where ${where.join(' and ')}
       order by decided_at desc, evaluation_id desc limit $${values.push(count)}`,

@@ -1,4 +1,5 @@
 /** SQL of resolution: pointers to the versions in force, in one statement for all lists, and receipts that pin them. */
+import { shownActor } from '#kernel/database/actor-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { DatasetFamily } from '../datasets/queries.ts'
 
@@ -187,7 +188,8 @@ export interface ReceiptRow {
   readonly created_by: string
 }
 
-const columns = 'receipt_id, consumer, valid_at, known_at, manifest, manifest_hash, created_at, created_by'
+const ownColumns = 'receipt_id, consumer, valid_at, known_at, manifest, manifest_hash, created_at'
+const columns = `${ownColumns}, created_by`
 
 export type NewReceipt = Omit<ReceiptRow, 'created_at' | 'created_by'>
 
@@ -212,8 +214,10 @@ export const insertReceipt = (tx: Tx, receipt: NewReceipt) =>
 export const deferReceipt = (tx: Tx, receipt: NewReceipt): void =>
   tx.defer(insertReceiptSql, toReceiptValues(tx, receipt))
 
+const shownColumns = `${ownColumns}, ${shownActor('r', 'created_by')} as created_by`
+
 export const findReceipt = (tx: Tx, receipt_id: string) =>
-  tx.find<ReceiptRow>(`select ${columns} from app.resolution_receipt where tenant_id = $1 and receipt_id = $2`, [
+  tx.find<ReceiptRow>(`select ${shownColumns} from app.resolution_receipt r where tenant_id = $1 and receipt_id = $2`, [
     tx.tenant_id,
     receipt_id,
   ])

@@ -1,6 +1,7 @@
 /** Renders a decision document as plain text and as one self-contained HTML page. */
 import type { DecisionContent } from '#decision/document.ts'
 import { canonicalJson } from '#kernel/canonical-json.ts'
+import { withoutJob } from '#kernel/database/actor-column.ts'
 import type { EvaluationRow } from '../records/record.ts'
 
 type Heading = Pick<EvaluationRow, 'evaluation_id' | 'subject_id' | 'decided_at' | 'created_by' | 'document_hash'>
@@ -25,7 +26,7 @@ function listFacts(row: Heading, { engine, valid_at, outcome }: DecisionContent)
   return [
     ['Evaluation', row.evaluation_id],
     ['Subject', row.subject_id ?? 'none named'],
-    ['Decided', `${row.decided_at} by ${row.created_by}`],
+    ['Decided', `${row.decided_at} by ${withoutJob(row.created_by)}`],
     ['With the versions of', valid_at ?? 'the instant of deciding'],
     ...(outcome.family === 'matrix' && outcome.scored_band !== outcome.band
       ? [['By its score alone', outcome.scored_band] as [string, string]]

@@ -24,6 +24,8 @@ export interface EvaluationRow {
   readonly document_hash: string
   readonly decided_at: string
   readonly created_by: string
+  /** As answers name who decided; absent where the caller is deciding. */
+  readonly shown_by?: string
   readonly mac: string
 }
 
@@ -154,7 +156,7 @@ export const toEvaluationItem = (row: Omit<EvaluationRow, 'mac'>) => ({
   engine: row.engine,
   document_hash: row.document_hash,
   decided_at: row.decided_at,
-  created_by: row.created_by,
+  created_by: row.shown_by ?? row.created_by,
 })
 
 const isTest = (content: DecisionContent): boolean => getEvidence(content).some(({ mode }) => mode !== 'live')

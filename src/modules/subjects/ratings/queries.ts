@@ -1,4 +1,5 @@
 /** SQL of ratings, which are append-only. A trigger maintains the current risk of each subject. */
+import { shownActor } from '#kernel/database/actor-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 
@@ -25,7 +26,7 @@ export interface RatingRow {
 }
 
 const columns = `rating_id, subject_id, cause, band, score_bps, matrix_key, matrix_version, evaluation_id, batch_id, valid_at,
-  recorded_at, actor, reason, reason_code, expires_at, cr_id,
+  recorded_at, ${shownActor('r', 'actor')} as actor, reason, reason_code, expires_at, cr_id,
   (select c.created_by from app.change_request c where c.tenant_id = r.tenant_id and c.cr_id = r.cr_id) as proposed_by`
 
 /** A rating by a matrix. `valid_at` is now when null; a rating older than the latest one is stored, but not in force. */

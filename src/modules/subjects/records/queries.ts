@@ -1,4 +1,5 @@
 /** SQL of subjects, their search words and their earlier versions. */
+import { shownActor } from '#kernel/database/actor-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { PagePosition } from '#kernel/page.ts'
 import { type SubjectContent, toSearchWords } from './subject-content.ts'
@@ -339,8 +340,8 @@ export const listSubjectEvents = (tx: Tx, subject_id: string, after: PagePositio
          from change
        union all
        select 'rating:' || rating_id, case cause when 'override' then 'overridden' when 'override-ended' then cause else 'rated' end,
-              recorded_at, actor, null, '{}', rating_id, band, reason
-         from app.rating where tenant_id = $1 and subject_id = $2
+              recorded_at, ${shownActor('r', 'actor')}, null, '{}', rating_id, band, reason
+         from app.rating r where tenant_id = $1 and subject_id = $2
      )
      select * from event e
       where $3::timestamptz is null or (e.at, e.event_id collate "C") < ($3, $4)
