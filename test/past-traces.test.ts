@@ -196,7 +196,7 @@ test('answers that are kept are hidden with everything that they name', () => {
     },
     async (client) => {
       const { rows } = await client.query(
-        'select operation, named_restriction_ids as named from app.idempotency order by 1',
+        'select operation, object_named_restriction_ids as named from app.idempotency order by 1',
       )
       expect(rows).toEqual([
         { operation: 'createUser', named: [] },

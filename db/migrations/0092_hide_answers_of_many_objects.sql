@@ -1,6 +1,6 @@
 -- A stored answer is hidden with every object that its request names. See docs/adr/0091-hide-events-of-two-restrictions.md.
 
-alter table app.idempotency add column named_restriction_ids uuid[] not null default '{}';
+alter table app.idempotency add column object_named_restriction_ids uuid[] not null default '{}';
 
 -- Answers that are kept already have the ids in clear.
 alter table app.alert no force row level security;
@@ -24,7 +24,7 @@ with named as (
    where o.restriction_id is not null
    group by n.tenant_id, n.principal, n.operation, n.key
 )
-update app.idempotency i set named_restriction_ids = c.restriction_ids
+update app.idempotency i set object_named_restriction_ids = c.restriction_ids
   from carried c
  where (i.tenant_id, i.principal, i.operation, i.key) = (c.tenant_id, c.principal, c.operation, c.key);
 alter table app.idempotency force row level security;
@@ -35,9 +35,9 @@ alter table app.alert force row level security;
 -- One that has expired is replaced by that of another request.
 drop trigger idempotency_restriction_kept on app.idempotency;
 create trigger idempotency_restriction_kept
-  before update of object_restriction_id, object_also_restriction_id, named_restriction_ids on app.idempotency
+  before update of object_restriction_id, object_also_restriction_id, object_named_restriction_ids on app.idempotency
   for each row when (old.expires_at > now() and (
     old.object_restriction_id is not null and new.object_restriction_id is distinct from old.object_restriction_id
     or old.object_also_restriction_id is not null and new.object_also_restriction_id is distinct from old.object_also_restriction_id
-    or not old.named_restriction_ids <@ new.named_restriction_ids))
+    or not old.object_named_restriction_ids <@ new.object_named_restriction_ids))
   execute function app.keep_restriction();

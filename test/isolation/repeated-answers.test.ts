@@ -57,7 +57,7 @@ async function repeat(route: Route, example: Example) {
   const type = example.bytes === undefined ? {} : { 'content-type': 'application/octet-stream' }
   const reply = await w.call(getRequestLine(route, example), { token, ...sent, headers: { ...headers, ...type } })
   const { rows: kept } = await superuser.query(
-    `select array_remove(array[object_restriction_id, object_also_restriction_id] || named_restriction_ids, null) as carried
+    `select array_remove(array[object_restriction_id, object_also_restriction_id] || object_named_restriction_ids, null) as carried
        from app.idempotency where tenant_id = $1 and operation = $2`,
     [t.tenant_id, route.id],
   )

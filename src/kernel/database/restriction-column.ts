@@ -15,7 +15,7 @@ export const eitherInForce = (table: string): string =>
 
 /** All restrictions that a stored response carries, in the order in which they were noted. `table` is the alias in the query. */
 export const answerRestrictions = (table: string): string =>
-  `array_remove(array[${table}.object_restriction_id, ${table}.object_also_restriction_id] || ${table}.named_restriction_ids, null)`
+  `array_remove(array[${table}.object_restriction_id, ${table}.object_also_restriction_id] || ${table}.object_named_restriction_ids, null)`
 
 const selectInForce = (column: string): string =>
   `case when ${column} is not null and app.is_in_force(${column}) then ${column} end`

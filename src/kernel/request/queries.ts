@@ -50,12 +50,12 @@ export const insertStoredResponse = (
 ) =>
   tx.run(
     `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, headers, body, expires_at,
-       object_restriction_id, object_also_restriction_id, named_restriction_ids)
+       object_restriction_id, object_also_restriction_id, object_named_restriction_ids)
      values ($1, $2, $3, $4, $5, $6, $7::jsonb, $8, now() + interval '24 hours', $9, $10, $11)
      on conflict on constraint idempotency_pkey do update set fingerprint = excluded.fingerprint, status = excluded.status,
        headers = excluded.headers, body = excluded.body, created_at = now(), expires_at = excluded.expires_at,
        object_restriction_id = excluded.object_restriction_id, object_also_restriction_id = excluded.object_also_restriction_id,
-       named_restriction_ids = excluded.named_restriction_ids, erased_at = null`,
+       object_named_restriction_ids = excluded.object_named_restriction_ids, erased_at = null`,
     [
       tx.tenant_id,
       principal,

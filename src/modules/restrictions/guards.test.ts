@@ -103,7 +103,7 @@ test('a job and a stored response keep the restriction they were written with', 
   )
   await app.query(
     `insert into app.idempotency (tenant_id, principal, operation, key, fingerprint, status, expires_at, object_restriction_id,
-                                  object_also_restriction_id, named_restriction_ids)
+                                  object_also_restriction_id, object_named_restriction_ids)
      values ($1, 'user:test', 'test', 'kept', 'x', 200, now() + interval '1 day', $2, $2, array[$2::uuid])`,
     [tenant_id, ids[0]],
   )
@@ -113,7 +113,7 @@ test('a job and a stored response keep the restriction they were written with', 
       await expectRefused([`update app.${column}restriction_id = ${value} where tenant_id = '${tenant_id}'`])
       await app.query('rollback to savepoint written')
     }
-  const named = `update app.idempotency set named_restriction_ids = '{${ids[1]}}' where tenant_id = '${tenant_id}'`
+  const named = `update app.idempotency set object_named_restriction_ids = '{${ids[1]}}' where tenant_id = '${tenant_id}'`
   await expectRefused([named])
   await app.query('rollback')
 })
