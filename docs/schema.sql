@@ -499,9 +499,10 @@ begin
     union all select r.report_id, r.restriction_id from app.report r where r.tenant_id = tenant and r.report_id = any (ids)
     union all select r.schedule_id, r.restriction_id from app.report_schedule r where r.tenant_id = tenant and r.schedule_id = any (ids)
     union all select r.document_id, r.restriction_id from app.document r where r.tenant_id = tenant and r.document_id = any (ids)
-    union all select r.evidence_id, r.restriction_id from app.evidence_item r where r.tenant_id = tenant and r.evidence_id = any (ids)
     union all select r.hold_id, r.restriction_id from app.hold r where r.tenant_id = tenant and r.hold_id = any (ids)
     union all select r.cr_id, r.restriction_id from app.change_request r where r.tenant_id = tenant and r.cr_id = any (ids)
+    union all select r.evidence_id, s.of_item from app.evidence_item r cross join lateral unnest(array[r.restriction_id, r.also_restriction_id]) as s (of_item)
+               where r.tenant_id = tenant and r.evidence_id = any (ids)
     union all select e.event_id, s.of_event from app.audit_event e cross join lateral unnest(array[e.restriction_id, e.also_restriction_id]) as s (of_event)
                where e.tenant_id = tenant and e.event_id = any (ids);
 end $function$
@@ -720,6 +721,19 @@ begin
                     where e.tenant_id = app.tenant_id() and e.erasure_id = erasure::uuid and e.origin = 'request'), false);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.is_closed_to_erasure(restrictions uuid[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+declare
+  erasure constant text := nullif(current_setting('app.erasing', true), '');
+begin
+  if erasure is null or array_remove(restrictions, null) = '{}' then return false; end if;
+  return coalesce((select not (app.may_see_all(e.requested_by, restrictions) or app.may_see_all(e.confirmed_by, restrictions)) from app.erasure e
+                    where e.tenant_id = app.tenant_id() and e.erasure_id = erasure::uuid and e.origin = 'request'), false);
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.is_deleting_tenant()
  RETURNS boolean
  LANGUAGE plpgsql
@@ -730,6 +744,17 @@ begin
      and coalesce(current_setting('app.deleting_tenant', true) = app.tenant_id()::text, false)
      and exists (select 1 from app.tenant_deletion d where d.tenant_id = app.system_tenant() and d.deleted_tenant_id = app.tenant_id())
      and not exists (select 1 from app.tenant t where t.tenant_id = app.tenant_id() and t.state <> 'deleting');
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_erased(tenant uuid, subject uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return exists (select 1 from app.subject s where s.tenant_id = tenant and s.subject_id = subject and s.erased_at is not null)
+      or exists (select 1 from app.erasure e where e.tenant_id = tenant and e.subject_id = subject and e.state = 'executing');
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.is_held(object uuid)
@@ -1250,8 +1275,8 @@ CREATE OR REPLACE FUNCTION app.keep_erasure_annex()
 AS $function$
 begin
   if app.restoring() then return new; end if;
-  if tg_op = 'UPDATE' and (old.content is not null or (new.tenant_id, new.erasure_id, new.restriction_id)
-                                                       is distinct from (old.tenant_id, old.erasure_id, old.restriction_id)) then
+  if tg_op = 'UPDATE' and (old.content is not null or (new.tenant_id, new.erasure_id, new.restriction_id, new.named_restriction_ids)
+                           is distinct from (old.tenant_id, old.erasure_id, old.restriction_id, old.named_restriction_ids)) then
     raise exception 'a signed annex never changes' using errcode = 'PB002';
   end if;
   if not exists (select 1 from app.erasure_step s where s.tenant_id = new.tenant_id and s.erasure_id = new.erasure_id
@@ -1305,11 +1330,11 @@ CREATE OR REPLACE FUNCTION app.keep_evidence_item()
 AS $function$
 begin
   if app.restoring() then return new; end if;
-  if (new.tenant_id, new.evidence_id, new.restriction_id, new.owner_kind, new.owner_id, new.kind, new.object_id, new.object_version,
-      new.content_hash, new.obtained_at, new.added_at, new.added_by)
+  if (new.tenant_id, new.evidence_id, new.restriction_id, new.also_restriction_id, new.owner_kind, new.owner_id, new.kind, new.object_id,
+      new.object_version, new.content_hash, new.obtained_at, new.added_at, new.added_by)
      is distinct from
-     (old.tenant_id, old.evidence_id, old.restriction_id, old.owner_kind, old.owner_id, old.kind, old.object_id, old.object_version,
-      old.content_hash, old.obtained_at, old.added_at, old.added_by)
+     (old.tenant_id, old.evidence_id, old.restriction_id, old.also_restriction_id, old.owner_kind, old.owner_id, old.kind, old.object_id,
+      old.object_version, old.content_hash, old.obtained_at, old.added_at, old.added_by)
      or old.detached_at is not null and (new.detached_at, new.detached_by) is distinct from (old.detached_at, old.detached_by)
      or old.erased_at is not null
      or new.erased_at is null and (new.title, new.reference, new.source) is distinct from (old.title, old.reference, old.source)
@@ -2463,6 +2488,15 @@ begin
       or coalesce(restriction <> all (app.officer_exclusions('principal:' || person)), false);
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.may_see_all(person text, restrictions uuid[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE PARALLEL SAFE
+AS $function$
+begin
+  return not exists (select 1 from unnest(restrictions) as r (id) where not app.may_see(person, r.id));
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.mentions(content text, marks text[], loosely boolean)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2793,6 +2827,19 @@ begin
   raise exception 'rows of % are never changed or removed', tg_table_name using errcode = 'PB002';
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.refuse_comment_on_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and exists (
+       select 1 from app.alert a
+        where a.tenant_id = new.tenant_id and a.alert_id = new.alert_id and a.subject_id is not null and app.is_erased(a.tenant_id, a.subject_id)) then
+    raise exception 'the subject is erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_ending_access()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2892,6 +2939,24 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.refuse_evidence_of_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  subject uuid;
+begin
+  if app.restoring() then return new; end if;
+  subject := case new.owner_kind
+    when 'subject' then new.owner_id
+    when 'alert' then (select a.subject_id from app.alert a where a.tenant_id = new.tenant_id and a.alert_id = new.owner_id)
+    else (select i.subject_id from app.investigation i where i.tenant_id = new.tenant_id and i.investigation_id = new.owner_id) end;
+  if subject is not null and app.is_erased(new.tenant_id, subject) then
+    raise exception 'the subject is erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_held_delete()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2933,17 +2998,38 @@ begin
   perform 1 from app.subject s where s.tenant_id = new.tenant_id and s.subject_id = new.subject_id for update;
   perform set_config('app.sight', 'all', true);
   for one in
-    select c.relname as table_name, o.attname as owner_column
+    select c.relname as table_name, o.attname as owner_column,
+           (select string_agg('t.' || r.attname, ', ') from pg_attribute r
+             where r.attrelid = c.oid and r.attname in ('restriction_id', 'also_restriction_id') and not r.attisdropped) as restrictions
       from pg_class c
       join pg_attribute r on r.attrelid = c.oid and r.attname = 'restriction_id' and not r.attisdropped
       join pg_attribute o on o.attrelid = c.oid and o.attname in ('subject_id', 'owner_id') and o.atttypid = 'uuid'::regtype and not o.attisdropped
      where c.relnamespace = 'app'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
   loop
     execute format('select exists (select 1 from app.%I t where t.tenant_id = $1 and t.%I = $2 and t.restriction_id is not null
-                      and not (app.may_see($3, t.restriction_id) or app.may_see($4, t.restriction_id)))', one.table_name, one.owner_column)
+                      and not (app.may_see_all($3, array[%s]) or app.may_see_all($4, array[%3$s])))',
+                   one.table_name, one.owner_column, one.restrictions)
        into is_hidden using new.tenant_id, new.subject_id, new.requested_by, new.confirmed_by;
     exit when is_hidden;
   end loop;
+  -- Hidden by what they name: evidence on an alert or a case, reports by their sources, tool calls by their arguments and outcome.
+  is_hidden := is_hidden or exists (
+    select 1 from (
+      select array[e.restriction_id, e.also_restriction_id] as ids
+        from (select a.alert_id as id from app.alert a where a.tenant_id = new.tenant_id and a.subject_id = new.subject_id
+              union all
+              select i.investigation_id from app.investigation i where i.tenant_id = new.tenant_id and i.subject_id = new.subject_id) o
+        join app.evidence_item e on e.tenant_id = new.tenant_id and e.owner_id = o.id
+       where e.also_restriction_id is not null
+      union all
+      select r.restriction_id || array(select s.restriction_id from app.report_source s where s.tenant_id = r.tenant_id and s.report_id = r.report_id)
+        from app.report r
+       where r.tenant_id = new.tenant_id and r.subject_id = new.subject_id and r.source_count > 0
+      union all
+      select p.restriction_id || p.named_restriction_ids from app.mcp_approval p
+       where p.tenant_id = new.tenant_id and (p.restriction_id is not null or p.named_restriction_ids <> '{}')
+         and app.subject_named(p.arguments) = new.subject_id) h
+     where not (app.may_see_all(new.requested_by, h.ids) or app.may_see_all(new.confirmed_by, h.ids)));
   perform set_config('app.sight', before, true);
   if is_hidden then
     raise exception 'a legal hold keeps the subject' using errcode = 'PB008';
@@ -2969,14 +3055,13 @@ CREATE OR REPLACE FUNCTION app.refuse_hold_of_erased()
 AS $function$
 begin
   if not app.restoring() and exists (
-       select 1 from app.erasure e
-        where e.tenant_id = new.tenant_id and e.state = 'executing'
-          and e.subject_id in (
+       select 1 from (
             select new.object_id
             union all select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id
             union all select i.subject_id from app.investigation i where i.tenant_id = new.tenant_id and i.investigation_id = new.object_id
-            union all select r.subject_id from app.report r where r.tenant_id = new.tenant_id and r.report_id = new.object_id)) then
-    raise exception 'the subject is being erased' using errcode = 'PB009';
+            union all select r.subject_id from app.report r where r.tenant_id = new.tenant_id and r.report_id = new.object_id) o (subject_id)
+        where o.subject_id is not null and app.is_erased(new.tenant_id, o.subject_id)) then
+    raise exception 'the subject is erased' using errcode = 'PB009';
   end if;
   return new;
 end $function$
@@ -3138,6 +3223,27 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.restrict_evidence_item()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  object uuid;
+begin
+  if app.restoring() then return new; end if;
+  perform set_config('app.sight', 'all', true);
+  if new.kind = 'document' then
+    select d.restriction_id into object from app.document d where d.tenant_id = new.tenant_id and d.document_id = new.object_id;
+  elsif new.kind = 'provider_call' then
+    select c.restriction_id into object from app.provider_call c where c.tenant_id = new.tenant_id and c.call_id = new.object_id;
+  end if;
+  perform set_config('app.sight', before, true);
+  new.restriction_id := coalesce(new.restriction_id, object);
+  new.also_restriction_id := nullif(object, new.restriction_id);
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.restrict_mcp_approval()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3176,12 +3282,15 @@ AS $function$
 declare
   seen text;
 begin
-  select string_agg(format('(%1$I is null
+  select string_agg(format(case a.attname when 'named_restriction_ids'
+                           then '(%1$I = ''{}'' or not (select app.hidden_restrictions(app.sight())
+                                                          - app.granted_restrictions(app.sight())::text[]) ?| %1$I::text[])'
+                           else '(%1$I is null
                              or not app.is_in_force(%1$I, (select app.hidden_restrictions(app.sight()) || ''{}''))
-                             or %1$I = any ((select app.granted_restrictions(app.sight()))::uuid[]))', a.attname),
+                             or %1$I = any ((select app.granted_restrictions(app.sight()))::uuid[]))' end, a.attname),
                     ' and ' order by a.attnum)
     into strict seen from pg_attribute a
-   where a.attrelid = target and not a.attisdropped and a.attname in ('restriction_id', 'also_restriction_id');
+   where a.attrelid = target and not a.attisdropped and a.attname in ('restriction_id', 'also_restriction_id', 'named_restriction_ids');
   execute format('drop policy if exists sight on %s', target);
   execute format('create policy sight on %s as restrictive using (%s) with check (%s)', target, seen, seen);
 end $function$
@@ -3665,6 +3774,7 @@ CREATE TRIGGER alert_comment_actor BEFORE INSERT OR DELETE OR UPDATE ON app.aler
 CREATE TRIGGER alert_comment_erase BEFORE UPDATE ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.erase_only('text');
 CREATE TRIGGER alert_comment_erase_held BEFORE UPDATE ON app.alert_comment FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('alert_id', 'alert.alert_id.subject_id');
 CREATE TRIGGER alert_comment_erase_own BEFORE UPDATE ON app.alert_comment FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('alert.alert_id.subject_id');
+CREATE TRIGGER alert_comment_refuse BEFORE INSERT ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.refuse_comment_on_erased();
 CREATE TRIGGER alert_comment_restriction BEFORE INSERT ON app.alert_comment FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('alert', 'alert_id');
 grant insert, select, update on app.alert_comment to app;
 
@@ -3819,6 +3929,7 @@ CREATE TRIGGER alert_suppression_erase BEFORE UPDATE ON app.alert_suppression FO
 CREATE TRIGGER alert_suppression_erase_held BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('subject_id');
 CREATE TRIGGER alert_suppression_erase_own BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
 CREATE TRIGGER alert_suppression_keep BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_alert_suppression();
+CREATE TRIGGER alert_suppression_refuse BEFORE INSERT ON app.alert_suppression FOR EACH ROW WHEN ((new.subject_id IS NOT NULL)) EXECUTE FUNCTION app.refuse_erased_rating();
 grant insert, select, update on app.alert_suppression to app;
 
 -- api_key: tenant
@@ -4883,7 +4994,7 @@ CREATE TRIGGER document_chunk_keep BEFORE INSERT OR DELETE OR UPDATE ON app.docu
 CREATE TRIGGER document_chunk_restriction BEFORE INSERT ON app.document_chunk FOR EACH ROW EXECUTE FUNCTION app.inherit_restriction('document', 'document_id');
 grant delete, insert, select on app.document_chunk to app;
 
--- drift_acknowledgement: append
+-- drift_acknowledgement: erasable
 create table app.drift_acknowledgement (
   tenant_id uuid not null,
   finding_id uuid not null,
@@ -4897,8 +5008,10 @@ create table app.drift_acknowledgement (
 create policy open on app.drift_acknowledgement as permissive for all using (true) with check (true);
 create policy wall on app.drift_acknowledgement as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER drift_acknowledgement_actor BEFORE INSERT OR DELETE OR UPDATE ON app.drift_acknowledgement FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER drift_acknowledgement_append BEFORE DELETE OR UPDATE ON app.drift_acknowledgement FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER drift_acknowledgement_append BEFORE DELETE ON app.drift_acknowledgement FOR EACH STATEMENT EXECUTE FUNCTION app.refuse_change();
+CREATE TRIGGER drift_acknowledgement_erase BEFORE UPDATE ON app.drift_acknowledgement FOR EACH ROW EXECUTE FUNCTION app.erase_only('note');
 grant insert, select on app.drift_acknowledgement to app;
+grant update (note) on app.drift_acknowledgement to app;
 
 -- drift_finding: append
 create table app.drift_finding (
@@ -5009,13 +5122,14 @@ create table app.erasure_annex (
   restriction_id uuid not null,
   counts jsonb not null,
   content jsonb,
-  constraint erasure_annex_pkey PRIMARY KEY (tenant_id, erasure_id, restriction_id),
+  named_restriction_ids uuid[] default '{}'::uuid[] not null,
+  constraint erasure_annex_pkey PRIMARY KEY (tenant_id, erasure_id, restriction_id, named_restriction_ids),
   constraint erasure_annex_erasure_fkey FOREIGN KEY (tenant_id, erasure_id) REFERENCES app.erasure(tenant_id, erasure_id),
   constraint erasure_annex_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint erasure_annex_counts_ck CHECK ((jsonb_typeof(counts) = 'object'::text))
 );
 create policy open on app.erasure_annex as permissive for all using (true) with check (true);
-create policy sight on app.erasure_annex as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
+create policy sight on app.erasure_annex as restrictive for all using ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((named_restriction_ids = '{}'::uuid[]) OR (NOT (( SELECT (app.hidden_restrictions(app.sight()) - (app.granted_restrictions(app.sight()))::text[])) ?| (named_restriction_ids)::text[]))))) with check ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((named_restriction_ids = '{}'::uuid[]) OR (NOT (( SELECT (app.hidden_restrictions(app.sight()) - (app.granted_restrictions(app.sight()))::text[])) ?| (named_restriction_ids)::text[])))));
 create policy wall on app.erasure_annex as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER erasure_annex_actor BEFORE INSERT OR DELETE OR UPDATE ON app.erasure_annex FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER erasure_annex_keep BEFORE INSERT OR UPDATE ON app.erasure_annex FOR EACH ROW EXECUTE FUNCTION app.keep_erasure_annex();
@@ -5169,9 +5283,12 @@ create table app.evidence_item (
   detach_reason text,
   erased_at timestamp with time zone,
   is_test boolean default false not null,
+  also_restriction_id uuid,
   constraint evidence_item_pkey PRIMARY KEY (tenant_id, evidence_id),
+  constraint evidence_item_also_restriction_fkey FOREIGN KEY (tenant_id, also_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint evidence_item_restriction_fkey FOREIGN KEY (tenant_id, restriction_id) REFERENCES app.restriction(tenant_id, restriction_id),
   constraint evidence_item_tenant_fkey FOREIGN KEY (tenant_id) REFERENCES app.tenant(tenant_id),
+  constraint evidence_item_also_restriction_ck CHECK (((also_restriction_id IS NULL) OR (restriction_id IS NOT NULL))),
   constraint evidence_item_detach_reason_ck CHECK (((length(detach_reason) >= 1) AND (length(detach_reason) <= 2000))),
   constraint evidence_item_detached_ck CHECK ((((detached_at IS NULL) = (detached_by IS NULL)) AND ((detached_at IS NULL) OR (erased_at IS NOT NULL) OR (detach_reason IS NOT NULL)) AND ((detached_at IS NOT NULL) OR (detach_reason IS NULL)))),
   constraint evidence_item_erased_ck CHECK (
@@ -5194,12 +5311,14 @@ CREATE INDEX evidence_item_listing_idx ON app.evidence_item USING btree (tenant_
 CREATE INDEX evidence_item_object_idx ON app.evidence_item USING btree (tenant_id, object_id, added_at, evidence_id) WHERE (object_id IS NOT NULL);
 CREATE INDEX evidence_item_owner_idx ON app.evidence_item USING btree (tenant_id, owner_id, added_at, evidence_id);
 create policy open on app.evidence_item as permissive for all using (true) with check (true);
-create policy sight on app.evidence_item as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
+create policy sight on app.evidence_item as restrictive for all using ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((also_restriction_id IS NULL) OR (NOT app.is_in_force(also_restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (also_restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))))) with check ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((also_restriction_id IS NULL) OR (NOT app.is_in_force(also_restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (also_restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))));
 create policy wall on app.evidence_item as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER evidence_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.evidence_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER evidence_item_erase_own BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((app.erasing() IS NOT NULL) AND (old.owner_kind = 'subject'::text))) EXECUTE FUNCTION app.refuse_erasure_of_others('owner_id');
 CREATE TRIGGER evidence_item_hold BEFORE UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.erased_at IS NOT NULL) AND (old.erased_at IS NULL))) EXECUTE FUNCTION app.refuse_held_delete('owner_id');
 CREATE TRIGGER evidence_item_keep BEFORE UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.keep_evidence_item();
+CREATE TRIGGER evidence_item_refuse BEFORE INSERT ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.refuse_evidence_of_erased();
+CREATE TRIGGER evidence_item_restriction BEFORE INSERT ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.restrict_evidence_item();
 CREATE TRIGGER evidence_item_test BEFORE INSERT OR UPDATE ON app.evidence_item FOR EACH ROW EXECUTE FUNCTION app.mark_test_evidence();
 CREATE TRIGGER investigation_evidence_added AFTER INSERT ON app.evidence_item FOR EACH ROW WHEN ((new.owner_kind = 'investigation'::text)) EXECUTE FUNCTION app.record_investigation_row('evidence_attached', 'evidence_id', 'kind', 'object_id');
 CREATE TRIGGER investigation_evidence_detached AFTER UPDATE ON app.evidence_item FOR EACH ROW WHEN (((new.owner_kind = 'investigation'::text) AND (new.detached_at IS NOT NULL) AND (old.detached_at IS NULL))) EXECUTE FUNCTION app.record_investigation_row('evidence_detached', 'evidence_id');
@@ -5279,6 +5398,7 @@ create table app.idempotency (
   object_restriction_id uuid,
   erased_at timestamp with time zone,
   object_also_restriction_id uuid,
+  object_named_restriction_ids uuid[] default '{}'::uuid[] not null,
   constraint idempotency_pkey PRIMARY KEY (tenant_id, principal, operation, key),
   constraint idempotency_also_restriction_fkey FOREIGN KEY (tenant_id, object_also_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
   constraint idempotency_restriction_fkey FOREIGN KEY (tenant_id, object_restriction_id) REFERENCES app.restriction(tenant_id, restriction_id) NOT VALID,
@@ -5288,7 +5408,7 @@ CREATE INDEX idempotency_expires_idx ON app.idempotency USING btree (tenant_id, 
 create policy open on app.idempotency as permissive for all using (true) with check (true);
 create policy wall on app.idempotency as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER idempotency_actor BEFORE INSERT OR DELETE OR UPDATE ON app.idempotency FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
-CREATE TRIGGER idempotency_restriction_kept BEFORE UPDATE OF object_restriction_id, object_also_restriction_id ON app.idempotency FOR EACH ROW WHEN ((((old.object_restriction_id IS NOT NULL) AND (new.object_restriction_id IS DISTINCT FROM old.object_restriction_id)) OR ((old.object_also_restriction_id IS NOT NULL) AND (new.object_also_restriction_id IS DISTINCT FROM old.object_also_restriction_id)))) EXECUTE FUNCTION app.keep_restriction();
+CREATE TRIGGER idempotency_restriction_kept BEFORE UPDATE OF object_restriction_id, object_also_restriction_id, object_named_restriction_ids ON app.idempotency FOR EACH ROW WHEN (((old.expires_at > now()) AND (((old.object_restriction_id IS NOT NULL) AND (new.object_restriction_id IS DISTINCT FROM old.object_restriction_id)) OR ((old.object_also_restriction_id IS NOT NULL) AND (new.object_also_restriction_id IS DISTINCT FROM old.object_also_restriction_id)) OR (NOT (old.object_named_restriction_ids <@ new.object_named_restriction_ids))))) EXECUTE FUNCTION app.keep_restriction();
 grant delete, insert, select, update on app.idempotency to app;
 
 -- impact_run: tenant
@@ -5925,7 +6045,7 @@ create table app.mcp_approval (
 CREATE INDEX mcp_approval_arguments_idx ON app.mcp_approval USING btree (tenant_id, requested_by, tool, arguments_hash, requested_at);
 CREATE INDEX mcp_approval_listing_idx ON app.mcp_approval USING btree (tenant_id, requested_at, approval_id);
 create policy open on app.mcp_approval as permissive for all using (true) with check (true);
-create policy sight on app.mcp_approval as restrictive for all using (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[])))) with check (((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))));
+create policy sight on app.mcp_approval as restrictive for all using ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((named_restriction_ids = '{}'::uuid[]) OR (NOT (( SELECT (app.hidden_restrictions(app.sight()) - (app.granted_restrictions(app.sight()))::text[])) ?| (named_restriction_ids)::text[]))))) with check ((((restriction_id IS NULL) OR (NOT app.is_in_force(restriction_id, ( SELECT (app.hidden_restrictions(app.sight()) || '{}'::jsonb)))) OR (restriction_id = ANY (( SELECT app.granted_restrictions(app.sight()) AS granted_restrictions)::uuid[]))) AND ((named_restriction_ids = '{}'::uuid[]) OR (NOT (( SELECT (app.hidden_restrictions(app.sight()) - (app.granted_restrictions(app.sight()))::text[])) ?| (named_restriction_ids)::text[])))));
 create policy wall on app.mcp_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mcp_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER mcp_approval_erase BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('arguments', 'outcome', 'note');
