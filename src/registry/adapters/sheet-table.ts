@@ -37,8 +37,11 @@ export async function* readSheetTable(
       const at = { row: ++row, line: number, sheet: sheet.name }
       if (broken !== undefined) {
         const column = table.header[broken] ?? String(broken + 1)
-        const message = `"${column}" holds an error, not a value.`
-        out.reject(reject('cell_error', message, { ...at, column }, cells[broken] ?? null))
+        const found = cells[broken] ?? ''
+        const message = found.startsWith('=')
+          ? `"${column}" holds a formula without its result. Open the workbook in a spreadsheet program and save it again.`
+          : `"${column}" holds an error, not a value.`
+        out.reject(reject('cell_error', message, { ...at, column }, found))
         continue
       }
       const fit = table.fit(cells, at)

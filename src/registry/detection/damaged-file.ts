@@ -19,7 +19,13 @@ interface Damage {
 }
 
 /** Faults of a file whose layout may be right. */
-const DAMAGE: ReadonlySet<string> = new Set(['encoding_invalid', 'not_well_formed', 'record_too_long', 'truncated'])
+const DAMAGE: ReadonlySet<string> = new Set([
+  'doctype_refused',
+  'encoding_invalid',
+  'not_well_formed',
+  'record_too_long',
+  'truncated',
+])
 
 /** Null: no adapter recognises the file. */
 export async function describeDamage(
@@ -28,6 +34,7 @@ export async function describeDamage(
   file_name: string | null,
   until_ms: number,
 ): Promise<Damage | null> {
+  const { content } = sample
   const bytes = repairBytes(sample)
   if (bytes === null) return null
   for (const { guess, fault } of refused) {
@@ -39,7 +46,17 @@ export async function describeDamage(
     const what = adapter.publisher === null ? sample.looks_like : `the ${adapter.title}`
     return { looks_like: `${what}, but ${describeFault(fault)}`, advice: adviseOn(fault, adapter) }
   }
-  return null
+  return content.family === 'xml' ? describeBeginning(sample, refused) : null
+}
+
+/** A fault before the end of the first record leaves nothing to recognise; an adapter that knows the root has met it all the same. */
+function describeBeginning({ looks_like }: Sample, refused: readonly RefusedGuess[]): Damage | null {
+  const damaged = refused.filter(({ guess, fault }) => DAMAGE.has(fault.code) && readsXml(guess.adapter))
+  const [first] = damaged
+  if (first === undefined) return null
+  const { adapter } = first.guess
+  const what = damaged.every(({ guess }) => guess.adapter === adapter) ? `the ${adapter.title}` : looks_like
+  return { looks_like: `${what}, but ${describeFault(first.fault)}`, advice: adviseOn(first.fault, adapter) }
 }
 
 /** A copy that can be read to its end: without a half record, and in ASCII. Only used to recognise the file. */
@@ -52,9 +69,13 @@ function repairBytes({ content }: Sample): Buffer | null {
   return Buffer.from(content.family === 'xml' ? shortenXml(text) : shortenTable(text), 'latin1')
 }
 
+const readsXml = ({ media_types }: Pick<Adapter, 'media_types'>): boolean =>
+  media_types.some((type) => type.endsWith('xml'))
+
 function describeFault({ code, message, at }: SourceFault): string {
   const place = at?.line === undefined ? '' : ` at line ${at.line.toLocaleString('en')}`
   if (code === 'truncated') return `it is cut off${place}`
+  if (code === 'doctype_refused') return `it declares a document type${place}`
   if (code === 'not_well_formed') return `it is not well-formed${place}`
   if (code === 'record_too_long') return `a record is too long${place}`
   const encoding = /not valid (UTF-\d+)/.exec(message)?.[1] ?? 'in its encoding'
@@ -67,8 +88,7 @@ function adviseOn({ code, message }: SourceFault, { key, media_types }: Adapter)
     return isMarked ? `Download it again. ${END_MARK_ADVICE}` : 'Download it again.'
   }
   if (code !== 'encoding_invalid') return message
-  const isXml = media_types.some((type) => type.endsWith('xml'))
-  return isXml
+  return readsXml({ media_types })
     ? 'Download it again. If somebody converted it, its first line must declare the encoding it is in now.'
     : 'Download it again, or save it in UTF-8.'
 }

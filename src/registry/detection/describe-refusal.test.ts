@@ -1,6 +1,8 @@
 /** What is said about files of which no adapter reads an entry: the fault, its place, and what to do. */
 import { expect, test } from 'vitest'
-import { toSource } from '#test/support/byte-sources.ts'
+import { collectBytes, toSource } from '#test/support/byte-sources.ts'
+import { writeXlsx } from '../formats/xlsx-writer.ts'
+import type { TypeDefinition } from '../types/type-definition.ts'
 import { detectAdapter } from './detect-adapter.ts'
 
 const detect = (content: string, file_name = 'list') =>
@@ -26,7 +28,13 @@ test.each<[string, string, RegExp]>([
   ['an empty array', '[]', /^It has no entries\. /],
   ['an empty array in an object', '{"data": []}\n', /^It has no entries\. /],
   ['arrays in an array', '[["a",1],["b",2]]', shape],
-  ['a single object', '{"code":"A","score":1}', shape],
+  ['a single object on several lines', '{\n"code":"A",\n"score":1}', shape],
+  ['entries without members', '[{}]', /^No entry of it has members that can be read\./],
+  [
+    'a fault in the first part of a large file',
+    `[\n{"code":"A","n":}\n${',{"code":"B","n":1}\n'.repeat(5000)}]`,
+    /line 2/,
+  ],
   [
     'a comma too many',
     '[\n{"code":"A",\n},]',
@@ -96,4 +104,112 @@ test('offers both ways to read a column of names whose first row may be one', as
     { accepted: 3, options: { header: false } },
     { accepted: 2, columns: [{ column: 'Anna Mueller' }] },
   ])
+})
+
+test.each<[string, string, RegExp, RegExp]>([
+  [
+    'a bare "&" in the first record',
+    '<sdnList><sdnEntry><lastName>A & B</lastName></sdnEntry></sdnList>',
+    /not well-formed at line 1$/,
+    /bare "&"/,
+  ],
+  [
+    'a line above the declaration',
+    '\n<?xml version="1.0"?><sdnList><sdnEntry/></sdnList>',
+    /not well-formed at line 2$/,
+    /start/,
+  ],
+  [
+    'a document type',
+    '<!DOCTYPE x>\n<sdnList><sdnEntry/></sdnList>',
+    /declares a document type at line 1$/,
+    /Remove it/,
+  ],
+])('names the fault of XML with %s', async (_, content, looks_like, advice) => {
+  const detection = await detect(content)
+  expect(detection.candidates).toEqual([])
+  expect(detection.looks_like).toMatch(looks_like)
+  expect(detection.advice).toMatch(advice)
+})
+
+test('says that no column identifies the entries, and quotes no adapter of another format', async () => {
+  expect((await detect('a,b\n1.5,2.5\n2.5,3.5\n', 'list.csv')).advice).toMatch(/^No column tells its entries apart/)
+  const prose = await detect('Dear Sir, thank you.\nThis is a letter.\nNothing else, I fear, is in it.\n', 'list.csv')
+  expect(prose.candidates).toEqual([])
+  expect(prose.advice).not.toContain('JSON value')
+})
+
+test('names the line of a byte of zero in a text', async () => {
+  const { looks_like, advice } = await detect(`code,name\n${'A,Alpha\n'.repeat(20)}B,Be\0ta\n`, 'list.csv')
+  expect([looks_like, advice]).toEqual([
+    'text with a byte of zero at line 22',
+    'Download it again, or remove the byte.',
+  ])
+})
+
+test.each([
+  ['blank lines between its records', '{"code":"A","n":1}\n\n{"code":"B","n":2}\r\n\r\n{"code":"C","n":3}\n', 3],
+  ['a single record', '{"code":"A","n":1}\n', 1],
+])('reads NDJSON with %s', async (_, content, accepted) => {
+  expect((await detect(content, 'list.ndjson')).candidates[0]).toMatchObject({
+    adapter_key: 'ndjson',
+    accepted,
+    rejected: 0,
+  })
+})
+
+test('reads JSON in UTF-16 without a byte order mark', async () => {
+  const bytes = Buffer.from('[{"code":"A","n":1},{"code":"B","n":2}]', 'utf16le')
+  const { candidates } = await detectAdapter(toSource(bytes), { file_name: 'list.json', types: [], type_key: null })
+  expect(candidates[0]).toMatchObject({ adapter_key: 'json', options: { encoding: 'utf-16le' }, accepted: 2 })
+})
+
+test('names the members that an inferred type does not read, and rejects what is no record', async () => {
+  const mixed = await detect('[{"code":"A","n":1},{"code":"B","n":"n/a"}]')
+  expect(mixed.candidates[0]?.notes).toEqual([expect.stringMatching(/^Not read: n\. The values are of several kinds/)])
+  const holes = await detect('[{"code":"A"},null,{"code":"B"}]')
+  expect(holes.candidates[0]).toMatchObject({ accepted: 2, rejected: 1 })
+})
+
+test('rejects cells of a workbook with an error, or a formula without its result', async () => {
+  const rows = [
+    ['code', 'n'],
+    ['A', { broken: '#DIV/0!' }],
+    ['B', { broken: '=A1' }],
+    ['C', 3],
+  ]
+  const bytes = await collectBytes(writeXlsx(rows, 'A'))
+  const { candidates } = await detectAdapter(toSource(bytes), { file_name: 'list.xlsx', types: [], type_key: null })
+  expect(candidates[0]).toMatchObject({ rows: 3, accepted: 1, rejected: 2, first_reject: { code: 'cell_error' } })
+})
+
+test('takes codes for countries only where they look like them', async () => {
+  const other = await detect('code,score\nC00001,5\nC00002,6\n', 'list.csv')
+  expect(other.candidates.map(({ adapter_key }) => adapter_key)).toEqual(['csv'])
+  const countries = await detect('code,score\nDE,5\nFR,6\n', 'list.csv')
+  expect(countries.candidates[0]?.adapter_key).toBe('country-scores')
+})
+
+test('prefers a new type to one that has only a column in common with the file', async () => {
+  const schema = {
+    type: 'object',
+    additionalProperties: false,
+    required: ['name'],
+    properties: { name: { type: 'string', maxLength: 100 } },
+  }
+  const own = {
+    type_key: 'own',
+    type_version: 1,
+    title: 'Own',
+    description: 'x',
+    schema,
+    key_pointers: ['/name'],
+    list_rules: {},
+    fields: {},
+    examples: [{ name: 'A' }],
+  }
+  const content = 'Name,Email,Phone,City\nAnna,a@x.example,1,Rome\nBob,b@x.example,2,Bern\n'
+  const request = { file_name: 'list.csv', types: [own as unknown as TypeDefinition], type_key: null }
+  const { candidates } = await detectAdapter(toSource(content), request)
+  expect(candidates.map(({ type_key }) => type_key)).toEqual([null, 'own'])
 })

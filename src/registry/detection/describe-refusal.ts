@@ -1,6 +1,7 @@
 /** Says why no adapter reads a file, and what to do about it. */
+import { adapters } from '../adapters/index.ts'
 import { baseName } from '../formats/archive-files.ts'
-import { explainDocument } from '../formats/json-record.ts'
+import { explainDocument, findJsonFault } from '../formats/json-record.ts'
 import type { RefusedGuess } from './damaged-file.ts'
 import type { Candidate, DetectionRequest } from './detection.ts'
 import { MAX_COLUMNS } from './infer-type.ts'
@@ -46,8 +47,11 @@ export function describeRefusal(
   if (general) return general.fault.message
   const unread = quoteReject(emptied)
   if (unread !== '') return `No entry of it could be read.${unread}`
-  if (tables.length === 0) return 'Upload a table, JSON, XML or an .xlsx workbook.'
-  return 'No row of it could be read. Check that each row has as many values as the first one.'
+  if (content.family === 'json' || content.family === 'ndjson')
+    return `No entry of it has members that can be read. ${RECORDS}.`
+  if (widest < 2)
+    return 'It looks like text, not like a list of codes or names. Upload a table, JSON, XML or an .xlsx workbook.'
+  return 'No column tells its entries apart: a key is a column of text or whole numbers that every row fills. Add one, or create a type first.'
 }
 
 const listTables = (content: SampleContent): readonly TableGuess[] =>
@@ -77,8 +81,8 @@ const RECORDS =
 
 /** Null: records were found, and nothing is wrong with the text. */
 function describeJson({ family, guess, text }: SampleContent & { family: 'json' | 'ndjson' }, is_whole: boolean) {
-  const whole = family === 'json' && is_whole ? explainDocument(text) : undefined
-  if (whole !== undefined) return whole
+  const fault = family === 'json' ? findFault(text, is_whole) : undefined
+  if (fault !== undefined) return fault
   if (guess !== null) return null
   if (!is_whole) return `No entries were found in the first ${SAMPLE_KIB} KiB of it. ${RECORDS}.`
   return /[\w"]/.test(text.replaceAll(/"(?:[^"\\]|\\.)*"\s*:/g, ''))
@@ -86,9 +90,17 @@ function describeJson({ family, guess, text }: SampleContent & { family: 'json' 
     : 'It has no entries. Upload a file with at least one.'
 }
 
+/** The beginning of a document ends too early, which is no fault of it. */
+function findFault(text: string, is_whole: boolean): string | undefined {
+  if (is_whole) return explainDocument(text)
+  const found = findJsonFault(text)
+  return found === undefined || found.cut ? undefined : found.fault.message
+}
+
 /** A publisher's adapter would speak of members that the file does not claim to have. */
 function quoteReject(emptied: readonly Candidate[]): string {
-  const quoted = emptied.filter(({ first_reject }) => first_reject !== null)
-  const reject = (quoted.find(({ inferred_type }) => inferred_type !== null) ?? quoted[0])?.first_reject
+  const reject = emptied.find(
+    ({ adapter_key, first_reject }) => first_reject !== null && adapters.get(adapter_key)?.target_type === null,
+  )?.first_reject
   return reject ? ` Row ${reject.at.row.toLocaleString('en')}: ${reject.message}` : ''
 }

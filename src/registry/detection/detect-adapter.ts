@@ -53,6 +53,11 @@ type RankedCandidate = Candidate & { readonly fit: number }
 const isLossy = ({ columns, rejected }: Candidate, fewestRejects: number): boolean =>
   rejected > fewestRejects && columns.some(({ pointer }) => pointer === null)
 
+/** A type of the tenant that has a column or two in common with the file is not what the file is for. */
+const isMostlyUnread = ({ adapter_key, columns }: Candidate): boolean =>
+  adapters.get(adapter_key)?.target_type === null &&
+  columns.filter(({ pointer }) => pointer === null).length * 2 > columns.length
+
 /**
  * A type that exists before an inferred one, unless that keeps rows of which it loses rows and columns, or rejects most; then fewer
  * rejects, the closer fit, and more entries.
@@ -60,6 +65,7 @@ const isLossy = ({ columns, rejected }: Candidate, fewestRejects: number): boole
 function compareCandidates(a: RankedCandidate, b: RankedCandidate, fewestRejects: number): number {
   const tier = (one: Candidate) => {
     if (one.inferred_type) return 1
+    if (isMostlyUnread(one)) return 2
     if (one.accepted < one.rejected && one.rejected > fewestRejects) return 3
     return isLossy(one, fewestRejects) ? 2 : 0
   }

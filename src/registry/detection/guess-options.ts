@@ -109,9 +109,17 @@ function guessOfacTable(
 const COUNTRY = /^(?:code|iso.?\d?|country(?:.?code)?|jurisdiction|territory)$/i
 const SCORE = /^(?:.*score|.*index|cpi|value|points)$/i
 
-function guessScores({ header, delimiter }: TableGuess, base: Omit<OwnGuess, 'fact'>, looks: string): OwnGuess[] {
+/** Many lists have codes that are not of countries. */
+function holdsCountries(column: string, header: readonly string[], rows: TableGuess['rows']): boolean {
+  if (!/^code$/i.test(column)) return true
+  const at = header.indexOf(column)
+  const codes = rows.flatMap(({ cells }) => (cells[at] ? [cells[at]] : []))
+  return codes.filter((code) => /^[A-Za-z]{2,3}$/.test(code)).length * 2 >= codes.length
+}
+
+function guessScores({ header, delimiter, rows }: TableGuess, base: Omit<OwnGuess, 'fact'>, looks: string): OwnGuess[] {
   const [country, score] = [header.find((name) => COUNTRY.test(name)), header.find((name) => SCORE.test(name))]
-  if (country === undefined || score === undefined) return []
+  if (country === undefined || score === undefined || !holdsCountries(country, header, rows)) return []
   const name = header.find((one) => /^(?:name|country.?name)$/i.test(one) && one !== country)
   const options = {
     ...base.options,
@@ -190,8 +198,10 @@ function listGeneralSources({ content, looks_like, is_whole }: Sample): GeneralS
   }
   if ((content.family !== 'json' && content.family !== 'ndjson') || content.guess === null) return []
   const { pointer, shape, records } = content.guess
+  const { encoding } = content
   const { columns, values } = toRows(records)
   const options = {
+    ...(encoding !== null && { encoding }),
     ...(content.family === 'json' && pointer !== '' && { pointer }),
     ...(shape === 'members' && { key_member: KEY_MEMBER }),
     ...(shape === 'values' && { scalar_member: VALUE_MEMBER }),
@@ -325,7 +335,8 @@ function guessInferred(source: GeneralSource, file_name: string | null): Guess |
     )
   const stated = isSame ? {} : toMapping(source, columns)
   return {
-    ...{ adapter, bytes, inferred: definition, notes: [...source.notes, ...noteIncomplete(source, columns)] },
+    ...{ adapter, bytes, inferred: definition },
+    notes: [...source.notes, ...noteUnread(names, columns), ...noteIncomplete(source, columns)],
     type: { type_version: 1, ...definition },
     options: { ...options, ...stated },
     fact: `Looks like ${source.what} of a type of your own`,
@@ -335,6 +346,16 @@ function guessInferred(source: GeneralSource, file_name: string | null): Guess |
       return { column, pointer: read ? `/${read.member}` : null }
     }),
   }
+}
+
+/** Values of several kinds, records and long texts have no place in an inferred type. */
+function noteUnread(names: readonly string[], columns: readonly { readonly column: string }[]): string[] {
+  const unread = names.filter((name) => !columns.some(({ column }) => column === name))
+  if (unread.length === 0) return []
+  const shown = unread.slice(0, 20).join(', ')
+  return [
+    `Not read: ${shown}. The values are of several kinds, records or longer than a member may be. Create a type to read them.`,
+  ]
 }
 
 /** Says which columns the type limits by what the beginning of the file holds. */

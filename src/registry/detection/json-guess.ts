@@ -39,7 +39,9 @@ function readCollection(pointer: string, value: unknown): JsonGuess | null {
   if (Array.isArray(value)) {
     const items = value.slice(0, MAX_RECORDS) as unknown[]
     if (items.length === 0) return null
-    if (items.every(isObject)) return { pointer, shape: 'objects', records: items }
+    const records = items.filter(isObject)
+    // The adapter rejects the few others, with their place.
+    if (records.length * 2 > items.length) return { pointer, shape: 'objects', records }
     if (items.some((item) => typeof item === 'object')) return null
     return { pointer, shape: 'values', records: items.map((item) => ({ [VALUE_MEMBER]: item })) }
   }

@@ -12,14 +12,14 @@ import { isZip, MAX_EXPANDED_BYTES, peek, unwrap } from '../formats/decode.ts'
 import { DETECTION_BYTES, type DetectedFormat, detectFormat, detectText } from '../formats/format-detection.ts'
 import { findJsonFault } from '../formats/json-record.ts'
 import { readFirstRows, type XlsxRow } from '../formats/xlsx.ts'
-import { writeXlsx } from '../formats/xlsx-writer.ts'
+import { writeXlsx, type XlsxCell } from '../formats/xlsx-writer.ts'
 import { guessRecords, type JsonGuess } from './json-guess.ts'
 import { delimiterNames, guessTable, readHeader, type TableGuess } from './table-guess.ts'
 import { outlineXml, shortenJson, shortenLines, shortenTable } from './text-sample.ts'
 
 export const SAMPLE_BYTES = 64 * 1024
 const MAX_MEMBERS = 20
-const MAX_SHEETS = 5
+const MAX_SHEETS = 20
 const MAX_SHEET_ROWS = 300
 
 interface SheetSample {
@@ -43,6 +43,7 @@ export type SampleContent =
       readonly family: 'json' | 'ndjson'
       readonly bytes: Buffer
       readonly text: string
+      readonly encoding: Utf16 | null
       readonly guess: JsonGuess | null
     }
   | { readonly family: 'workbook'; readonly sheets: readonly SheetSample[] }
@@ -155,7 +156,7 @@ async function sampleText(bytes: Buffer, is_whole: boolean, packed?: 'gzip' | 'z
   const signed = detectFormat(bytes.subarray(0, DETECTION_BYTES))
   const decoded = decodeBytes(bytes)
   if (signed?.family === 'other' && signed.certain) return wrap(describeOther(signed))
-  if (decoded === null) return wrap(toOther('a binary file', 'Upload a table, JSON, XML or an .xlsx workbook.'))
+  if (decoded === null) return wrap(describeBinary(bytes))
   const seen = decoded.utf16 && !decoded.has_mark ? detectText(decoded.text.slice(0, DETECTION_BYTES)) : signed
   const readable = toReadable(bytes, decoded, is_whole)
   if (readable === '') return wrap(toOther('a file with a byte order mark and nothing else', 'Download it again.'))
@@ -164,6 +165,19 @@ async function sampleText(bytes: Buffer, is_whole: boolean, packed?: 'gzip' | 'z
   if (seen?.family === 'json' || /^\s*[{[]/.test(readable)) return wrap(sampleJson(decoded, readable, is_whole))
   if (seen?.family === 'other') return wrap(describeOther(seen))
   return wrap(await sampleTable(decoded, readable, is_whole))
+}
+
+/** Tab, line ends and the mark at the end of a file. */
+const CONTROLS_OF_TEXT: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0d, 0x1a])
+
+function describeBinary(bytes: Buffer): Sample {
+  const zeros = bytes.filter((byte) => byte === 0).length
+  const isText = bytes.every((byte) => byte === 0 || byte >= 0x20 || CONTROLS_OF_TEXT.has(byte))
+  if (!isText || zeros * 20 > bytes.length) {
+    return toOther('a binary file', 'Upload a table, JSON, XML or an .xlsx workbook.')
+  }
+  const line = bytes.toString('latin1', 0, bytes.indexOf(0)).split('\n').length
+  return toOther(`text with a byte of zero at line ${line}`, 'Download it again, or remove the byte.')
 }
 
 const describeOther = ({ name, advice }: DetectedFormat): Sample => toOther(name, advice ?? null)
@@ -179,9 +193,7 @@ function sampleXml(decoded: DecodedText, is_whole: boolean): Sample {
 }
 
 function sampleJson(decoded: DecodedText, readable: string, is_whole: boolean): Sample {
-  const first = readable.trimStart().split('\n', 2)
-  const isLines = first.length === 2 && parseJson(first[0] as string) !== undefined && /^\s*\{/.test(first[1] as string)
-  if (isLines) {
+  if (isRecordOnEachLine(readable, is_whole)) {
     const text = is_whole ? decoded.text : shortenLines(decoded.text)
     const records = readable
       .split('\n')
@@ -189,9 +201,11 @@ function sampleJson(decoded: DecodedText, readable: string, is_whole: boolean): 
       .map(parseJson)
       .filter((one) => one !== undefined)
     const guess = guessRecords(records)
-    const content = { family: 'ndjson', guess, text: readable, bytes: encodeText(text, decoded) } as const
+    const encoding = decoded.has_mark ? null : decoded.utf16
+    const content = { family: 'ndjson', guess, encoding, text: readable, bytes: encodeText(text, decoded) } as const
     return { looks_like: 'JSON with one record on each line', advice: null, is_whole, content }
   }
+  const encoding = decoded.has_mark ? null : decoded.utf16
   const text = is_whole ? decoded.text : shortenJson(decoded.text)
   const document = parseJson(is_whole ? readable : shortenJson(readable))
   const isBroken = is_whole && document === undefined && !/[:,[]\s*NaN\b/.test(readable)
@@ -201,11 +215,21 @@ function sampleJson(decoded: DecodedText, readable: string, is_whole: boolean): 
     is_whole,
     content: {
       family: 'json',
+      encoding,
       text: readable,
       guess: document === undefined ? null : guessRecords(document),
       bytes: encodeText(text, decoded),
     },
   }
+}
+
+/** Blank lines between records are allowed. A single record of plain values is one too. */
+function isRecordOnEachLine(text: string, is_whole: boolean): boolean {
+  const [first = '', second] = text.split('\n').filter((line) => line.trim() !== '')
+  const record = /^\s*\{/.test(first) ? parseJson(first) : undefined
+  if (second !== undefined) return parseJson(first) !== undefined && /^\s*\{/.test(second)
+  const values = Object.values((record ?? {}) as object)
+  return is_whole && values.length > 0 && values.every((value) => typeof value !== 'object')
 }
 
 function adviseOnBrokenJson(text: string): string {
@@ -316,7 +340,7 @@ async function sampleWorkbook(archive: Archive): Promise<Sample> {
   if (sheets.length === 0)
     return toOther('an .xlsx workbook without rows', 'Upload a workbook with at least one entry.')
   return {
-    looks_like: `an .xlsx workbook with ${found.length === 1 ? 'the sheet' : `${found.length} sheets:`} ${names}`,
+    looks_like: `an .xlsx workbook with ${found.length === 1 ? 'the sheet' : `${found.length === MAX_SHEETS ? 'at least ' : ''}${found.length} sheets:`} ${names}`,
     advice: null,
     is_whole: found.every(({ rows }) => rows.length < MAX_SHEET_ROWS),
     content: { family: 'workbook', sheets },
@@ -324,11 +348,13 @@ async function sampleWorkbook(archive: Archive): Promise<Sample> {
 }
 
 /** Rows at their numbers, so that options which count rows mean the same in the sample. */
-function* placeRows(rows: readonly XlsxRow[]): Generator<readonly string[]> {
+function* placeRows(rows: readonly XlsxRow[]): Generator<readonly XlsxCell[]> {
   let number = 0
   for (const row of rows) {
     // A sheet may number its rows up to a million; far ones follow without a gap.
     while (++number < Math.min(row.number, MAX_SHEET_ROWS)) yield []
-    yield row.cells
+    yield row.broken === undefined
+      ? row.cells
+      : row.cells.map((cell, column) => (column === row.broken ? { broken: cell } : cell))
   }
 }

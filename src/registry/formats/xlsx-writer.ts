@@ -5,7 +5,11 @@
 import { Readable } from 'node:stream'
 import yazl from 'yazl'
 
-export type XlsxCell = string | number | boolean | null | undefined
+/** An error as `#DIV/0!`, or a formula as `=A1` without its result. */
+interface BrokenCell {
+  readonly broken: string
+}
+export type XlsxCell = string | number | boolean | null | undefined | BrokenCell
 
 const MAX_ROWS = 1_048_576
 /** A fixed local time, as the zip format stores it, so that the bytes depend on neither clock nor time zone. */
@@ -62,6 +66,12 @@ async function* sheetXml(rows: AsyncIterable<readonly XlsxCell[]> | Iterable<rea
 
 function cellXml(cell: XlsxCell, at: string): string {
   if (cell === null || cell === undefined || cell === '') return ''
+  if (typeof cell === 'object') {
+    const { broken } = cell
+    return broken.startsWith('=')
+      ? `<c r="${at}"><f>${xmlText(broken.slice(1))}</f></c>`
+      : `<c r="${at}" t="e"><v>${xmlText(broken)}</v></c>`
+  }
   if (typeof cell === 'boolean') return `<c r="${at}" t="b"><v>${cell ? 1 : 0}</v></c>`
   if (typeof cell === 'number' && Number.isFinite(cell)) return `<c r="${at}"><v>${cell}</v></c>`
   return `<c r="${at}" t="inlineStr"><is><t xml:space="preserve">${xmlText(String(cell))}</t></is></c>`

@@ -263,6 +263,10 @@ function readRows(part: ArchiveMember, book: WorkbookContext): AsyncGenerator<Xl
   let cell = { column: -1, type: 'n', style: 0 }
   let value = ''
   let inValue = false
+  // The parts of a formula: its text, and whether its result is stored.
+  let formula: string | null = null
+  let inFormula = false
+  let has_value = false
   let chars = 0
   const run = new TextRun()
   return parsePart(
@@ -279,25 +283,38 @@ function readRows(part: ArchiveMember, book: WorkbookContext): AsyncGenerator<Xl
           const column = attributes['r'] === undefined ? cell.column + 1 : columnIndex(attributes['r'])
           cell = { column, type: attributes['t'] ?? 'n', style: Number(attributes['s'] ?? 0) }
           value = ''
+          formula = null
+          has_value = false
           run.reset()
-        } else if (name === 'v') inValue = true
-        else run.open(name)
+        } else if (name === 'f') {
+          formula = ''
+          inFormula = true
+        } else if (name === 'v') {
+          inValue = true
+          has_value = true
+        } else run.open(name)
       },
       text(text) {
         if (inValue) value += text
+        else if (inFormula) formula += text
         else run.text(text)
       },
       close(name) {
         run.close(name)
         if (name === 'v') inValue = false
+        if (name === 'f') inFormula = false
         if (name === 'c') {
-          const text =
-            cell.type === 'inlineStr' ? decodeEscapes(run.value) : formatCell(value, cell.type, cell.style, book)
+          const isUncomputed = formula !== null && !has_value
+          const text = isUncomputed
+            ? `=${formula}`
+            : cell.type === 'inlineStr'
+              ? decodeEscapes(run.value)
+              : formatCell(value, cell.type, cell.style, book)
           chars += text.length
           if (chars > MAX_RECORD_CHARS) recordTooLong({ row: number })
           while (cells.length < cell.column) cells.push('')
           cells[cell.column] = text
-          if (cell.type === 'e' && broken < 0) broken = cell.column
+          if ((cell.type === 'e' || isUncomputed) && broken < 0) broken = cell.column
         }
         if (name === 'row' && cells.some((text) => text !== '')) {
           rows.push(broken < 0 ? { number, cells } : { number, cells, broken })
