@@ -7,7 +7,14 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { modules } from '#app/modules.ts'
 import { projectRoot } from './support/database.ts'
-import { listPages, objectPages, restrictedOperations, restrictedViews } from './support/restricted-views.ts'
+import {
+  isRestrictable,
+  type JsonSchema,
+  listPages,
+  objectPages,
+  restrictedOperations,
+  restrictedViews,
+} from './support/restricted-views.ts'
 
 /** Views that show such an object without its content, each with the reason. */
 const WITHOUT_PADLOCK: Readonly<Record<string, string>> = {
@@ -49,6 +56,43 @@ test('the response that shows a row of a table with restrictions has its restric
   expect(shown.filter((id) => !restrictedOperations.some(({ operation }) => operation === id))).toEqual(
     Object.keys(OF_ANOTHER_TABLE),
   )
+})
+
+/** Operations that name such a row without saying whether it is restricted, each with the reason. */
+const UNSAID: Readonly<Record<string, string>> = {
+  ...OF_ANOTHER_TABLE,
+  listBatchSchedules: 'a schedule of batches has no restriction; one of reports has',
+  listSubjectEvents: 'an event of a subject has no restriction; one of the audit record has',
+}
+
+/**
+ * The object is a row of such a table, in whichever way it names it: by the key of the table as its own identity, or by an id with a
+ * kind or a title. An id that another object only refers to comes later in it.
+ */
+const showsRow = (properties: object, parameters: readonly string[]): boolean => {
+  const [identity = ''] = Object.keys(properties)
+  const isNamed = ['title', 'kind', 'object_kind', 'object_type'].some((name) => name in properties)
+  return parameters.includes(identity) || (isNamed && ('id' in properties || 'object_id' in properties))
+}
+
+function isSilent(schema: JsonSchema | undefined, parameters: readonly string[]): boolean {
+  if (schema === undefined) return false
+  const { properties = {}, items, anyOf = [] } = schema
+  // Its parts belong to it.
+  if (isRestrictable(properties)) return false
+  if (showsRow(properties, parameters)) return true
+  return [...Object.values(properties), items, ...anyOf].some((part) => isSilent(part, parameters))
+}
+
+test('an operation that shows such a row by id, kind or title says whether it is restricted', () => {
+  const parameters = listParameters()
+  const silent = modules
+    .flatMap((module) => module.routes)
+    .filter(({ method, reply }) => method === 'GET' && isSilent(reply[1] as JsonSchema, parameters))
+    // Parts of one object: its page has the padlock.
+    .filter(({ path: route }) => !parameters.some((name) => route.includes(`/:${name}/`)))
+    .map(({ id }) => id)
+  expect(silent.sort()).toEqual(Object.keys(UNSAID).sort())
 })
 
 test('the views of the console are found', () => {

@@ -22,6 +22,7 @@ const source: SearchSource = {
       title: name,
       subtitle: 'Sample widget',
       matched,
+      restriction_id: null,
     }))
     return { hits: rankHits(hits, count), is_complete: true }
   },

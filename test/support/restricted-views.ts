@@ -6,13 +6,14 @@ import { modules } from '#app/modules.ts'
 import type { Route } from '#kernel/route.ts'
 import { readSources, type SourceFile } from './source-imports.ts'
 
-interface JsonSchema {
+export interface JsonSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly items?: JsonSchema
   readonly anyOf?: readonly JsonSchema[]
 }
 
-const isRestrictable = (properties: object): boolean => 'restriction_id' in properties || 'is_restricted' in properties
+export const isRestrictable = (properties: object): boolean =>
+  'restriction_id' in properties || 'is_restricted' in properties
 
 function hasRestriction(schema: JsonSchema | undefined): boolean {
   if (schema === undefined) return false

@@ -24,6 +24,8 @@ export interface Choice {
   readonly icon: IconName
   readonly title: string
   readonly about: string
+  /** Undefined: a page. */
+  readonly restriction_id?: string | null
   readonly target: SearchTarget
   onOpen?(): void
 }

@@ -5,6 +5,7 @@ import { useHotkeys } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { Icon } from '#console/ui/icons.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { toSearch } from '#console/ui/search-link.tsx'
 import { MAX_QUERY_CHARS } from '#console/ui/search-results.ts'
 import { type Choice, type ChoiceGroup, useChoices } from './palette-choices.ts'
@@ -149,6 +150,7 @@ function Group({ group, headingId, chosen, toOptionId, onOpen }: GroupProps) {
           <Icon name={choice.icon} />
           <span className="finder-title">{choice.title}</span>
           <span className="quiet">{choice.about}</span>
+          <RestrictionMark restriction_id={choice.restriction_id} />
         </div>
       ))}
     </div>

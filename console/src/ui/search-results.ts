@@ -65,6 +65,7 @@ export interface FoundObject {
   readonly icon: IconName
   readonly title: string
   readonly about: string
+  readonly restriction_id: string | null
   readonly target: SearchTarget
 }
 
@@ -73,7 +74,8 @@ export function toFoundObject(kind: string, item: SearchItem): FoundObject | und
   const page = kindPages[kind]
   if (!page) return undefined
   const key = [kind, item.list_key ?? '', item.id].join(' ')
-  return { key, icon: page.icon, title: item.title, about: item.subtitle, target: page.toTarget(item) }
+  const { title, subtitle: about, restriction_id } = item
+  return { key, icon: page.icon, title, about, restriction_id, target: page.toTarget(item) }
 }
 
 const MAX_RECENT = 6

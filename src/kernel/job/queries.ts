@@ -116,12 +116,12 @@ export const countRunningJobs = async (tx: Tx): Promise<number> =>
   )?.jobs ?? 0
 
 /** What search shows of a job. */
-export type FoundJobRow = Pick<JobRow, 'job_id' | 'kind' | 'state' | 'created_at'>
+export type FoundJobRow = Pick<JobRow, 'job_id' | 'kind' | 'state' | 'created_at' | 'restriction_id'>
 
 /** Newest first. */
 export const listNewestJobs = (tx: Tx, roles: readonly string[], count: number) =>
   tx.query<FoundJobRow>(
-    `select job_id, kind, state, created_at from app.job
+    `select job_id, kind, state, created_at, ${restrictionInForce()} from app.job
       where tenant_id = $1 and ${visible(2)} order by created_at desc, job_id desc limit $3`,
     [tx.tenant_id, roles, count],
   )
@@ -134,7 +134,7 @@ export const listJobsInRange = (
   count: number,
 ) =>
   tx.query<FoundJobRow>(
-    `select job_id, kind, state, created_at from app.job
+    `select job_id, kind, state, created_at, ${restrictionInForce()} from app.job
       where tenant_id = $1 and job_id >= $2::uuid and job_id <= $3::uuid and ${visible(4)} order by job_id limit $5`,
     [tx.tenant_id, from, to, roles, count],
   )

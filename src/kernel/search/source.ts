@@ -44,6 +44,8 @@ export interface SearchHit {
   /** One sentence fragment for people: what it is and what distinguishes it. */
   readonly subtitle: string
   readonly matched: Match
+  /** While it is in force; null of a kind that is never restricted. */
+  readonly restriction_id: string | null
 }
 
 export interface SearchFindings {

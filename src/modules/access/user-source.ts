@@ -24,6 +24,7 @@ const toHit = (row: FoundUserRow, matched: SearchHit['matched']): SearchHit => (
   title: row.name,
   subtitle: describeUser(row),
   matched,
+  restriction_id: null,
 })
 
 async function findByName({ tx, findNamedObjects }: SearchContext): Promise<FoundUserRow[]> {

@@ -20,6 +20,7 @@ export const alertSource: SearchSource = {
       title: row.title,
       subtitle: `Alert of ${row.priority} priority, ${row.state}${row.subject_name === null ? '' : `, about ${row.subject_name}`}`,
       matched: row.matched,
+      restriction_id: row.restriction_id,
     }))
     return { hits: rankHits(hits, count), is_complete: !hasMore }
   },

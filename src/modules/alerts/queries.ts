@@ -1,5 +1,6 @@
 /** SQL of alerts as people read them: lists, one alert, its history and occurrences. */
 import { shownActor } from '#kernel/database/actor-column.ts'
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -159,6 +160,7 @@ const SEARCHED_ALERTS = 2000
 
 type FoundAlert = Pick<AlertRow, 'alert_id' | 'title' | 'priority' | 'state' | 'subject_name'> & {
   readonly matched: 'id' | 'key' | 'words'
+  readonly restriction_id: string | null
 }
 
 /** For search: ids that begin with what was typed or end with the number, the exact key of reports, and every one of the words in the title. */
@@ -173,7 +175,7 @@ export const listFoundAlerts = (
   count: number,
 ) =>
   tx.query<FoundAlert>(
-    `select a.alert_id, a.title, a.priority, a.state, s.name as subject_name, f.matched
+    `select a.alert_id, a.title, a.priority, a.state, s.name as subject_name, f.matched, ${restrictionInForce('a')}
        from (select alert_id, 'id' as matched, 1 as place from app.alert where tenant_id = $1 and alert_id between $2::uuid and $3::uuid
              union all
              select n.alert_id, 'id', 1

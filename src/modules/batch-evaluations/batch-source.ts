@@ -18,6 +18,7 @@ const toHit = (row: FoundBatchRow, matched: SearchHit['matched']): SearchHit => 
     .filter((part) => part !== false)
     .join(', '),
   matched,
+  restriction_id: null,
 })
 
 export const batchSource: SearchSource = {

@@ -28,6 +28,7 @@ const toHit = (row: FoundChangeRequestRow, matched: SearchHit['matched'], isFull
       ? `Change request of ${row.created_at.slice(0, 10)}, ${row.state}`
       : `Change request, ${row.state}`,
     matched,
+    restriction_id: row.restriction_id,
   }
 }
 

@@ -1,6 +1,7 @@
 /** SQL of change requests. */
 
 import type { MemberChange } from '#kernel/audit/member-change.ts'
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { createErasureClass } from '#kernel/erasure/queries.ts'
 import type { PagePosition } from '#kernel/page.ts'
@@ -51,8 +52,9 @@ export interface FoundChangeRequestRow {
   readonly state: string
   readonly required_role: string
   readonly created_at: string
+  readonly restriction_id: string | null
 }
-const foundColumns = 'cr_id, action, operation, params, state, required_role, created_at'
+const foundColumns = `cr_id, action, operation, params, state, required_role, created_at, ${restrictionInForce()}`
 
 export const listChangeRequestsInRange = (tx: Tx, { from, to }: IdRange, count: number) =>
   tx.query<FoundChangeRequestRow>(

@@ -11,6 +11,7 @@ const toHit = (document: DocumentRow, matched: SearchHit['matched']): SearchHit 
   title: document.title ?? 'Document without bytes',
   subtitle: `Document of ${document.created_at.slice(0, 10)}, ${document.media_type}, ${document.state}`,
   matched,
+  restriction_id: document.restriction_id,
 })
 
 export const documentSource: SearchSource = {

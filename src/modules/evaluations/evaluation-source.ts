@@ -16,6 +16,7 @@ const toHit = (row: FoundEvaluationRow, matched: SearchHit['matched']): SearchHi
   title: row.subject_name === null ? `Decision ${row.evaluation_id}` : row.subject_name,
   subtitle: `Decision of ${row.decided_at.slice(0, 10)} by ${row.definition_key}, ${toOutcome(row)}`,
   matched,
+  restriction_id: null,
 })
 
 /** The subjects that the same search finds, best first: the queries are the same and are sent once. */

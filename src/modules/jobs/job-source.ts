@@ -16,6 +16,7 @@ const toHit = (job: FoundJobRow, matched: SearchHit['matched']): SearchHit => ({
   title: toTitle(job.kind),
   subtitle: `Job of ${job.created_at.slice(0, 10)}, ${job.state}`,
   matched,
+  restriction_id: job.restriction_id,
 })
 
 export const jobSource: SearchSource = {

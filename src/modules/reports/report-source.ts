@@ -13,6 +13,7 @@ const toHit = (report: ReportRow, matched: SearchHit['matched']): SearchHit => (
   title: toTitle(report),
   subtitle: `Report of ${report.created_at.slice(0, 10)}, ${report.state}`,
   matched,
+  restriction_id: report.restriction_id,
 })
 
 export const reportSource: SearchSource = {

@@ -1,5 +1,5 @@
 /** Wire contract of search. */
-import { closed, integer, listOf, oneOf, Type, text } from '#kernel/schema.ts'
+import { closed, integer, listOf, oneOf, RestrictionInForce, Type, text } from '#kernel/schema.ts'
 import { matches } from '#kernel/search/source.ts'
 
 const MAX_QUERY_CHARS = 200
@@ -40,6 +40,7 @@ export const SearchItem = closed(
       description:
         'What matched, best first: the id, the key or external id, the whole name, its beginning, words of it.',
     }),
+    restriction_id: RestrictionInForce(),
   },
   { title: 'SearchItem' },
 )

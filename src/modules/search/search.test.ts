@@ -14,6 +14,7 @@ interface Item {
   readonly title: string
   readonly subtitle: string
   readonly matched: string
+  readonly restriction_id: string | null
 }
 interface Result {
   readonly searched_names: boolean
@@ -248,6 +249,18 @@ test('alerts are found by words of their titles', async () => {
   expect(itemsOf(await search('lugano structured', '', other), 'alert')).toEqual([])
 })
 
+test('says by which restriction an alert is hidden from others while it is in force', async () => {
+  const officer = await w.person(t.tenant_id, ['compliance_officer'])
+  const send = async (path: string, body: object = {}) => (await w.call(path, { token: officer.token, body })).json
+  const { restriction_id } = await send('POST /restrictions', { purpose: 'Case 31' })
+  const { alert_id } = await t.make('POST /alerts', {
+    body: { source: 'desk', dedup_key: 'desk:veiled', priority: 'high', title: 'Veiled transfers', restriction_id },
+    token: officer.token,
+  })
+  const found = itemsOf((await w.call('GET /search?q=veiled', { token: officer.token })).json, 'alert')
+  expect(found).toMatchObject([{ id: alert_id, restriction_id }])
+})
+
 test('alerts are found by the number that is shown for them', async () => {
   const { alert_id } = await t.make('POST /alerts', {
     body: { source: 'desk', dedup_key: 'desk:numbered', priority: 'high', title: 'Numbered' },
@@ -288,7 +301,7 @@ describe('investigations', () => {
     const { subject_id } = await newSubject('Kronwald Holzhandel', 'KW-90002')
     const body = { subject_id, playbook_key: 'edd-person', title: 'Loans repaid early in Bregenz' }
     const { investigation_id, reference } = await t.make('POST /investigations', { body })
-    const found = { id: investigation_id, title: `${reference} Loans repaid early in Bregenz` }
+    const found = { id: investigation_id, title: `${reference} Loans repaid early in Bregenz`, restriction_id: null }
     for (const [q, matched] of [
       ['bregenz loans', 'words'],
       ['Kronwald', 'prefix'],
@@ -312,10 +325,11 @@ describe('investigations', () => {
     const body = { subject_id, playbook_key: 'edd-person', title: 'Suspected smuggling', is_restricted: true }
     const opened = await w.call('POST /investigations', { token: officer.token, body })
     const { investigation_id, reference } = opened.json
+    const restriction_id = expect.any(String)
     const findAs = async ({ token }: { readonly token: string }, q: string) =>
       itemsOf((await w.call(`GET /search?q=${encodeURIComponent(q)}`, { token })).json, 'investigation')
     for (const q of ['suspected smuggling', 'wendelin', 'verborgen wendelin', 'VB-1', subject_id, reference]) {
-      expect(await findAs(officer, q), q).toMatchObject([{ id: investigation_id }])
+      expect(await findAs(officer, q), q).toMatchObject([{ id: investigation_id, restriction_id }])
       expect(await findAs(analyst, q), q).toEqual([])
     }
   })

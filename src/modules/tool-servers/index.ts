@@ -30,6 +30,7 @@ const source: SearchSource = {
       title,
       subtitle: `Tool server ${server_key}`,
       matched: server_key === text.toLowerCase() ? ('key' as const) : ('prefix' as const),
+      restriction_id: null,
     }))
     return { hits: rankHits(hits, count), is_complete: true }
   },

@@ -144,6 +144,7 @@ export const workRoutes = [
         opened_at: row.opened_at,
         next_due_at: row.next_due_at,
         clock_state: row.clock_state,
+        restriction_id: row.is_in_force ? row.restriction_id : null,
       })),
     }
   }),
@@ -165,7 +166,11 @@ export const workRoutes = [
     const page = await paginate(input, 'listWorkClocks', order, (after, count) =>
       listClocks(input.tx, { state, kind, object_kinds }, after, count),
     )
-    return { ...page, items: page.items.map(({ restriction_id: _, ...clock }) => clock) }
+    const items = page.items.map(({ is_in_force, restriction_id, ...clock }) => ({
+      ...clock,
+      restriction_id: is_in_force ? restriction_id : null,
+    }))
+    return { ...page, items }
   }),
 
   tenantRoute('POST /work/reassign', {

@@ -11,6 +11,7 @@ import {
   oneOf,
   pageOf,
   pageQuery,
+  RestrictionInForce,
   Revision,
   reasonText,
   Slug,
@@ -59,6 +60,7 @@ const WorkItem = closed(
     opened_at: Timestamp(),
     next_due_at: nullable(Timestamp({ description: 'Due time of the clock that ends first.' })),
     clock_state: nullable(oneOf(['running', 'paused', 'missed'])),
+    restriction_id: RestrictionInForce(),
   },
   { title: 'WorkItem' },
 )
@@ -88,6 +90,7 @@ const WorkClock = closed(
     paused_s: Count,
     missed_at: nullable(Timestamp()),
     ended_at: nullable(Timestamp({ description: 'When the work was done.' })),
+    restriction_id: RestrictionInForce(),
     receipt: closed(
       {
         duration: Type.Union([

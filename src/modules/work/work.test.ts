@@ -399,6 +399,8 @@ describe('restricted work', () => {
       body: { effect: 'grant' },
     })
     expect((await claim(t, analyst))?.object_id).toBe(item.object_id)
+    const read = async (path: string) => (await w.call(path, { token: analyst.token })).json.items
+    expect(await read('GET /work/mine')).toMatchObject([{ object_id: item.object_id, restriction_id }])
   })
 
   test('is reassigned by people with access to people with access, and recorded with the restriction', async () => {

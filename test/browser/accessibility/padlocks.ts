@@ -11,6 +11,7 @@ import { at, browserTest, personRoles, tenant, w } from './setup.ts'
 const queries: Readonly<Record<string, string>> = {
   '/change-requests': '?view=all',
   '/source-contracts/quarantine': '?state=all',
+  '/search': '?q=statement',
 }
 
 /** Pages that show unfinished jobs or failed runs only, of which the tenant has none, or the work of a person who is not chosen yet. */

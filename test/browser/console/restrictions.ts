@@ -197,3 +197,33 @@ describe('access that ends by itself', () => {
     await close()
   })
 })
+
+describe('a restricted alert', () => {
+  browserTest('has its padlock in the search from anywhere, among all results, and in the own work', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const send = async (path: string, body: object) => (await w.call(path, { token: clara.token, body })).json
+    const { restriction_id } = await send('POST /restrictions', { purpose: PURPOSE })
+    const facts = { source: 'desk', dedup_key: 'desk:smuggling', priority: 'high', restriction_id }
+    const { alert_id } = await send('POST /alerts', { ...facts, title: 'Suspected smuggling' })
+    await send(`POST /alerts/${alert_id}/assign`, { user_id: clara.user_id })
+
+    const officer = await at(clara, '/')
+    const { page } = officer
+    const mark = (of: Locator) => of.getByRole('img', { name: /^Restricted\./ })
+    const own = page.getByRole('list', { name: 'Assigned to you' }).getByRole('listitem')
+    await mark(own.first()).waitFor()
+    await takeScreenshot(page, 'console-home-restricted')
+    await page.keyboard.press('Control+K')
+    const finder = page.getByRole('dialog', { name: 'Search' })
+    await finder.getByRole('combobox', { name: 'Search' }).fill('smuggling')
+    const option = finder.getByRole('option', { name: /Suspected smuggling/ })
+    await mark(option).waitFor()
+    await takeScreenshot(page, 'console-search-restricted')
+    await finder.getByRole('option', { name: /^All results/ }).click()
+    await pageHeading(page, 'Search').waitFor()
+    await mark(page.getByRole('region', { name: 'Alerts' })).waitFor()
+    expect(officer.seen).toEqual(noProblems)
+    await officer.close()
+  })
+})

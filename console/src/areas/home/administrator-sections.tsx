@@ -12,6 +12,7 @@ import { BlockedDefinitions } from '#console/ui/provider/blocked-definitions.tsx
 import { JobFailure } from '#console/ui/provider/job-failure.tsx'
 import { gapsQuery } from '#console/ui/provider/provider-queries.ts'
 import { gapNames, gapTexts, toGapTarget } from '#console/ui/provider/provider-texts.ts'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { TargetName } from '#console/ui/target-name.tsx'
@@ -166,9 +167,12 @@ function Health({ of }: { readonly of: Administrator['failed_jobs'] }) {
         rows={of.map((job) => ({
           key: job.job_id,
           link: (
-            <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
-              {formatJobKind(job.kind)}
-            </PageLink>
+            <>
+              <PageLink to={`/jobs/${job.job_id}`} size="sm" fw={500}>
+                {formatJobKind(job.kind)}
+              </PageLink>
+              <RestrictionMark restriction_id={job.restriction_id} />
+            </>
           ),
           detail: (
             <>

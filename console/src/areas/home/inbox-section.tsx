@@ -6,6 +6,7 @@ import { RelativeTime } from '#console/ui/date-time.tsx'
 import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
 import { TimeLeft } from '#console/ui/time-left.tsx'
@@ -62,9 +63,12 @@ export function InboxSection() {
         rows={(mine?.items ?? []).map((item) => ({
           key: item.object_id,
           link: (
-            <PageLink to={toPath(item.object_kind, item.object_id)} size="sm" fw={500}>
-              {item.title ?? item.object_kind}
-            </PageLink>
+            <>
+              <PageLink to={toPath(item.object_kind, item.object_id)} size="sm" fw={500}>
+                {item.title ?? item.object_kind}
+              </PageLink>
+              <RestrictionMark restriction_id={item.restriction_id} />
+            </>
           ),
           detail: item.next_due_at !== null && (
             <>

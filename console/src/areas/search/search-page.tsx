@@ -12,6 +12,7 @@ import { Icon } from '#console/ui/icons.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
+import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { toSearch, toSearchUpdate } from '#console/ui/search-link.tsx'
 import { addRecent, type FoundObject, MAX_QUERY_CHARS, searchQuery, toFoundObject } from '#console/ui/search-results.ts'
 import { Section } from '#console/ui/section.tsx'
@@ -140,6 +141,7 @@ function ResultRow({ found }: { readonly found: FoundObject }) {
         <Icon name={found.icon} />
         <span className="finder-title">{found.title}</span>
         <span className="quiet">{found.about}</span>
+        <RestrictionMark restriction_id={found.restriction_id} />
       </Link>
     </li>
   )

@@ -2,6 +2,7 @@
  * SQL of the overview. Every statement walks an index in the order of its answer and filters on the way, so that rows of other
  * people never displace those of the caller. Limits bound what is returned, time ranges and states what is read.
  */
+import { restrictionInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { type ChangeRequestRow, changeRequestColumns } from '#kernel/request/queries.ts'
 import { datasetStore } from '#modules/definitions/index.ts'
@@ -318,12 +319,14 @@ export interface FailedJobRow {
   readonly kind: string
   readonly reason: string | null
   readonly finished_at: string
+  readonly restriction_id: string | null
 }
 
 /** Failed jobs that these roles may see, newest first. */
 export const listFailedJobs = (tx: Tx, from_at: string, roles: readonly string[], count: number) =>
   tx.query<FailedJobRow>(
-    `select job_id, kind, left(coalesce(problem ->> 'detail', problem ->> 'title'), 500) as reason, finished_at from app.job
+    `select job_id, kind, left(coalesce(problem ->> 'detail', problem ->> 'title'), 500) as reason, finished_at,
+            ${restrictionInForce()} from app.job
       where tenant_id = $1 and finished_at is not null and finished_at >= $2 and state = 'failed'
         and (visible_to is null or visible_to && $3::text[])
       order by finished_at desc limit $4`,

@@ -210,6 +210,7 @@ const AdministratorSection = closed(
         kind: text(100),
         reason: nullable(text(500, { description: 'Why it failed, as the job says it.' })),
         finished_at: Timestamp(),
+        restriction_id: RestrictionInForce(),
       }),
       'Of the last 24 hours.',
     ),

@@ -45,6 +45,7 @@ export function createDefinitionSource({
     title: row.title,
     subtitle: describe(noun, row),
     matched: matchTitled(row.list_key, row.title, text),
+    restriction_id: null,
   })
   return {
     kind,

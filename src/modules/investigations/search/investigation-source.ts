@@ -14,6 +14,7 @@ const toHit = (row: FoundInvestigation, matched: SearchHit['matched']): SearchHi
   title: `${row.reference} ${row.title}`,
   subtitle: `Investigation, ${row.state}, about ${row.subject_name}`,
   matched,
+  restriction_id: row.restriction_id,
 })
 
 /** The subjects that the same search finds, best first: the queries are the same and are sent once. */

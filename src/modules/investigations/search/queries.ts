@@ -1,4 +1,5 @@
 /** SQL of the search of investigations. */
+import { eitherInForce } from '#kernel/database/restriction-column.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import type { IdRange, ReferenceRange } from '#kernel/search/source.ts'
 import type { InvestigationRow } from '../queries.ts'
@@ -9,9 +10,9 @@ const SEARCHED_TITLES = 2000
 export type FoundInvestigation = Pick<
   InvestigationRow,
   'investigation_id' | 'reference' | 'title' | 'state' | 'subject_id' | 'subject_name'
->
+> & { readonly restriction_id: string | null }
 
-const columns = 'i.investigation_id, i.reference, i.title, i.state, i.subject_id, s.name as subject_name'
+const columns = `i.investigation_id, i.reference, i.title, i.state, i.subject_id, s.name as subject_name, ${eitherInForce('i')}`
 const withSubject = 'join app.subject s on s.tenant_id = i.tenant_id and s.subject_id = i.subject_id'
 
 interface CaseTerms {

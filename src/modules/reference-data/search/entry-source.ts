@@ -151,6 +151,7 @@ function toHit({ pointer, title }: ListInForce, key: string, name: string, text:
     title: name,
     subtitle: `Entry of ${title}, key ${key}`,
     matched,
+    restriction_id: null,
   }
 }
 

@@ -15,6 +15,7 @@ export const typeSource: SearchSource = {
       title,
       subtitle: `Type of list entries, key ${type_key}, version ${type_version}${origin === 'shared' ? ', shared' : ''}`,
       matched: definitionSearch.matchTitled(type_key, title, text),
+      restriction_id: null,
     }))
     return { hits: rankHits(hits, count), is_complete: named.length < MAX_NAMED_OBJECTS }
   },

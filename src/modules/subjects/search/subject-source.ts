@@ -30,6 +30,7 @@ const toHit = (row: FoundSubjectRow, matched: Match): SearchHit => ({
   title: row.name,
   subtitle: describeSubject(row),
   matched,
+  restriction_id: null,
 })
 
 /** External ids are case-sensitive in the index, and people type either case. */

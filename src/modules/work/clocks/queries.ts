@@ -139,8 +139,8 @@ export const listClocks = (
   after: PagePosition,
   count: number,
 ) =>
-  tx.query<ClockRow>(
-    `select ${columns} from app.work_clock
+  tx.query<ClockRow & { readonly is_in_force: boolean }>(
+    `select ${columns}, restriction_id is not null and app.is_in_force(restriction_id) as is_in_force from app.work_clock
       where tenant_id = $1 and ($2::text is null or state = $2) and ($3::text is null or kind = $3)
         and object_kind = any ($4)
         and ($5::timestamptz is null or (due_at, object_kind, object_id, clock_key) > ($5, $6, $7::uuid, $8))

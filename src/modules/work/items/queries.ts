@@ -121,6 +121,8 @@ export const findWork = (tx: Tx, { object_kind, object_id }: ObjectRef) =>
     [tx.tenant_id, object_kind, object_id],
   )
 
+const inForce = 'w.restriction_id is not null and app.is_in_force(w.restriction_id) as is_in_force'
+
 export interface LockedWorkItem extends WorkItemRow {
   readonly is_in_force: boolean
 }
@@ -128,7 +130,7 @@ export interface LockedWorkItem extends WorkItemRow {
 /** In the order of their ids, so that two transactions that lock the same items wait and do not deadlock. */
 export const lockWork = (tx: Tx, objects: readonly ObjectRef[]) =>
   tx.query<LockedWorkItem>(
-    `select ${itemColumns}, w.restriction_id is not null and app.is_in_force(w.restriction_id) as is_in_force
+    `select ${itemColumns}, ${inForce}
        from app.work_item w
        join unnest($2::text[], $3::uuid[]) as o (object_kind, object_id) on o.object_kind = w.object_kind and o.object_id = w.object_id
       where w.tenant_id = $1 and w.state = 'open' order by w.object_kind, w.object_id for update of w`,
@@ -281,7 +283,7 @@ export const countQueues = (tx: Tx, principal: string, object_kinds: readonly st
     [tx.tenant_id, principal, object_kinds],
   )
 
-export interface OwnWorkRow extends WorkItemRow {
+export interface OwnWorkRow extends LockedWorkItem {
   readonly next_due_at: string | null
   readonly clock_state: 'running' | 'paused' | 'missed' | null
 }
@@ -294,7 +296,7 @@ export const listWorkByAssignee = (
   count: number,
 ) =>
   tx.query<OwnWorkRow>(
-    `select ${itemColumns}, c.due_at as next_due_at, c.state as clock_state
+    `select ${itemColumns}, ${inForce}, c.due_at as next_due_at, c.state as clock_state
        from app.work_item w
        left join lateral (
          select c.due_at, c.state from app.work_clock c
