@@ -1,7 +1,38 @@
 /** Holds and erasure: an officer restricts a case, holds its subject, and sees that nothing can be erased until two people agree. */
 import { describe, expect } from 'vitest'
-import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
-import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
+import { ExampleTenant } from '#test/support/example-tenant.ts'
+import { fixtures } from '#test/support/fixtures.ts'
+import { expectFitsScreens, takeScreenshot, waitUntilLoaded } from '../page-session.ts'
+import { at, browserTest, createPerson, jobWorker, noProblems, pageHeading, w } from './setup.ts'
+
+describe('a closed case', () => {
+  browserTest('stays readable when its subject was erased', async () => {
+    const tenant = await ExampleTenant.create(w)
+    await jobWorker.stop()
+    const fixture = await fixtures['getInvestigationSeal']?.(tenant, 'compliance_officer')
+    const investigation_id = fixture?.params?.['investigation_id'] ?? ''
+    const { reference, subject } = await tenant.make(`GET /investigations/${investigation_id}`)
+    const author = await tenant.token(undefined, tenant.author)
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant: tenant.tenant_id })
+    const path = `POST /subjects/${subject.subject_id}/erase`
+    const { erasure_id } = await tenant.make(path, { token: author, body: { reason: 'Asked for' } })
+    await tenant.runToEnd(await tenant.make(`POST /erasures/${erasure_id}/confirm`))
+    jobWorker.start()
+    const { page, seen, close } = await at(clara, `/investigations/${investigation_id}`)
+    await pageHeading(page, new RegExp(reference)).waitFor()
+    await page.getByText('The narrative was erased').waitFor()
+    for (const name of ['Timeline', 'Requests', 'Related', 'Notes']) {
+      await page.getByRole('tab', { name: new RegExp(`^${name}`) }).click()
+      await waitUntilLoaded(page)
+      await pageHeading(page, new RegExp(reference)).waitFor()
+    }
+    await takeScreenshot(page, 'console-case-erased')
+    // The people of the fixture have no accounts.
+    const failed = new Set(seen.failed.filter((answer) => !answer.endsWith('/name')))
+    expect([...failed]).toEqual([`410 /api/investigations/${investigation_id}/narrative`])
+    await close()
+  })
+})
 
 describe('a legal hold', () => {
   browserTest('under a restriction keeps a subject from erasure until another person releases it', async () => {

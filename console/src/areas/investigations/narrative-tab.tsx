@@ -32,7 +32,16 @@ interface NarrativeTabProps {
 export function NarrativeTab({ investigation, draft }: NarrativeTabProps) {
   const may = usePermission()
   const evidence = useEvidence(investigation.investigation_id)
-  const { stored } = draft
+  const { stored, isErased } = draft
+  if (isErased)
+    return (
+      <div id="narrative" tabIndex={-1}>
+        <EmptyState
+          title="The narrative was erased"
+          about="Its subject was erased, and what was written about it. The case, its outcome and its record stay."
+        />
+      </div>
+    )
   if (stored === undefined || evidence === undefined) return <ListSkeleton />
   const canWrite = isOpen(investigation) && may('updateInvestigationNarrative')
   const getFindings = (place: number): readonly MissingGuard[] =>

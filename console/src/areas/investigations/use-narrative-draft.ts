@@ -1,4 +1,5 @@
 /** The narrative while somebody writes it. It is kept while another tab is open, and is never stored in the browser. */
+import { isProblem } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { type Investigation, type Narrative, narrativeQuery, type Paragraph } from './investigation-queries.ts'
@@ -9,8 +10,10 @@ export interface DraftParagraph extends Paragraph {
 }
 
 export interface NarrativeDraft {
-  /** Undefined while it is loaded. */
+  /** Undefined while it is loaded, and where it was erased. */
   readonly stored: Narrative | undefined
+  /** Its subject was erased, and the text with it. */
+  readonly isErased: boolean
   readonly paragraphs: readonly DraftParagraph[]
   readonly isChanged: boolean
   /** The version that the draft began with. */
@@ -37,13 +40,19 @@ export const isOnlyLabel = ({ text }: Paragraph): boolean => /^[^.!?:\n]{1,40}:$
 export const toStored = (paragraphs: readonly DraftParagraph[]): readonly DraftParagraph[] =>
   paragraphs.filter(({ text }) => text.trim() !== '').map((one) => ({ ...one, text: one.text.trim() }))
 
+const isErased = (error: unknown): boolean => isProblem(error) && error.code === 'erased'
+
 interface Changed {
   readonly base_version: number
   readonly paragraphs: readonly DraftParagraph[]
 }
 
 export function useNarrativeDraft({ investigation_id }: Investigation): NarrativeDraft {
-  const { data: stored } = useQuery(narrativeQuery(investigation_id))
+  const { data: stored, error } = useQuery({
+    ...narrativeQuery(investigation_id),
+    // The case stays readable when its narrative was erased.
+    throwOnError: (failure) => !isErased(failure),
+  })
   const [changed, setChanged] = useState<Changed | null>(null)
   const [shown, setShown] = useState<{ readonly of: Narrative; readonly paragraphs: readonly DraftParagraph[] }>()
   if (stored !== undefined && shown?.of !== stored)
@@ -58,6 +67,7 @@ export function useNarrativeDraft({ investigation_id }: Investigation): Narrativ
   const base_version = changed?.base_version ?? stored?.version ?? 0
   return {
     stored,
+    isErased: isErased(error),
     paragraphs: changed?.paragraphs ?? shown?.paragraphs ?? [],
     isChanged,
     base_version,
