@@ -19,6 +19,16 @@ describe('a document', () => {
     const file = { name: 'statement.txt', mimeType: 'text/plain', buffer: Buffer.from(TEXT) }
     await dialog.getByLabel('File to store').setInputFiles(file)
     await dialog.getByText(/^statement.txt uploaded/).waitFor()
+    // The title follows the file until somebody types one.
+    const title = dialog.getByLabel('Title')
+    await dialog.getByLabel('File to store').setInputFiles({ ...file, name: 'letter.txt' })
+    await dialog.getByText(/^letter.txt uploaded/).waitFor()
+    await expect.poll(() => title.inputValue()).toBe('letter.txt')
+    await title.fill('My own title')
+    await dialog.getByLabel('File to store').setInputFiles(file)
+    await dialog.getByText(/^statement.txt uploaded/).waitFor()
+    await expect.poll(() => title.inputValue()).toBe('My own title')
+    await title.fill('statement.txt')
     await dialog.getByRole('button', { name: 'Store', exact: true }).click()
     await pageHeading(page, 'statement.txt').waitFor()
     await page.getByRole('link', { name: 'Dora Document' }).waitFor()

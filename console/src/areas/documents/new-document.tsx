@@ -19,6 +19,8 @@ export function NewDocument({ subject_id, onClose }: NewDocumentProps) {
   const navigate = useNavigate()
   const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
   const [title, setTitle] = useState('')
+  /** The title follows the file until a person has typed one. */
+  const [isTyped, setTyped] = useState(false)
   const [category, setCategory] = useState('')
   const [subject, setSubject] = useState(subject_id)
   const store = useApiMutation(
@@ -51,7 +53,7 @@ export function NewDocument({ subject_id, onClose }: NewDocumentProps) {
         label="File to store"
         upload={upload}
         extensions={[]}
-        onFile={(file) => title === '' && setTitle(file.name.slice(0, 300))}
+        onFile={(file) => !isTyped && setTitle(file.name.slice(0, 300))}
         onUploaded={setUpload}
       />
       <TextInput
@@ -59,7 +61,10 @@ export function NewDocument({ subject_id, onClose }: NewDocumentProps) {
         required
         maxLength={300}
         value={title}
-        onChange={(event) => setTitle(event.currentTarget.value)}
+        onChange={(event) => {
+          setTitle(event.currentTarget.value)
+          setTyped(event.currentTarget.value !== '')
+        }}
       />
       <SubjectPicker
         label="Subject"

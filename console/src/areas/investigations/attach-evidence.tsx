@@ -50,6 +50,8 @@ export function AttachEvidence({ investigation, onClose }: AttachEvidenceProps) 
   const canUpload = may('createDocument')
   const [way, setWay] = useState<Way>(canUpload ? 'file' : 'object')
   const [title, setTitle] = useState('')
+  /** The title follows the file until a person has typed one. */
+  const [isTyped, setTyped] = useState(false)
   const [upload, setUpload] = useState<Schemas['Upload'] | null>(null)
   const [object, setObject] = useState<StoredObject | null>(null)
   const [reference, setReference] = useState('')
@@ -93,7 +95,7 @@ export function AttachEvidence({ investigation, onClose }: AttachEvidenceProps) 
           restriction_id={investigation.is_restricted ? investigation.restriction_id : null}
           upload={upload}
           extensions={[]}
-          onFile={(file) => title === '' && setTitle(file.name.slice(0, 300))}
+          onFile={(file) => !isTyped && setTitle(file.name.slice(0, 300))}
           onUploaded={setUpload}
         />
       )}
@@ -103,11 +105,20 @@ export function AttachEvidence({ investigation, onClose }: AttachEvidenceProps) 
           chosen={object}
           onChoose={(next) => {
             setObject(next)
-            if (next !== null) setTitle(next.label.slice(0, 300))
+            if (next !== null && !isTyped) setTitle(next.label.slice(0, 300))
           }}
         />
       )}
-      <TextField label="Title" isRequired max={300} value={title} onChange={setTitle} />
+      <TextField
+        label="Title"
+        isRequired
+        max={300}
+        value={title}
+        onChange={(typed) => {
+          setTitle(typed)
+          setTyped(typed !== '')
+        }}
+      />
       {way === 'reference' && (
         <>
           <TextField
