@@ -6,15 +6,15 @@ import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { RelativeTime } from '#console/ui/date-time.tsx'
+import { DateTime, RelativeTime } from '#console/ui/date-time.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { Filter, useFilter } from '#console/ui/filters.tsx'
 import { formatCount, omitUndefined } from '#console/ui/format.ts'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
-import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { SubjectName } from '#console/ui/subject-name.tsx'
 import { TimeLeft } from '#console/ui/time-left.tsx'
 import { InboxFrame } from './inbox-frame.tsx'
 import { NewSuppression } from './new-suppression.tsx'
@@ -74,8 +74,8 @@ function SuppressionRow({ suppression }: { readonly suppression: Suppression }) 
   return (
     <Table.Tr>
       <Table.Td>
-        <Text size="sm" fw={500} className="break">
-          {suppression.source}: {suppression.dedup_key ?? 'one subject'}, up to {suppression.up_to_priority}
+        <Text size="sm" fw={500} className="break" component="div">
+          <Suppressed of={suppression} />
         </Text>
         <Text size="xs" c="dimmed" lineClamp={2} component="div" className="break">
           <ReasonCodes of={[suppression.reason_code]} />: “{suppression.reason}”
@@ -107,21 +107,29 @@ function SuppressionRow({ suppression }: { readonly suppression: Suppression }) 
   )
 }
 
+/** What is suppressed: reports of the source about a subject, about one match, or both. */
+function Suppressed({ of: { source, dedup_key, subject_id, up_to_priority } }: { readonly of: Suppression }) {
+  return (
+    <>
+      {source}: {subject_id !== null && <SubjectName subject_id={subject_id} />}
+      {subject_id !== null && dedup_key !== null && ', '}
+      {dedup_key}, up to {up_to_priority}
+    </>
+  )
+}
+
 function SuppressionActions({ suppression }: { readonly suppression: Suppression }) {
   const me = useMe()
   const may = usePermission()
   const [isEnding, ending] = useDisclosure(false)
+  const [isConfirming, confirming] = useDisclosure(false)
   const { suppression_id, state, proposed_by } = suppression
-  const confirm = useApiMutation(
-    () => probity.POST('/api/alerts/suppressions/{suppression_id}/confirm', { params: { path: { suppression_id } } }),
-    { invalidates: ['alerts'], successMessage: 'Suppression confirmed' },
-  )
   if (!may('endAlertSuppression') || state === 'ended' || state === 'expired') return null
   return (
     <Stack gap={4} align="flex-end">
       <Group gap={6} justify="flex-end">
         {state === 'proposed' && proposed_by !== me.principal && (
-          <Button size="compact-xs" loading={confirm.isRunning} onClick={() => confirm.run(undefined)}>
+          <Button size="compact-xs" onClick={confirming.open}>
             Confirm
           </Button>
         )}
@@ -129,9 +137,42 @@ function SuppressionActions({ suppression }: { readonly suppression: Suppression
           {state === 'proposed' ? 'Withdraw' : 'End'}
         </Button>
       </Group>
-      <ProblemNote problem={confirm.problem} />
+      {isConfirming && <ConfirmDialog suppression={suppression} onClose={confirming.close} />}
       {isEnding && <EndDialog suppression_id={suppression_id} onClose={ending.close} />}
     </Stack>
+  )
+}
+
+interface ConfirmDialogProps {
+  readonly suppression: Suppression
+  readonly onClose: () => void
+}
+
+function ConfirmDialog({ suppression, onClose }: ConfirmDialogProps) {
+  const { suppression_id, expires_at, reason_code, reason, proposed_by } = suppression
+  const confirm = useApiMutation(
+    () => probity.POST('/api/alerts/suppressions/{suppression_id}/confirm', { params: { path: { suppression_id } } }),
+    { invalidates: ['alerts'], successMessage: 'Suppression confirmed', onDone: onClose },
+  )
+  return (
+    <FormDialog
+      title="Confirm the suppression"
+      isOpen
+      onClose={onClose}
+      onSubmit={() => confirm.run(undefined)}
+      submit="Confirm"
+      change={confirm}
+    >
+      <Text size="sm" component="div" fw={500} className="break">
+        <Suppressed of={suppression} />
+      </Text>
+      <Text size="sm" component="div">
+        Until <DateTime at={expires_at} /> its reports are counted and open no alert.
+      </Text>
+      <Text size="sm" component="div" className="break">
+        Proposed by <Principal of={proposed_by} isAlwaysNamed />: <ReasonCodes of={[reason_code]} />, “{reason}”
+      </Text>
+    </FormDialog>
   )
 }
 
