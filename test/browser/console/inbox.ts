@@ -289,6 +289,36 @@ describe('the inbox', () => {
     await Promise.all([close(), second.close()])
   })
 
+  browserTest('does what was typed before the details of an alert have arrived, for that alert only', async () => {
+    const tenant = await w.makeTenant()
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    for (const name of ['one', 'two', 'three', 'four', 'five']) await report(anton, name, 'medium')
+    const { page, close } = await at(anton, '/inbox')
+    const table = page.getByRole('table', { name: 'Alerts' })
+    await current(table).getByText('Match five of the watch list').waitFor()
+    await page.getByRole('region', { name: 'Chosen alert' }).waitFor()
+    // Every answer about one alert takes a while.
+    await page.route(/\/api\/alerts\/[0-9a-f-]{36}$/, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 400))
+      await route.continue()
+    })
+    for (const key of ['x', 'j', 'x', 'j', 'x']) await page.keyboard.press(key)
+    await expect.poll(() => table.getByRole('checkbox', { checked: true }).count()).toBe(3)
+    for (const key of ['x', 'k', 'x', 'k', 'x']) await page.keyboard.press(key)
+    await expect.poll(() => table.getByRole('checkbox', { checked: true }).count()).toBe(0)
+    for (const key of ['j', 'j', 'j', 'c', 'j']) await page.keyboard.press(key)
+    const claimed = table.getByRole('row').filter({ hasText: 'Match two of the watch list' })
+    await claimed.getByText('you', { exact: true }).waitFor()
+    await expect.poll(() => table.getByText('you', { exact: true }).count()).toBe(1)
+    await current(table).getByText('Match one of the watch list').waitFor()
+    await page.reload()
+    await current(table).getByText('Match five of the watch list').waitFor()
+    for (const key of ['j', 'j', 's']) await page.keyboard.press(key)
+    await page.getByRole('dialog', { name: 'Snooze the alert' }).waitFor()
+    await current(table).getByText('Match three of the watch list').waitFor()
+    await close()
+  })
+
   browserTest('has suppressions that a second officer confirms, and second looks', async () => {
     const tenant = await w.makeTenant()
     const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })

@@ -35,6 +35,7 @@ import { InboxFrame } from './inbox-frame.tsx'
 import { type InboxKey, inboxKeys } from './inbox-keys.ts'
 import { describeNothingToClaim } from './nothing-to-claim.ts'
 import { QueueRail } from './queue-rail.tsx'
+import { useWaitingActs } from './use-waiting-acts.ts'
 
 const views = ['mine', 'second-person', 'dismissed', 'escalated'] as const
 /** Below this width the panel is under the whole list, so an alert is opened on its own page. */
@@ -119,15 +120,14 @@ export default function InboxPage() {
   const selected = alerts.filter(({ alert_id }) => chosen.has(alert_id))
   const { alert, current_id, place } = useCurrentAlert(alerts, opened_id)
   /** The list moves on while a dialog is open: it stays with the alert that it was opened for. */
-  function setAct(chosen: AlertAct) {
-    if (alert === undefined) return
-    setOpened(alert.alert_id)
-    setActOf({ act: chosen, alert_id: alert.alert_id })
+  function openAct(act: AlertAct, { alert_id }: Alert) {
+    setOpened(alert_id)
+    setActOf({ act, alert_id })
   }
   const claim = useClaim()
   const isTakeOver = useIsTakeOver()
   const next = useClaimNext(queue, alerts, setOpened)
-  function choose({ alert_id }: Alert, isChosen: boolean) {
+  function choose(alert_id: string, isChosen: boolean) {
     setChosen((now) => {
       const next = new Set(now)
       if (isChosen) next.add(alert_id)
@@ -141,27 +141,33 @@ export default function InboxPage() {
     const next = alerts[Math.min(alerts.length - 1, Math.max(0, from + step))]
     if (next) setOpened(next.alert_id)
   }
+  function actOn(key: InboxKey, of: Alert) {
+    if (key === 'm') return document.querySelector<HTMLTextAreaElement>('.alert-comment textarea')?.focus()
+    if (isOpen(of) && isProposed(of)) {
+      if (key === 'r' || (key === 'y' && of.dismissal?.proposed_by !== principal))
+        openAct(key === 'r' ? 'return' : 'confirm', of)
+      return
+    }
+    if (!isOpen(of)) return
+    if (key === 'c') return isTakeOver(of) ? openAct('take-over', of) : claim.run(of)
+    if (key === 's') return of.state !== 'snoozed' && openAct('snooze', of)
+    if (key === 'd' || key === 'e') openAct(key === 'd' ? 'dismiss' : 'escalate', of)
+  }
+  const actLater = useWaitingActs(actOn)
   function onKey(key: InboxKey) {
     if (key === 'j') return move(1)
     if (key === 'k') return move(-1)
     if (key === '?') return setHelping(true)
     if (key === 'n' && may('claimAlert')) return next.run(undefined)
-    if (key === 'o' && alert) return void openPage(alert.alert_id)
+    if (key === 'o' && current_id !== undefined) return void openPage(current_id)
     if (!canAct) return
     const forSelected = bulkKeys[key]
     if (selected.length > 0 && forSelected !== undefined) return setBulkAction(forSelected)
-    if (alert === undefined) return
-    if (key === 'x') return choose(alert, !chosen.has(alert.alert_id))
-    if (key === 'm') return document.querySelector<HTMLTextAreaElement>('.alert-comment textarea')?.focus()
-    if (isOpen(alert) && isProposed(alert)) {
-      if (key === 'r' || (key === 'y' && alert.dismissal?.proposed_by !== principal))
-        setAct(key === 'r' ? 'return' : 'confirm')
-      return
-    }
-    if (!isOpen(alert)) return
-    if (key === 'c') return isTakeOver(alert) ? setAct('take-over') : claim.run(alert)
-    if (key === 's') return alert.state !== 'snoozed' && setAct('snooze')
-    if (key === 'd' || key === 'e') setAct(key === 'd' ? 'dismiss' : 'escalate')
+    if (current_id === undefined) return
+    // Needs no details, so somebody who types fast marks what they see.
+    if (key === 'x') return choose(current_id, !chosen.has(current_id))
+    if (alert?.alert_id === current_id) actOn(key, alert)
+    else actLater(key, current_id)
   }
   usePageKeys(inboxKeys, onKey)
   return (
@@ -169,7 +175,8 @@ export default function InboxPage() {
       open="/inbox"
       about={
         <>
-          Alerts that you may see, most urgent first. <span className="keyboard-only">Press ? for the keys.</span>
+          Alerts that you may see, most urgent first.{' '}
+          <span className="keyboard-only">Press ? for the keys.</span>
         </>
       }
       actions={
@@ -204,7 +211,7 @@ export default function InboxPage() {
               current_id={current_id}
               onOpen={({ alert_id }) => (isBeside ? setOpened(alert_id) : openPage(alert_id))}
               chosen={canAct ? chosen : null}
-              onChoose={choose}
+              onChoose={({ alert_id }, isChosen) => choose(alert_id, isChosen)}
               empty={
                 view === 'second-person' && queue === undefined
                   ? nothingProposed
@@ -225,7 +232,7 @@ export default function InboxPage() {
         </div>
         {alert && isBeside && (
           <Card component="section" aria-label="Chosen alert" className="inbox-panel" withBorder padding="md">
-            <AlertPanel alert={alert} onAct={setAct} />
+            <AlertPanel alert={alert} onAct={(chosen) => openAct(chosen, alert)} />
           </Card>
         )}
       </div>
