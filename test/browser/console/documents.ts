@@ -1,5 +1,6 @@
 /** Documents: an officer stores one, looks at it, verifies it, and cannot delete it yet. */
 import { describe, expect } from 'vitest'
+import { connect } from '../../isolation/support.ts'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import { at, browserTest, createPerson, noProblems, pageHeading, w } from './setup.ts'
 
@@ -81,5 +82,42 @@ describe('a document', () => {
       .waitFor()
     expect(officer.seen.errors).toEqual(noProblems.errors)
     await officer.close()
+  })
+})
+
+describe('an infected document', () => {
+  browserTest('says so in the list and on its page, and is neither shown nor downloaded', async () => {
+    const tenant = await w.makeTenant()
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    const { page, seen, close } = await at(clara, '/documents')
+    await page.getByRole('button', { name: 'Store a document' }).first().click()
+    const dialog = page.getByRole('dialog', { name: 'Store a document' })
+    const file = { name: 'letter.txt', mimeType: 'text/plain', buffer: Buffer.from(TEXT) }
+    await dialog.getByLabel('File to store').setInputFiles(file)
+    await dialog.getByText(/^letter.txt uploaded/).waitFor()
+    await dialog.getByRole('button', { name: 'Store', exact: true }).click()
+    await pageHeading(page, 'letter.txt').waitFor()
+    await page.getByRole('button', { name: 'Download' }).waitFor()
+    const document_id = new URL(page.url()).pathname.split('/').at(-1)
+    const superuser = await connect(w.clone.postgres)
+    await superuser.query('set session_replication_role = replica')
+    await superuser.query(
+      `update app.document set scan_state = 'infected', scanned_at = now(), scan_result = 'Eicar-Test-Signature' where document_id = $1`,
+      [document_id],
+    )
+    await superuser.end()
+    await page.reload()
+    await page.getByText('nobody can show or download it').waitFor()
+    await page.getByText('infected', { exact: true }).first().waitFor()
+    for (const name of ['Show', 'Download'])
+      await expect.poll(() => page.getByRole('button', { name, exact: true }).count()).toBe(0)
+    await takeScreenshot(page, 'console-document-infected')
+    await page.getByRole('link', { name: 'Documents' }).first().click()
+    await page
+      .getByRole('row', { name: /letter.txt/ })
+      .getByText('infected')
+      .waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
   })
 })

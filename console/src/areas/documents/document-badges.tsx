@@ -11,11 +11,15 @@ const stateColors = {
   erased: 'gray',
 } as const
 
-export const StateBadge = ({ state }: Pick<StoredDocument, 'state'>) => (
-  <Badge variant="light" tt="none" miw="max-content" color={stateColors[state]}>
-    {state}
-  </Badge>
-)
+/** An infected document is stored, and nobody can read it: that it is infected matters more. */
+export function StateBadge({ of: { state, scan_state } }: { readonly of: StoredDocument }) {
+  const isInfected = state === 'stored' && scan_state === 'infected'
+  return (
+    <Badge variant="light" tt="none" miw="max-content" color={isInfected ? 'red' : stateColors[state]}>
+      {isInfected ? 'infected' : state}
+    </Badge>
+  )
+}
 
 export const scanTexts = {
   not_scanned: 'not scanned',

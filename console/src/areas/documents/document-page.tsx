@@ -35,7 +35,7 @@ export default function DocumentPage() {
       title={document.title ?? `Document ${document_id.slice(-8)}`}
       mark={
         <Group gap="xs">
-          <StateBadge state={document.state} />
+          <StateBadge of={document} />
           {may('listHolds') && <HeldBadge document_id={document_id} />}
         </Group>
       }

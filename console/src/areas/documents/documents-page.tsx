@@ -73,7 +73,7 @@ function DocumentRow({ document }: { readonly document: StoredDocument }) {
         <RestrictionMark restriction_id={document.restriction_id} />
       </Table.Td>
       <Table.Td>
-        <StateBadge state={document.state} />
+        <StateBadge of={document} />
       </Table.Td>
       <Table.Td visibleFrom="sm">{formatSize(document.size_bytes)}</Table.Td>
       <Table.Td visibleFrom="md">

@@ -1,5 +1,5 @@
 /** Chooses something that is stored about the subject: a document, a decision, the answer of a provider, its record. */
-import { Select } from '@mantine/core'
+import { Alert, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
@@ -14,6 +14,8 @@ type ObjectKind = 'document' | 'evaluation' | 'provider_call' | 'subject_version
 export interface StoredObject {
   readonly label: string
   readonly restriction_id: string | null
+  /** The malware scanner found something in it. */
+  readonly isInfected?: boolean
   readonly named: { readonly kind: ObjectKind; readonly object_id: string; readonly object_version?: number }
 }
 
@@ -37,9 +39,10 @@ async function listObjects(kind: ObjectKind, subject_id: string, signal: AbortSi
   const query = { subject_id, limit: MAX_OFFERED }
   if (kind === 'document') {
     const { items } = await probity.GET('/api/documents', { params: { query: { ...query, state: 'stored' } }, signal })
-    return items.map(({ document_id, title, restriction_id }) => ({
+    return items.map(({ document_id, title, restriction_id, scan_state }) => ({
       label: title ?? `Document ${document_id.slice(-8)}`,
       restriction_id,
+      isInfected: scan_state === 'infected',
       named: { kind, object_id: document_id },
     }))
   }
@@ -101,6 +104,11 @@ export function ObjectChoice({ subject: { subject_id }, chosen, onChoose }: Obje
           </span>
         )}
       />
+      {chosen?.isInfected && (
+        <Alert color="red" title="This document is infected" role="alert">
+          The malware scanner found something in it. It can be attached, but nobody can show or download it.
+        </Alert>
+      )}
     </>
   )
 }

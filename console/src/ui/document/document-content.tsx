@@ -40,7 +40,17 @@ interface DocumentContentProps {
   readonly isSmall?: boolean
 }
 
-export function DocumentContent({ document, isSmall = false }: DocumentContentProps) {
+export function DocumentContent(props: DocumentContentProps) {
+  if (props.document.scan_state === 'infected')
+    return (
+      <Text size={props.isSmall ? 'xs' : 'sm'} c="red">
+        The malware scanner found something in it, so nobody can show or download it.
+      </Text>
+    )
+  return <ReadableContent {...props} />
+}
+
+function ReadableContent({ document, isSmall = false }: DocumentContentProps) {
   const size = isSmall ? 'compact-xs' : 'sm'
   const [preview, setPreview] = useState<Preview | null>(null)
   const show = useApiMutation(() => loadPreview(document), { invalidates: ['documents'], onDone: setPreview })
