@@ -6,19 +6,29 @@ import { expectFitsScreens, takeScreenshot, waitUntilLoaded } from '../page-sess
 import { at, browserTest, createPerson, jobWorker, noProblems, pageHeading, w } from './setup.ts'
 
 describe('a closed case', () => {
-  browserTest('stays readable when its subject was erased', async () => {
+  browserTest('on hold is named by its number, and stays readable when its subject was erased', async () => {
     const tenant = await ExampleTenant.create(w)
     await jobWorker.stop()
     const fixture = await fixtures['getInvestigationSeal']?.(tenant, 'compliance_officer')
     const investigation_id = fixture?.params?.['investigation_id'] ?? ''
     const { reference, subject } = await tenant.make(`GET /investigations/${investigation_id}`)
     const author = await tenant.token(undefined, tenant.author)
+    const body = { object_kind: 'investigation', object_id: investigation_id, reason: 'Order of the court' }
+    const { hold_id } = await tenant.make('POST /holds', { token: author, body })
     const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant: tenant.tenant_id })
+    const { page, seen, close } = await at(clara, '/holds')
+    await page
+      .getByRole('row', { name: /Order of the court/ })
+      .getByRole('link', { name: reference })
+      .waitFor()
+    await takeScreenshot(page, 'console-holds-case')
+    await tenant.make(`POST /holds/${hold_id}/release`, { body: { reason: 'The proceedings were closed' } })
+
     const path = `POST /subjects/${subject.subject_id}/erase`
     const { erasure_id } = await tenant.make(path, { token: author, body: { reason: 'Asked for' } })
     await tenant.runToEnd(await tenant.make(`POST /erasures/${erasure_id}/confirm`))
     jobWorker.start()
-    const { page, seen, close } = await at(clara, `/investigations/${investigation_id}`)
+    await page.goto(new URL(`/investigations/${investigation_id}`, page.url()).href)
     await pageHeading(page, new RegExp(reference)).waitFor()
     await page.getByText('The narrative was erased').waitFor()
     for (const name of ['Timeline', 'Requests', 'Related', 'Notes']) {

@@ -1,4 +1,5 @@
-/** The object of a hold: the name of a subject, the title of a document, the kind and id of anything else. */
+/** The object of a hold: the name of a subject, the title of a document, the number of a case, the kind and id of anything else. */
+import { Text } from '@mantine/core'
 import type { Schemas } from '@probity/client'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
@@ -7,6 +8,7 @@ import { toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { subjectQuery } from '#console/ui/subject-queries.ts'
+import { CaseName, useCase } from '#console/ui/work/case-name.tsx'
 
 type Held = Pick<Schemas['Hold'], 'object_kind' | 'object_id'>
 
@@ -37,6 +39,7 @@ export function HeldObject({ hold: { object_kind, object_id } }: { readonly hold
         {data.name}
       </PageLink>
     )
+  if (object_kind === 'investigation') return <HeldCase investigation_id={object_id} />
   return (
     <>
       {toSentence(object_kind)}{' '}
@@ -44,5 +47,16 @@ export function HeldObject({ hold: { object_kind, object_id } }: { readonly hold
         {object_id.slice(-8)}
       </span>
     </>
+  )
+}
+
+/** By its number. Who may not open cases learns the kind only. */
+function HeldCase({ investigation_id }: { readonly investigation_id: string }) {
+  const may = usePermission()
+  const listed = useCase({ investigation_id })
+  return (
+    <Text size="sm" component="span">
+      {may('getInvestigation') || listed ? <CaseName investigation_id={investigation_id} /> : 'Investigation'}
+    </Text>
   )
 }
