@@ -42,7 +42,7 @@ function assertOwnSource(source: string): void {
 export const alertRoutes = [
   tenantRoute('GET /alerts', {
     id: 'listAlerts',
-    summary: 'Alerts that I may see, newest or most urgent first',
+    summary: 'Alerts that I may see, newest or highest priority first',
     roles: readers,
     tx: 'one',
     uses: ['cursors'],

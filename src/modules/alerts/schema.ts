@@ -169,7 +169,8 @@ export const AlertQuery = closed({
   sort: Type.Optional(
     oneOf(['newest', 'urgent'], {
       default: 'newest',
-      description: 'urgent: open alerts, highest priority first, newest first among equals.',
+      description:
+        'urgent: open alerts, highest priority first, newest first among equals. Clocks and snoozing do not change the order.',
     }),
   ),
 })

@@ -119,7 +119,7 @@ export const workRoutes = [
 
   tenantRoute('GET /work/mine', {
     id: 'listOwnWork',
-    summary: 'Open work that is assigned to me, most urgent first',
+    summary: 'Open work that is assigned to me, highest priority first, then oldest',
     roles: ['analyst', 'compliance_officer'],
     tx: 'read',
     uses: ['cursors', 'modules'],

@@ -2,7 +2,7 @@
 import { Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { probity } from '#console/session/client.ts'
-import { RelativeTime } from '#console/ui/date-time.tsx'
+import { RelativeTime, useNow } from '#console/ui/date-time.tsx'
 import { useFirstAnswer } from '#console/ui/first-answers.tsx'
 import { formatCount } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
@@ -23,6 +23,15 @@ const paths: Readonly<Record<string, (id: string) => string>> = {
 const toPath = (kind: string, id: string): string => paths[kind]?.(id) ?? '/inbox'
 
 const NOTHING_OPEN = 'Nothing is assigned to you, and your queues are empty: there is nothing to do.'
+
+function DueTime({ at }: { readonly at: string }) {
+  const isOverdue = Date.parse(at) <= useNow()
+  return (
+    <Text span inherit {...(isOverdue && { c: 'red', fw: 600 })}>
+      <TimeLeft until={at} ended="overdue" />
+    </Text>
+  )
+}
 
 export function InboxSection() {
   const { data: queues, isLoading: loadsQueues } = useQuery({ ...queuesQuery, throwOnError: false })
@@ -52,7 +61,14 @@ export function InboxSection() {
               </SearchLink>
               <Text size="xs" c="dimmed">
                 oldest <RelativeTime at={queue.oldest_opened_at} />
-                {queue.missed > 0 && `, ${queue.missed} late`}
+                {queue.missed > 0 && (
+                  <>
+                    {', '}
+                    <Text span inherit c="red" fw={600}>
+                      {queue.missed} late
+                    </Text>
+                  </>
+                )}
               </Text>
             </li>
           ))}
@@ -72,7 +88,7 @@ export function InboxSection() {
           ),
           detail: item.next_due_at !== null && (
             <>
-              Due: <TimeLeft until={item.next_due_at} ended="overdue" />
+              Due: <DueTime at={item.next_due_at} />
             </>
           ),
           mark: <PriorityBadge priority={item.priority} />,

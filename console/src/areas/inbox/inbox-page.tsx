@@ -175,7 +175,7 @@ export default function InboxPage() {
       open="/inbox"
       about={
         <>
-          Alerts that you may see, most urgent first.{' '}
+          Alerts that you may see, the highest priority first, then the newest.{' '}
           <span className="keyboard-only">Press ? for the keys.</span>
         </>
       }
@@ -247,7 +247,7 @@ export default function InboxPage() {
   )
 }
 
-/** Takes the most urgent alert that nobody works on, so that two people never start with the same one. */
+/** Takes the alert of the highest priority that nobody works on, so that two people never start with the same one. */
 function useClaimNext(queue: string | undefined, alerts: readonly Alert[], onClaimed: (alert_id: string) => void) {
   const may = usePermission()
   const { data } = useQuery({ ...queuesQuery, enabled: may('listWorkQueues'), throwOnError: false })

@@ -288,7 +288,7 @@ export interface OwnWorkRow extends LockedWorkItem {
   readonly clock_state: 'running' | 'paused' | 'missed' | null
 }
 
-/** Most urgent first, then oldest. */
+/** Highest priority first, then oldest: the order of the index, in which clocks have no part. */
 export const listWorkByAssignee = (
   tx: Tx,
   { assignee, object_kinds }: { readonly assignee: string; readonly object_kinds: readonly string[] },
