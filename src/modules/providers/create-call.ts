@@ -54,7 +54,8 @@ export function expectCapability(
   const faults = checkInput(schema, request.input)
   if (faults.length > 0) {
     fail('validation_failed', {
-      detail: `The input does not fit ${capability.name}.`,
+      // A failed step shows the detail only.
+      detail: `The input does not fit ${capability.name}: ${describeFaults(faults)}.`.slice(0, 1000),
       errors: faults.map(({ pointer, keyword, message }) => ({
         in: 'body' as const,
         pointer: `#/input${pointer}`,
@@ -65,6 +66,9 @@ export function expectCapability(
   }
   return capability
 }
+
+const describeFaults = (faults: ReturnType<typeof checkInput>): string =>
+  faults.map(({ pointer, message }) => `${pointer === '' ? 'it' : pointer.slice(1)} ${message}`).join(', ')
 
 const listNames = ({ manifest }: Pick<ReadyProvider, 'manifest'>): string =>
   Object.keys((manifest['capabilities'] ?? {}) as object).join(', ')

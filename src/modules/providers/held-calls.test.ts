@@ -171,6 +171,8 @@ test('an unknown capability and an input that does not fit are refused before 42
     codes.push((await send(at, { capability, input: { number } })).json.code)
   }
   expect(codes).toEqual(['conflict', 'validation_failed', 'provider_credential_missing'])
+  const { detail } = (await send(at, { capability: 'company.lookup', input: {} })).json
+  expect(detail).toBe('The input does not fit company.lookup: number is required.')
 })
 
 test('a version that the provider rejects is replaced by the one before during the overlap', async () => {
