@@ -91,6 +91,7 @@ test('a detail that only repeats the errors is known', () => {
 
 test.each([
   ['#/email', 'Email'],
+  ['#/upload_id', 'File'],
   ['#/rules/0/required_role', 'Rules 1, required role'],
   ['#/inputs/residence_country', 'Inputs, residence country'],
   ['#', ''],

@@ -101,11 +101,15 @@ export function requiredRoles(problem: ProbityProblem | null): readonly string[]
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : []
 }
 
+/** What people call a member where its name is not it. */
+const stepWords: Readonly<Record<string, string>> = { upload_id: 'file' }
+
 /** The place of an error in words: `#/rules/0/required_role` → `Rules 1, required role`. */
 export function formatLocation(pointer: string): string {
   const steps = pointer.replace(/^#/, '').split('/').filter(Boolean)
   const words = steps.reduce(
-    (text, step) => (/^\d+$/.test(step) ? `${text} ${Number(step) + 1}` : `${text}${text && ', '}${toWords(step)}`),
+    (text, step) =>
+      /^\d+$/.test(step) ? `${text} ${Number(step) + 1}` : `${text}${text && ', '}${stepWords[step] ?? toWords(step)}`,
     '',
   )
   return words.charAt(0).toUpperCase() + words.slice(1)
