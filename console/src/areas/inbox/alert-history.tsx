@@ -7,13 +7,14 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { RelativeTime } from '#console/ui/date-time.tsx'
-import { toSentence, toWords } from '#console/ui/format.ts'
+import { toWords } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { type Alert, getAlertName } from './alert-queries.ts'
+import { describeEntry } from './history-texts.ts'
 
 type Entry = Schemas['AlertHistoryEntry']
 
@@ -40,13 +41,10 @@ export function AlertHistory({ alert }: { readonly alert: Alert }) {
   )
 }
 
-/** Where the word of the model is not that of the console. */
-const eventTexts: Readonly<Record<string, string>> = { woken: 'Snooze ended', released: 'Returned to queue' }
-
 function HistoryLine({ entry }: { readonly entry: Entry }) {
   return (
     <Text size="sm" component="div">
-      <b>{eventTexts[entry.event] ?? toSentence(entry.event)}</b>{' '}
+      <b>{describeEntry(entry)}</b>{' '}
       <Text span c="dimmed" size="sm">
         <RelativeTime at={entry.recorded_at} />, by <Principal of={entry.recorded_by} isAlwaysNamed />
       </Text>
