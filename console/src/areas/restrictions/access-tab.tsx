@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
-import { RelativeTime } from '#console/ui/date-time.tsx'
+import { RelativeTime, useNow } from '#console/ui/date-time.tsx'
 import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
@@ -160,13 +160,15 @@ function AccessEnd({ access: { until, ended_at, ended_by } }: { readonly access:
   return until === null ? <span className="quiet">no end</span> : <TimeLeft until={until} />
 }
 
-function EffectBadge({ access: { effect, break_glass, ended_at } }: { readonly access: Access }) {
+/** The end may have come while the page was open. */
+function EffectBadge({ access: { effect, break_glass, until, ended_at } }: { readonly access: Access }) {
+  const now_ms = useNow()
   const [text, colorInForce] =
     effect === 'exclude' ? ['excluded', 'red'] : break_glass ? ['emergency access', 'orange'] : ['access', 'teal']
-  const color = ended_at === null ? colorInForce : 'gray'
+  const isOver = ended_at !== null || (until !== null && Date.parse(until) <= now_ms)
   return (
-    <Badge variant="light" tt="none" miw="max-content" color={color}>
-      {text}
+    <Badge variant="light" tt="none" miw="max-content" color={isOver ? 'gray' : colorInForce}>
+      {isOver ? `${text}, ended` : text}
     </Badge>
   )
 }
