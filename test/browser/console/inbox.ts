@@ -1,6 +1,7 @@
 /** The inbox: an analyst works with the keyboard, and a second person confirms a dismissal. */
 import type { Locator } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { connect } from '../../isolation/support.ts'
 import { expectFitsScreens, takeScreenshot } from '../page-session.ts'
 import { at, browserTest, createPerson, noProblems, type Person, pageHeading, w } from './setup.ts'
 
@@ -316,6 +317,35 @@ describe('the inbox', () => {
     for (const key of ['j', 'j', 's']) await page.keyboard.press(key)
     await page.getByRole('dialog', { name: 'Snooze the alert' }).waitFor()
     await current(table).getByText('Match three of the watch list').waitFor()
+    await close()
+  })
+
+  browserTest('is overdue in red on the home page, and is not restricted without saying who loses it', async () => {
+    const tenant = await w.makeTenant()
+    const anton = await createPerson('Anton Analyst', ['analyst'], { tenant })
+    const clara = await createPerson('Clara Compliance', ['compliance_officer'], { tenant })
+    await report(anton, 'late', 'high')
+    const { items } = (await w.call('GET /alerts', { token: anton.token })).json
+    const body = { user_id: anton.user_id }
+    await w.call(`POST /alerts/${items[0].alert_id}/assign`, { token: anton.token, body })
+    const superuser = await connect(w.clone.postgres)
+    await superuser.query('set session_replication_role = replica')
+    await superuser.query(
+      `update app.work_clock set started_at = now() - interval '2 days', due_at = now() - interval '1 day' where tenant_id = $1`,
+      [tenant],
+    )
+    await superuser.end()
+    const analyst = await at(anton, '/')
+    const due = analyst.page.getByRole('list', { name: 'Assigned to you' }).getByText('overdue')
+    await expect.poll(() => due.evaluate(({ parentElement }) => parentElement?.getAttribute('style'))).toMatch(/red/)
+    await takeScreenshot(analyst.page, 'console-home-overdue')
+    await analyst.close()
+    const { page, seen, close } = await at(clara, `/inbox/alerts/${items[0].alert_id}`)
+    await page.getByRole('button', { name: 'Restrict', exact: true }).click()
+    const dialog = page.getByRole('dialog', { name: 'Restrict the alert' })
+    await dialog.getByText(/Anton Analyst works on it and, unless designated as the MLRO, loses it/).waitFor()
+    await takeScreenshot(page, 'console-alert-restrict')
+    expect(seen).toEqual(noProblems)
     await close()
   })
 

@@ -3,6 +3,7 @@ import { Text } from '@mantine/core'
 import { probity } from '#console/session/client.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
+import { LosesWork } from '#console/ui/restriction/loses-work.tsx'
 import { type Alert, touched } from './alert-queries.ts'
 
 interface RestrictDialogProps {
@@ -10,7 +11,7 @@ interface RestrictDialogProps {
   readonly onClose: () => void
 }
 
-export function RestrictDialog({ alert: { restriction_id }, onClose }: RestrictDialogProps) {
+export function RestrictDialog({ alert: { restriction_id, assignee }, onClose }: RestrictDialogProps) {
   const impose = useApiMutation(
     // Compliance officers, who alone are offered this, always see it.
     () =>
@@ -36,6 +37,7 @@ export function RestrictDialog({ alert: { restriction_id }, onClose }: RestrictD
         Only you and the MLRO see it from now on, with its history, clocks and events. You can then give access to
         others by name.
       </Text>
+      <LosesWork assignee={assignee} />
     </FormDialog>
   )
 }

@@ -8,6 +8,7 @@ import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { FormDialog } from '#console/ui/dialog.tsx'
 import { peopleQuery } from '#console/ui/person-select.tsx'
 import { ReasonField } from '#console/ui/reason-field.tsx'
+import { LosesWork } from '#console/ui/restriction/loses-work.tsx'
 import { EndingAccessNote, useOwnAccessEnd } from '#console/ui/restriction/own-access.tsx'
 import { type Investigation, touchedByEvidence } from './investigation-queries.ts'
 
@@ -18,7 +19,7 @@ interface AccessDialogProps {
 
 export function AccessDialog({ investigation, onClose }: AccessDialogProps) {
   const may = usePermission()
-  const { investigation_id, restriction_id, revision, is_restricted } = investigation
+  const { investigation_id, restriction_id, revision, is_restricted, assignee } = investigation
   const [reason, setReason] = useState('')
   const [people, setPeople] = useState<string[]>([])
   const ends_at = useOwnAccessEnd(restriction_id)
@@ -57,6 +58,7 @@ export function AccessDialog({ investigation, onClose }: AccessDialogProps) {
           <Alert color="orange" title="Do not discuss with the customer" role="note">
             From now on only you, the MLRO and the people named here see the case and what belongs to it.
           </Alert>
+          <LosesWork assignee={assignee} people={people} />
           {may('listUsers') && <PeopleSelect people={people} onChange={setPeople} />}
         </>
       )}
