@@ -35,9 +35,44 @@ function describeRead(operation: string, word: string): string | null {
   return rest === '' ? `Read the ${word}` : `Read the ${word}: ${rest}`
 }
 
+const pastForms: Readonly<Record<string, string>> = {
+  get: 'Read',
+  list: 'Read',
+  read: 'Read',
+  update: 'Changed',
+  put: 'Put',
+  set: 'Set',
+  run: 'Ran',
+  begin: 'Began',
+  send: 'Sent',
+  take: 'Took',
+  write: 'Wrote',
+  withdraw: 'Withdrew',
+  give: 'Gave',
+  undo: 'Undid',
+  submit: 'Submitted',
+  stop: 'Stopped',
+  cancel: 'Cancelled',
+  tag: 'Tagged',
+}
+
+function toPast(verb: string): string {
+  const base = verb.toLowerCase()
+  const past = base.endsWith('e') ? `${base}d` : base.replace(/(?<=[^aeiou])y$/, 'i').concat('ed')
+  return pastForms[base] ?? past.charAt(0).toUpperCase() + past.slice(1)
+}
+
+/** `dismissAlert` → `Dismissed the alert`. */
+function describeAct(operation: string): string {
+  const [verb = '', ...rest] = formatOperation(operation).trim().split(' ')
+  const object = rest
+    .join(' ')
+    .toLowerCase()
+    .replace(/\binvestigation\b/, 'case')
+  return object === '' ? toPast(verb) : `${toPast(verb)} the ${object}`
+}
+
 export function describeAccess(operation: string, object_type: string): string {
   const word = objectWords[object_type]
-  return (
-    sentences[operation] ?? (word === undefined ? null : describeRead(operation, word)) ?? formatOperation(operation)
-  )
+  return sentences[operation] ?? (word === undefined ? null : describeRead(operation, word)) ?? describeAct(operation)
 }
