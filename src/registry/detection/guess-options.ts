@@ -11,7 +11,8 @@ import { inferType, toRows } from './infer-type.ts'
 import { KEY_MEMBER, VALUE_MEMBER } from './json-guess.ts'
 import { type ColumnMatch, matchColumns } from './match-columns.ts'
 import type { Sample } from './sample.ts'
-import { MAX_ROWS, type TableGuess, withoutHeader } from './table-guess.ts'
+import { keepColumns, MAX_ROWS, type TableGuess, withoutHeader } from './table-guess.ts'
+import { noteSkipped, noteUnnamed, quoteRow } from './table-notes.ts'
 
 /** One way to read the sample. */
 export interface Guess {
@@ -156,6 +157,8 @@ interface GeneralSource {
   readonly has_header: boolean
   /** Columns are named by their position, because there are no names or they cannot be used. */
   readonly is_by_position: boolean
+  /** The positions of columns that are not read by their name, from 1. */
+  readonly positions?: ReadonlyMap<string, number>
   readonly notes: readonly string[]
   /** Less than 1 where another way to read the same table is likelier. */
   readonly likelihood: number
@@ -174,7 +177,10 @@ export function guessGeneral(sample: Sample, types: readonly TypeDefinition[], f
       .sort((a, b) => b.match.matched.length - a.match.matched.length)
       .slice(0, MAX_TYPES)
     const inferred = guessInferred(source, file_name)
-    return [...matches.map(({ type, match }) => guessMapped(source, type, match)), ...(inferred ? [inferred] : [])]
+    return [
+      ...matches.map(({ type, match }) => guessMapped(source, type, match)),
+      ...(inferred ? [inferred] : []),
+    ]
   })
 }
 
@@ -231,41 +237,47 @@ type TableSource = Pick<GeneralSource, 'adapter' | 'bytes' | 'options' | 'what' 
 function toTableSources(source: TableSource, table: TableGuess, skip: 'skip_lines' | 'skip_rows'): GeneralSource[] {
   const named = toTableSource(source, table, skip)
   if (!table.is_doubtful && table.name_fault === null) return [named]
-  const first = quoteRow(table)
+  const entry = toTableSource(source, withoutHeader(table), skip)
+  const first = quoteRow(table.header_row)
   const asNames = `The first row (${first}) is taken as the names of the columns, not as an entry.`
   const asEntry = `The first row (${first}) is read as an entry, not as the names of the columns.`
   const choice = 'If that is wrong, choose the other way to read the file.'
   return [
-    { ...named, notes: [...named.notes, `${asNames} ${choice}`], likelihood: table.is_doubtful ? 0.9 : 1 },
+    { ...named, notes: [...named.notes, `${asNames} ${choice}`], likelihood: table.is_likely_header ? 1 : 0.9 },
     {
-      ...toTableSource(source, withoutHeader(table), skip),
-      notes: [`${asEntry} ${choice}`],
-      likelihood: table.is_doubtful ? 1 : 0.9,
+      ...entry,
+      notes: [...entry.notes, `${asEntry} ${choice}`],
+      likelihood: table.is_likely_header ? 0.9 : 1,
     },
   ]
 }
-
-const quoteRow = ({ header_row }: TableGuess): string =>
-  (header_row?.cells ?? [])
-    .slice(0, 5)
-    .map((cell) => (cell.length > 40 ? `${cell.slice(0, 40)}…` : cell))
-    .join(', ')
 
 function toTableSource(source: TableSource, table: TableGuess, skip: 'skip_lines' | 'skip_rows'): GeneralSource {
   const { has_header, header_line, name_fault, rows } = table
   const is_by_position = !has_header || name_fault !== null
   // Names that cannot be used are skipped like the lines above them.
   const skipped = name_fault === null ? header_line - 1 : (rows[0]?.line ?? header_line + 1) - 1
-  const values = rows.map(({ cells }) => cells)
+  const kept = keepColumns(table, is_by_position)
+  const names = kept.map((index) => table.header[index] as string)
+  const unnamed = names.filter((name) => table.unnamed.has(name))
+  const positions = kept.flatMap((index): [string, number][] => {
+    const name = table.header[index] as string
+    return is_by_position || table.unnamed.has(name) ? [[name, index + 1]] : []
+  })
+  const values = rows.map(({ cells }) => kept.map((index) => cells[index]))
   return {
     ...source,
     options: { ...source.options, ...(is_by_position && { header: false }), ...(skipped > 0 && { [skip]: skipped }) },
     mapping: 'columns',
     has_header,
     is_by_position,
-    names: table.header,
+    names,
+    positions: new Map(positions),
     values,
-    notes: name_fault === null ? [] : [`${name_fault} The columns are read by their position.`],
+    notes: [
+      ...noteSkipped(table),
+      ...(name_fault === null ? noteUnnamed(unnamed) : [`${name_fault} The columns are read by their position.`]),
+    ],
     likelihood: 1,
     is_complete: source.is_complete && isEveryRow(values),
   }
@@ -281,7 +293,8 @@ const isCodeColumn = ({ rows }: TableGuess): boolean =>
 function guessMapped(source: GeneralSource, type: TypeDefinition, match: ColumnMatch): Guess {
   const { adapter, bytes, names, options } = source
   const isComplete = source.mapping === 'columns' || match.unread.length === 0
-  const isExact = match.is_exact && !source.is_by_position
+  const isNamed = match.matched.every(({ column }) => !source.positions?.has(column))
+  const isExact = match.is_exact && isNamed
   const stated = isExact && isComplete ? {} : toMapping(source, match.matched)
   const read = source.mapping === 'columns' && isExact ? { columns: buildColumnMapping(type) } : stated
   const pointers = new Map(match.matched.map(({ column, pointer }) => [column, pointer]))
@@ -298,7 +311,7 @@ function guessMapped(source: GeneralSource, type: TypeDefinition, match: ColumnM
 }
 
 function toMapping(
-  { mapping, names, is_by_position }: Pick<GeneralSource, 'mapping' | 'names' | 'is_by_position'>,
+  { mapping, positions }: Pick<GeneralSource, 'mapping' | 'positions'>,
   columns: readonly { column: string; pointer: string; kind: string; required: boolean }[],
 ): Record<string, unknown> {
   if (mapping === 'members') {
@@ -306,7 +319,7 @@ function toMapping(
   }
   return {
     columns: columns.map(({ column, pointer, kind, required }) => ({
-      ...{ column: is_by_position ? names.indexOf(column) + 1 : column, pointer },
+      ...{ column: positions?.get(column) ?? column, pointer },
       ...(kind !== 'text' && { kind }),
       ...(required && { required }),
     })),
