@@ -116,3 +116,15 @@ describe('names of columns', () => {
     expect(listMembers(first)).toEqual(['code', 'name', 'score'])
   })
 })
+
+describe('the delimiter', () => {
+  test.each([
+    ['', 'code;name;score', (row: number) => `C00${row};Name ${row}, Ltd, X;0,5`, {}],
+    ['', 'code;name;address', (row: number) => `C00${row};Name ${row};${row} High St, London, UK`, {}],
+    ['A list, as of today\n', 'code;name;score', (row: number) => `C00${row};${row}, Ltd, X;0,5`, { skip_lines: 1 }],
+  ])('is what splits the names as it splits the rows: %s%s', async (title, names, make, options) => {
+    const [first] = await detect(toText(`${title}${names}`, 50, make))
+    expect(first).toMatchObject({ options: { delimiter: ';', ...options }, accepted: 50, rejected: 0 })
+    expect(listMembers(first)).toEqual(names.split(';'))
+  })
+})

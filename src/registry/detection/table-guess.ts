@@ -53,21 +53,35 @@ const MIN_REGULAR_SHARE = 0.6
 /** The header fills at least this share of the columns; a title above it fills fewer. */
 const MIN_HEADER_SHARE = 0.6
 
-/** The table that most rows agree on. */
+interface Split extends ParsedRows {
+  readonly delimiter: string
+  /** Rows above the first one of the common width. */
+  readonly above: number
+  /** Every row has the common width. */
+  readonly is_even: boolean
+  readonly score: number
+}
+
+/** The table that most rows agree on. A character that is no delimiter does not split the header as it splits the rows below. */
 export async function guessTable(text: string): Promise<GuessedText> {
-  let best: { score: number; delimiter: string; rows: TableRow[]; fault: string | null } | null = null
+  let best: Split | null = null
   for (const delimiter of Object.keys(delimiterNames)) {
     const { rows, fault } = await parseRows(text, delimiter)
     const width = findCommonWidth(rows)
     const regular = rows.filter(({ cells }) => cells.length === width).length
     if (width < 2 || regular < rows.length * MIN_REGULAR_SHARE) continue
-    const score = regular * (width - 1)
-    if (best === null || score > best.score) best = { score, delimiter, rows, fault }
+    const above = rows.findIndex(({ cells }) => cells.length === width)
+    const is_even = regular === rows.length
+    const split = { delimiter, rows, fault, above, is_even, score: regular * (width - 1) }
+    if (best === null || compareSplits(split, best) < 0) best = split
   }
   if (best) return { table: readHeader(best.rows, best.delimiter), fault: best.fault }
   const { rows, fault } = await parseRows(text, ',')
   return { table: rows.length === 0 ? null : readHeader(rows, ','), fault }
 }
+
+const compareSplits = (a: Split, b: Split): number =>
+  a.above - b.above || Number(b.is_even) - Number(a.is_even) || b.score - a.score
 
 interface ParsedRows {
   readonly rows: TableRow[]
