@@ -179,7 +179,7 @@ export function guessGeneral(sample: Sample, types: readonly TypeDefinition[], f
     const inferred = guessInferred(source, file_name)
     return [
       ...matches.map(({ type, match }) => guessMapped(source, type, match)),
-      ...(inferred ? [inferred] : []),
+      ...(inferred ? [noteKey(inferred, source)] : []),
     ]
   })
 }
@@ -369,6 +369,19 @@ function noteUnread(names: readonly string[], columns: readonly { readonly colum
   return [
     `Not read: ${shown}. The values are of several kinds, records or longer than a member may be. Create a type to read them.`,
   ]
+}
+
+/** Says what identifies the entries where that costs some of them, or is more than one column. */
+function noteKey(guess: Guess, { names, values }: GeneralSource): Guess {
+  const keys = guess.columns.filter(({ pointer }) => guess.type.key_pointers.includes(pointer ?? ''))
+  const indexes = keys.map(({ column }) => names.indexOf(column))
+  const blank = values.filter((row) => indexes.some((index) => (row[index] ?? '') === '')).length
+  const quoted = keys.map(({ column }) => `"${column}"`).join(', ')
+  const notes = [
+    ...(keys.length > 1 ? [`Entries are identified by several columns together: ${quoted}.`] : []),
+    ...(blank > 0 ? [`Entries are identified by ${quoted}; rows without a value there are rejected.`] : []),
+  ]
+  return notes.length === 0 ? guess : { ...guess, notes: [...guess.notes, ...notes] }
 }
 
 /** Says which columns the type limits by what the beginning of the file holds. */

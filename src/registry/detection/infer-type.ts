@@ -66,7 +66,7 @@ export function inferType(
       .filter((value) => value !== undefined && value !== null && value !== '')
     const kind = inferKind(found, is_table)
     if (kind === null) return []
-    return [{ column, member: members[index] as string, kind, is_filled: found.length === values.length, index }]
+    return [{ column, member: members[index] as string, kind, blanks: values.length - found.length, index }]
   })
   const key = findKey(described, values)
   if (key === null) return null
@@ -85,7 +85,7 @@ export function inferType(
         type: 'object',
         additionalProperties: false,
         required: described
-          .filter(({ is_filled, member }) => (is_complete ? is_filled : key.includes(member)))
+          .filter(({ blanks, member }) => key.includes(member) || (is_complete && blanks === 0))
           .map(({ member }) => member),
         properties: Object.fromEntries(described.map(({ member, kind }) => [member, toSchema(kind)])),
       },
@@ -133,26 +133,42 @@ function toValue(value: unknown, kind: InferredKind): unknown {
 interface DescribedColumn {
   readonly member: string
   readonly kind: InferredKind
-  readonly is_filled: boolean
+  /** Rows without a value in it. */
+  readonly blanks: number
   readonly index: number
 }
 
-/** The first filled column without repetition, one that is named like a key first; otherwise the first filled columns together. */
+/** A column is filled in nearly every row when at most one row in so many is without a value. */
+const ROWS_PER_BLANK = 20
+const MIN_ROWS_OF_BLANK = 4
+const MAX_KEY_COLUMNS = 5
+
+const isNearlyFilled = ({ blanks }: DescribedColumn, rows: number): boolean =>
+  blanks > 0 && (blanks * ROWS_PER_BLANK <= rows || (blanks === 1 && rows >= MIN_ROWS_OF_BLANK))
+
+/**
+ * The first filled column without repetition, one that is named like a key first; otherwise one that is filled in nearly every row,
+ * unless filled columns before it identify every row together.
+ */
 function findKey(columns: readonly DescribedColumn[], values: readonly (readonly unknown[])[]): string[] | null {
-  const filled = columns.filter(({ is_filled, kind }) => is_filled && kind !== 'texts' && kind !== 'decimal')
-  const isUnique = (some: readonly DescribedColumn[]) =>
-    new Set(values.map((row) => JSON.stringify(some.map(({ index }) => row[index])))).size === values.length
-  const ordered = [
-    ...filled.filter(({ member }) => KEY_NAME.test(member)),
-    ...filled.filter(({ member }) => !KEY_NAME.test(member)),
-  ]
-  const single = ordered.find((column) => isUnique([column]))
-  if (single) return [single.member]
-  for (let count = 2; count <= Math.min(5, ordered.length); count++) {
-    const some = ordered.slice(0, count)
-    if (isUnique(some)) return some.map(({ member }) => member)
+  const isUnique = (some: readonly DescribedColumn[]) => {
+    const keys = values.map((row) => some.map(({ index }) => row[index]))
+    const whole = keys.filter((key) => key.every((value) => value !== undefined && value !== null && value !== ''))
+    return new Set(whole.map((key) => JSON.stringify(key))).size === whole.length
   }
-  return ordered.length === 0 ? null : ordered.slice(0, 5).map(({ member }) => member)
+  const isKeyName = ({ member }: DescribedColumn) => KEY_NAME.test(member)
+  const possible = columns.filter(({ kind }) => kind !== 'texts' && kind !== 'decimal')
+  const ordered = [...possible.filter(isKeyName), ...possible.filter((column) => !isKeyName(column))]
+  const filled = ordered.filter(({ blanks }) => blanks === 0)
+  const single = filled.find((column) => isUnique([column]))
+  if (single) return [single.member]
+  const counts = Array.from({ length: Math.max(0, Math.min(MAX_KEY_COLUMNS, filled.length) - 1) }, (_, at) => at + 2)
+  const several = counts.map((count) => filled.slice(0, count)).find(isUnique)
+  const nearly = ordered.find((column) => isNearlyFilled(column, values.length) && isUnique([column]))
+  if (nearly && (!several || isKeyName(nearly) || several.every(({ index }) => index > nearly.index))) {
+    return [nearly.member]
+  }
+  return filled.length === 0 ? null : (several ?? filled.slice(0, MAX_KEY_COLUMNS)).map(({ member }) => member)
 }
 
 /** The union of the members of records, in the order they are first seen, and the values by record. */

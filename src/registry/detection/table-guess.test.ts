@@ -1,6 +1,9 @@
 /** Detection of tables: which row names the columns, what separates them, and what identifies the entries. */
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { collectBytes, toSource } from '#test/support/byte-sources.ts'
+import { findSharedFolder } from '#test/support/shared-data.ts'
 import { writeXlsx } from '../formats/xlsx-writer.ts'
 import { detectAdapter } from './detect-adapter.ts'
 import type { Candidate } from './detection.ts'
@@ -127,4 +130,32 @@ describe('the delimiter', () => {
     expect(first).toMatchObject({ options: { delimiter: ';', ...options }, accepted: 50, rejected: 0 })
     expect(listMembers(first)).toEqual(names.split(';'))
   })
+})
+
+describe('the key', () => {
+  test('is a column that one row leaves blank where no filled one identifies the entries', async () => {
+    const [first] = await detect(toText('Land,Score', 20, (row) => `${row === 7 ? '' : `Land ${row}`},${row % 3}`))
+    expect(first).toMatchObject({ accepted: 19, rejected: 1 })
+    expect(first.inferred_type).toMatchObject({ key_pointers: ['/land'], schema: { required: ['land', 'score'] } })
+    expect(first.notes).toEqual(['Entries are identified by "Land"; rows without a value there are rejected.'])
+  })
+
+  test('is a filled column before one that is not', async () => {
+    const [first] = await detect(toText('Land,Nr', 20, (row) => `${row === 7 ? '' : `Land ${row}`},${row}`))
+    expect(first).toMatchObject({ accepted: 20, notes: [], inferred_type: { key_pointers: ['/nr'] } })
+  })
+
+  test('is several filled columns before a nearly filled one, and says so', async () => {
+    const make = (row: number) => `L${row % 5},${2000 + Math.floor(row / 5)},${row === 7 ? '' : `about ${row}`}`
+    const [first] = await detect(toText('Land,Year,Remark', 20, make))
+    expect(first).toMatchObject({ accepted: 20, inferred_type: { key_pointers: ['/land', '/year'] } })
+    expect(first.notes).toEqual(['Entries are identified by several columns together: "Land", "Year".'])
+  })
+})
+
+const root = findSharedFolder('', 2)
+test.skipIf(!root)('reads a published workbook with two rows of names without losing an entry', async () => {
+  const [first] = await detect(readFileSync(path.join(root as string, 'jurisdictions/cpi/CPI2012.xlsx')))
+  expect(first).toMatchObject({ accepted: 176, rejected: 0, inferred_type: { key_pointers: ['/country_territory'] } })
+  expect(listMembers(first)).toEqual(expect.arrayContaining(['country_rank', 'cpi_2012_score', 'lower', 'upper', 'fh']))
 })
