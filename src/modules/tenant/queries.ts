@@ -77,6 +77,10 @@ export const updateApprovalPolicy = (tx: Tx, rules: readonly ApprovalRuleRow[], 
     [tx.tenant_id, JSON.stringify(rules), tx.actor, is_set_up],
   )
 
+/** The same rules again, now that the people they require are there. */
+export const updateApprovalPolicySetUp = (tx: Tx) =>
+  tx.run('update app.approval_policy set set_up_at = now() where tenant_id = $1 and set_up_at is null', [tx.tenant_id])
+
 export const insertApprovalPolicy = (tx: Tx, rules: readonly ApprovalRuleRow[]) =>
   tx.run(
     `insert into app.approval_policy (tenant_id, rules, updated_by) values ($1, $2::jsonb, $3) on conflict do nothing`,

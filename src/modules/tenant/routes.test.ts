@@ -119,6 +119,20 @@ describe('a policy without a rule for itself', () => {
     expect((await call('GET /tenant/approval-policy')).json.rules).toMatchObject(rules)
   })
 
+  test('is answered without a request where the same rules are sent again', async () => {
+    const byAdmins = ['tenant-profile', 'approval-policy'].map((action) => ({
+      action,
+      approvers: 1,
+      role: 'tenant_admin',
+    }))
+    const put = (changed: readonly object[]) => call('PUT /tenant/approval-policy', { rules: changed })
+    const { json: policy } = await put(byAdmins)
+    const { status, json } = await put(byAdmins.map((rule) => ({ ...rule, require_impact: false })).toReversed())
+    expect([status, json]).toEqual([200, policy])
+    expect((await call('GET /change-requests')).json.items).toEqual([])
+    expect((await put(byAdmins.slice(1))).status).toBe(202)
+  })
+
   test('is replaced at once while it requires no approvers', async () => {
     await officer('ann')
     await officer('bob')

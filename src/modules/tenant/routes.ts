@@ -1,4 +1,5 @@
 /** Tenant-wide settings: profile, approval policy, retention, and the proof of isolation. */
+import type { Static } from 'typebox'
 import { everyone } from '#kernel/auth/roles.ts'
 import type { Tx } from '#kernel/database/tx.ts'
 import { tenantRoute } from '#kernel/declare-route.ts'
@@ -18,6 +19,7 @@ import {
   lockTenant,
   type PolicyRow,
   updateApprovalPolicy,
+  updateApprovalPolicySetUp,
   updateRetentionPolicy,
   updateTenant,
 } from './queries.ts'
@@ -34,6 +36,7 @@ import {
 import {
   findDuplicateName,
   findImpactFault,
+  hasSameRules,
   isRuleChanged,
   isUnknownTimeZone,
   listGovernedActions,
@@ -94,7 +97,8 @@ export const tenantRoutes = [
     description:
       'Needs approval itself: as `approval-policy` where the policy names it, otherwise by its strictest rule, as soon as there is ' +
       'somebody else who could approve. A new or changed rule that nobody could meet is refused with 409 `approvers_missing`: the ' +
-      'author of a change never approves it, nor does an API key, so there must be as many other active people with the role.',
+      'author of a change never approves it, nor does an API key, so there must be as many other active people with the role. The ' +
+      'same rules again change nothing and need no approval.',
     roles: ['tenant_admin', 'compliance_officer'],
     tx: 'write',
     uses: ['routes', 'modules'],
@@ -108,6 +112,11 @@ export const tenantRoutes = [
       findDefaultRule: async (tx: Tx) => {
         const rule = await findStrictestRule(tx)
         return rule && (await needsApproval(tx, rule)) ? rule : undefined
+      },
+      // The same rules again change nothing that anybody could approve.
+      requiresApproval: async (tx, _rule, { body }) => {
+        const policy = await findApprovalPolicy(tx)
+        return !policy || !hasSameRules(policy.rules, (body as Static<typeof ApprovalPolicyChange>).rules)
       },
     },
     problems: ['not_found', 'conflict'],
@@ -130,6 +139,11 @@ export const tenantRoutes = [
     if (missing.length > 0) failMissingApprovers(missing, 'Invite them first, or ask for fewer approvers.')
     const is_set_up =
       !unmet.some(({ action }) => action === ROLES_ACTION) && body.rules.some(({ approvers }) => approvers > 0)
+    if (hasSameRules(policy.rules, body.rules)) {
+      if (is_set_up) await updateApprovalPolicySetUp(tx)
+      input.audit.recordDiff(policy, policy)
+      return toPolicyView(policy, kernel)
+    }
     const changed = assertFound(await updateApprovalPolicy(tx, body.rules, is_set_up))
     input.audit.recordDiff(policy, changed)
     return toPolicyView(changed, kernel)

@@ -41,5 +41,17 @@ export function isRuleChanged(before: readonly NamedRule[], after: readonly Name
   return old?.approvers !== now?.approvers || old?.role !== now?.role
 }
 
+/** Whether two policies require the same, in whatever order they name it. */
+export function hasSameRules(before: readonly ImpactRuleOfRole[], after: readonly ImpactRuleOfRole[]): boolean {
+  const toText = (rules: readonly ImpactRuleOfRole[]) =>
+    JSON.stringify(
+      rules
+        .map(({ action, approvers, role, require_impact = false }) => [action, approvers, role, require_impact])
+        .sort(),
+    )
+  return toText(before) === toText(after)
+}
+type ImpactRuleOfRole = NamedRule & Pick<ImpactRule, 'require_impact'>
+
 export const listGovernedActions = (routes: readonly Route[]): string[] =>
   [...new Set(routes.flatMap((route) => (route.governed ? [route.governed.action] : [])))].sort()
