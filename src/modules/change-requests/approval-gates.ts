@@ -8,23 +8,27 @@ import { findPresentRoles } from '#modules/access/index.ts'
 /** The review that other modules register to hold back the approval of a stored change request. */
 export const APPROVAL_REVIEW = 'approval'
 
-/** The object of the change was archived since. */
-const FROZEN = 'frozen'
-
-interface ClosedGate {
+export interface ClosedGate {
   readonly gate: string
   readonly detail: string
 }
 
-/** What the operation itself names comes alone: reviews would ask for what can no longer be done, such as an impact run. */
-export async function listClosedGates(
+/** What the operation itself names: reviews would ask for what can no longer be done then, such as an impact run. */
+export async function listOwnGates(
   tx: Tx,
-  kernel: Capabilities<'routes' | 'reviews'>,
+  kernel: Capabilities<'routes'>,
   request: ChangeRequestRow,
 ): Promise<readonly ClosedGate[]> {
   const governed = kernel.routes.find(({ id }) => id === request.operation)?.governed
-  const own = (await governed?.findGates?.(tx, { ...request.params })) ?? []
-  if (own.length > 0) return own
+  return (await governed?.findGates?.(tx, { ...request.params })) ?? []
+}
+
+/** What the reviews of other modules ask for. */
+export async function listReviewGates(
+  tx: Tx,
+  kernel: Capabilities<'reviews'>,
+  request: ChangeRequestRow,
+): Promise<readonly ClosedGate[]> {
   const closed: ClosedGate[] = []
   for (const finish of await kernel.reviews.begin(APPROVAL_REVIEW, tx, request))
     closed.push(...((await finish()) as ClosedGate[]))
@@ -79,21 +83,26 @@ export interface ApprovalGate {
   readonly detail: string
 }
 
-/** Every condition of an open request with whether it holds now. Approving checks them again. */
-export async function listApprovalGates(
-  tx: Tx,
-  kernel: Capabilities<'routes' | 'reviews'>,
-  request: ChangeRequestRow,
-): Promise<ApprovalGate[]> {
-  const [stale, permitted] = [await isStale(tx, kernel, request), await mayAuthorPropose(tx, kernel, request)]
-  const closed = await listClosedGates(tx, kernel, request)
+/** A request that has become stale has this gate only: nothing else would help. */
+export const STALE_GATES: readonly ApprovalGate[] = [
+  {
+    gate: 'unchanged',
+    holds: false,
+    detail:
+      'What this change is based on has changed since it was requested. It can no longer be approved: reject it, or have it withdrawn, and request it again.',
+  },
+]
+
+/** Every condition of an open request that is not stale, with whether it holds now. Approving checks them again. */
+export function toApprovalGates(
+  { require_impact }: ChangeRequestRow,
+  { permitted, refused, reviewed }: GateFindings,
+): ApprovalGate[] {
   const gates: ApprovalGate[] = [
     {
       gate: 'unchanged',
-      holds: !stale,
-      detail: stale
-        ? 'What this change is based on has changed since it was requested. It can no longer be approved: reject it, or have it withdrawn, and request it again.'
-        : 'What this change is based on has not changed since it was requested.',
+      holds: true,
+      detail: 'What this change is based on has not changed since it was requested.',
     },
     {
       gate: 'author',
@@ -103,8 +112,16 @@ export async function listApprovalGates(
         : 'Its author was deactivated or no longer has a role that may request this change.',
     },
   ]
-  const isReviewed = !closed.some(({ gate }) => gate === 'impact' || gate === FROZEN)
-  if (request.require_impact && isReviewed)
+  if (require_impact && reviewed && !reviewed.some(({ gate }) => gate === 'impact'))
     gates.push({ gate: 'impact', holds: true, detail: 'Its impact has been measured, and the measurement is current.' })
-  return [...gates, ...closed.map(({ gate, detail }) => ({ gate, holds: false, detail }))]
+  return [...gates, ...[...refused, ...(reviewed ?? [])].map(({ gate, detail }) => ({ gate, holds: false, detail }))]
+}
+
+interface GateFindings {
+  /** Whether the author may still propose it. */
+  readonly permitted: boolean
+  /** What its execution would refuse. */
+  readonly refused: readonly ClosedGate[]
+  /** Null: not asked, because approval is impossible whatever they say. */
+  readonly reviewed: readonly ClosedGate[] | null
 }

@@ -14,9 +14,17 @@ import { executeChangeRequest } from '#kernel/request/change-request-execution.t
 import type { ChangeRequestRow } from '#kernel/request/queries.ts'
 import { mayReadChangeRequest, toVisibleChangeRequest, VisibleChangeRequest } from '#kernel/request/visibility.ts'
 import { assertRevision } from '#kernel/revision.ts'
-import type { RequestMetadata } from '#kernel/route.ts'
+import type { Actor, RequestMetadata } from '#kernel/route.ts'
 import { findRequester } from '#modules/access/index.ts'
-import { findStaleRequests, isStale, listApprovalGates, listClosedGates, mayAuthorPropose } from './approval-gates.ts'
+import {
+  findStaleRequests,
+  isStale,
+  listOwnGates,
+  listReviewGates,
+  mayAuthorPropose,
+  STALE_GATES,
+  toApprovalGates,
+} from './approval-gates.ts'
 import { changeRequestDecided } from './decided-event.ts'
 import {
   findChangeRequest,
@@ -26,6 +34,7 @@ import {
   lockChangeRequest,
   updateChangeRequestDecided,
 } from './queries.ts'
+import { rehearse, toExecutionGates } from './rehearsal.ts'
 import {
   ApprovalGates,
   ChangeRequestInboxPage,
@@ -79,13 +88,20 @@ async function assertAuthorMayPropose(
   fail('author_not_permitted', `The author ${created_by} no longer has a role that may propose ${operation}.`)
 }
 
-/** Reports all closed gates together. */
+/** Reports all closed gates together. What the execution would refuse comes first, because no review helps against it. */
 async function assertReviewed(
   tx: Tx,
-  kernel: Capabilities<'routes' | 'reviews'>,
+  kernel: Capabilities<'auditKeys' | 'routes' | 'reviews' | 'runHandler'>,
   request: ChangeRequestRow,
+  by: { readonly actor: Actor; readonly request: RequestMetadata },
 ): Promise<void> {
-  const gates = await listClosedGates(tx, kernel, request)
+  let gates = await listOwnGates(tx, kernel, request)
+  if (gates.length === 0) {
+    gates = await listReviewGates(tx, kernel, request)
+    const isLast = request.approvals.length + 1 >= request.approvers
+    // The last approval executes it anyway.
+    if (gates.length > 0 || !isLast) await rehearse(kernel, tx, request, by)
+  }
   if (gates.length === 0) return
   fail('gates_closed', { detail: gates.map(({ detail }) => detail).join(' '), members: { gates } })
 }
@@ -171,20 +187,34 @@ export const changeRequestRoutes = [
     id: 'listChangeRequestGates',
     summary: 'What must hold before a change request is approved, and whether it does',
     description:
-      'For those who may read the change request in full; 404 for others. A request that was decided has no gates. Approving ' +
-      'checks all of them again.',
+      'For those who may read the change request in full; 404 for others. A request that was decided has no gates. The change is ' +
+      'executed and undone, so that what would refuse it is among them; nothing stays of that. Approving checks all of them again.',
     roles: ['compliance_officer', 'tenant_admin', 'auditor', 'policy_editor', 'analyst', 'service'],
-    tx: 'read',
-    uses: ['routes', 'reviews'],
+    tx: 'self',
+    uses: ['auditKeys', 'routes', 'reviews', 'runHandler'],
     params: ChangeRequestParams,
     reply: [200, ApprovalGates],
     problems: ['not_found', 'conflict', 'content_corrupt'],
-  }).handle(async (input) => {
-    const { tx, params, kernel, actor } = input
-    const request = assertFound(await findChangeRequest(tx, params.cr_id))
-    await noteRestriction(input, 'change_request', request.cr_id)
-    if (!mayReadChangeRequest(kernel.routes, actor.roles, request)) fail('not_found')
-    return { cr_id: request.cr_id, items: request.state === 'open' ? await listApprovalGates(tx, kernel, request) : [] }
+  }).handle(async ({ read, write, audit, params: { cr_id }, kernel, actor, request: facts }) => {
+    const found = await read(async (tx) => {
+      const request = assertFound(await findChangeRequest(tx, cr_id))
+      await noteRestriction({ tx, audit }, 'change_request', cr_id)
+      if (!mayReadChangeRequest(kernel.routes, actor.roles, request)) fail('not_found')
+      if (request.state !== 'open') return { request, items: [] }
+      if (await isStale(tx, kernel, request)) return { request, items: STALE_GATES }
+      const permitted = await mayAuthorPropose(tx, kernel, request)
+      return { request, permitted, own: await listOwnGates(tx, kernel, request) }
+    })
+    const { request } = found
+    if (found.items) return { cr_id, items: found.items }
+    const { permitted, own } = found
+    const refused =
+      own.length > 0
+        ? own
+        : await write((tx) => rehearse(kernel, tx, request, { actor, request: facts })).then(() => [], toExecutionGates)
+    const isHopeless = !permitted || refused.length > 0
+    const reviewed = isHopeless ? null : await read((tx) => listReviewGates(tx, kernel, request))
+    return { cr_id, items: toApprovalGates(request, { permitted, refused, reviewed }) }
   }),
 
   tenantRoute('POST /change-requests/:cr_id/approve', {
@@ -226,7 +256,7 @@ export const changeRequestRoutes = [
     await assertMayApprove(tx, request, actor.roles)
     if (await isStale(tx, kernel, request)) fail('approval_void')
     await assertAuthorMayPropose(tx, kernel, request)
-    await assertReviewed(tx, kernel, request)
+    await assertReviewed(tx, kernel, request, { actor, request: facts })
     await insertApproval(tx, request, body.note ?? null)
     if (request.approvals.length + 1 < request.approvers) {
       await incrementChangeRequestRevision(tx, request.cr_id)

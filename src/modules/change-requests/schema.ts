@@ -20,7 +20,8 @@ export const ApprovalGates = closed(
       closed(
         {
           gate: text(50, {
-            description: 'unchanged, author, frozen (archived since), impact, or that of another review.',
+            description:
+              'unchanged, author, frozen (archived since), execution (it would be refused), impact, or that of another review.',
           }),
           holds: Type.Boolean(),
           detail: text(2000, { description: 'In words.' }),

@@ -267,6 +267,32 @@ describe('where the policy requires it', () => {
     )
   })
 
+  test('names only that the version was withdrawn, and refuses the first approval of two as well', async () => {
+    const list_key = `countries-${uuidv7().slice(-12)}`
+    const { type_key } = await t.make(`GET /reference-data/datasets/${policy.country_list}`)
+    await t.make('POST /reference-data/datasets', { body: { list_key, type_key, title: 'Countries' } })
+    const version = await publish(list_key)
+    const cr_ids = [
+      await proposeActivation(list_key, version, { require_impact: true }),
+      await proposeActivation(list_key, version, { approvers: 2 }),
+    ]
+    const withdrawn = { body: { state: 'withdrawn', reason: 'wrong' } }
+    await t.make(`PATCH /reference-data/datasets/${list_key}/versions/${version}`, withdrawn)
+    for (const cr_id of cr_ids) {
+      const { items } = await t.make(`GET /change-requests/${cr_id}/gates`)
+      expect(items.slice(2)).toEqual([
+        {
+          gate: 'execution',
+          holds: false,
+          detail: 'Version 1 is withdrawn. Reject this request, or have it withdrawn.',
+        },
+      ])
+      const { json } = await approve(cr_id)
+      expect([json.code, json.detail]).toEqual(['transition_not_allowed', 'Version 1 is withdrawn.'])
+      expect(await t.make(`GET /change-requests/${cr_id}`)).toMatchObject({ state: 'open', approvals: [] })
+    }
+  })
+
   test('refuses approval with a stale run, and accepts a new one', async () => {
     const own = await newPolicy(t)
     const cr_id = await proposeActivation(own.country_list, await publish(own.country_list), { require_impact: true })

@@ -199,6 +199,26 @@ describe('activations', () => {
     await close()
   })
 
+  browserTest('cannot be approved once the version is withdrawn, and the request says so', async () => {
+    const tenant = await ExampleTenant.create(w)
+    const { country_list } = await newPolicy(tenant)
+    const path = `/reference-data/datasets/${country_list}`
+    const { version } = await tenant.make(`POST ${path}/versions`, { body: { data: [{ code: 'CH', score_bps: 1 }] } })
+    await tenant.setApprovalRules([{ action: 'activation', approvers: 1, role: 'compliance_officer' }])
+    const author = await createPersonToken('Cora Compliance', 'compliance_officer', tenant.tenant_id)
+    const officer = await createPersonToken('Carl Compliance', 'compliance_officer', tenant.tenant_id)
+    const body = { version, reason: 'reviewed' }
+    const { cr_id } = (await w.call(`POST ${path}/activations`, { token: author, body })).json
+    await tenant.make(`PATCH ${path}/versions/${version}`, { body: { state: 'withdrawn', reason: 'Wrong.' } })
+    const { page, seen, close } = await at(officer, `/change-requests/${cr_id}`)
+    await page.getByRole('status').getByText('Version 2 is withdrawn. Reject this request').waitFor()
+    await page.getByText('Can be carried out: not met').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    expect(await page.getByText('takes effect immediately').count()).toBe(0)
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
   browserTest('can be backtested with a draft on past decisions', async () => {
     await createRule('tried', [100])
     await evaluateRule('tried', 150, ada)

@@ -56,7 +56,7 @@ function RequestSummary({ request }: { readonly request: Schemas['ChangeRequestS
 
 function FullRequest({ request }: { readonly request: ChangeRequest }) {
   const text = useChangeText(request)
-  const { isVoid, frozen } = useApprovalGates(request)
+  const { isVoid, isBlocked, refusal } = useApprovalGates(request)
   return (
     <Page
       title={text}
@@ -81,7 +81,7 @@ function FullRequest({ request }: { readonly request: ChangeRequest }) {
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 4 }}>
           <Stack gap="md">
-            <Decision request={request} isVoid={isVoid} frozen={frozen} />
+            <Decision request={request} isVoid={isVoid} isBlocked={isBlocked} refusal={refusal} />
             <ApprovalGates request={request} />
             <Section title="History">
               <RequestHistory request={request} />

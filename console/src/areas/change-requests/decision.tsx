@@ -14,26 +14,28 @@ type ChangeRequest = Schemas['ChangeRequest']
 
 interface DecisionProps {
   readonly request: ChangeRequest
-  /** What it is based on has changed since or was archived, so it can only be rejected or withdrawn. */
+  /** What it is based on has changed since, or it would be refused, so it can only be rejected or withdrawn. */
   readonly isVoid: boolean
-  /** That it was archived, in words; null where it was not. */
-  readonly frozen: string | null
+  /** A condition does not hold yet. */
+  readonly isBlocked: boolean
+  /** Why it would be refused, in words; null where it would not. */
+  readonly refusal: string | null
 }
 
-export function Decision({ request, isVoid, frozen }: DecisionProps) {
+export function Decision({ request, isVoid, isBlocked, refusal }: DecisionProps) {
   const me = useMe()
   const may = usePermission()
   if (request.state !== 'open') return null
   const isMine = request.created_by === me.principal
   const hasApproved = request.approvals.some(({ approved_by }) => approved_by === me.principal)
   const isChecker = me.principal.startsWith('user:') && me.roles.some((role) => role === request.required_role)
-  if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} isVoid={isVoid} frozen={frozen} />
+  if (isMine && may('withdrawChangeRequest')) return <Withdrawal request={request} isVoid={isVoid} refusal={refusal} />
   if (hasApproved && !isVoid)
     return <DecisionSection>You have approved this. More approvals are needed.</DecisionSection>
   if (!isChecker || !may('approveChangeRequest')) {
     return <DecisionSection>Approval requires a user with the role {toWords(request.required_role)}.</DecisionSection>
   }
-  return <DecisionForm request={request} isVoid={isVoid} frozen={frozen} />
+  return <DecisionForm request={request} isVoid={isVoid} isBlocked={isBlocked} refusal={refusal} />
 }
 
 function DecisionSection({ children }: { readonly children: React.ReactNode }) {
@@ -47,18 +49,18 @@ function DecisionSection({ children }: { readonly children: React.ReactNode }) {
 /** Queries that a decision on a request may change. They are also refreshed after a refusal. */
 const affectedQueries = ['change-requests', 'users', 'tenant', 'definitions', 'datasets', 'subjects']
 
-function VoidNote({ frozen, children }: { readonly frozen: string | null; readonly children: string }) {
+function VoidNote({ refusal, children }: { readonly refusal: string | null; readonly children: string }) {
   return (
     <Alert color="yellow" icon={<Icon name="warning" />} title="No longer applicable" role="status">
       <Text size="sm">
-        {frozen ??
+        {refusal ??
           `What this change is based on has changed since it was requested: another change came first. It can no longer be approved. ${children}`}
       </Text>
     </Alert>
   )
 }
 
-function DecisionForm({ request, isVoid, frozen }: DecisionProps) {
+function DecisionForm({ request, isVoid, isBlocked, refusal }: DecisionProps) {
   const [note, setNote] = useState('')
   const [isLacking, setLacking] = useState(false)
   const params = { path: { cr_id: request.cr_id } }
@@ -75,12 +77,14 @@ function DecisionForm({ request, isVoid, frozen }: DecisionProps) {
     <Section title={isVoid ? 'Your decision' : 'Your approval'}>
       <Stack gap="sm">
         {isVoid ? (
-          <VoidNote frozen={frozen}>Reject it; its author can request it again if it is still needed.</VoidNote>
+          <VoidNote refusal={refusal}>Reject it; its author can request it again if it is still needed.</VoidNote>
         ) : (
           <Text size="sm">
-            {missing === 1
-              ? 'Your approval is the last one needed: the change takes effect immediately.'
-              : `${missing} approvals are still needed.`}
+            {isBlocked
+              ? 'It cannot be approved yet: a condition below is not met.'
+              : missing === 1
+                ? 'Your approval is the last one needed: the change takes effect immediately.'
+                : `${missing} approvals are still needed.`}
           </Text>
         )}
         <Textarea
@@ -99,7 +103,7 @@ function DecisionForm({ request, isVoid, frozen }: DecisionProps) {
         <ProblemNote problem={approve.problem ?? reject.problem} />
         <Group gap="xs">
           {!isVoid && (
-            <Button loading={approve.isRunning} onClick={() => approve.run(undefined)}>
+            <Button loading={approve.isRunning} disabled={isBlocked} onClick={() => approve.run(undefined)}>
               Approve
             </Button>
           )}
@@ -116,7 +120,7 @@ function DecisionForm({ request, isVoid, frozen }: DecisionProps) {
   )
 }
 
-function Withdrawal({ request, isVoid, frozen }: DecisionProps) {
+function Withdrawal({ request, isVoid, refusal }: Omit<DecisionProps, 'isBlocked'>) {
   const withdraw = useApiMutation(
     () =>
       probity.POST('/api/change-requests/{cr_id}/withdraw', { params: { path: { cr_id: request.cr_id } }, body: {} }),
@@ -126,7 +130,7 @@ function Withdrawal({ request, isVoid, frozen }: DecisionProps) {
     <Section title="Approval">
       <Stack gap="sm">
         {isVoid ? (
-          <VoidNote frozen={frozen}>Withdraw it, and request it again if it is still needed.</VoidNote>
+          <VoidNote refusal={refusal}>Withdraw it, and request it again if it is still needed.</VoidNote>
         ) : (
           <Text size="sm">You requested this change, so another user must approve it. You can withdraw it.</Text>
         )}

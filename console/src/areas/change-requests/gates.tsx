@@ -22,34 +22,37 @@ const titles: Readonly<Record<string, string>> = {
   unchanged: 'Still up to date',
   author: 'Author may request it',
   frozen: 'Not archived',
+  execution: 'Can be carried out',
   impact: 'Impact measured',
   approvals: 'Approvals',
 }
 
 export function ApprovalGates({ request }: { readonly request: ChangeRequest }) {
-  const { isRead, gates: data } = useApprovalGates(request)
+  const { isRead, gates: data, isVoid } = useApprovalGates(request)
   if (!isRead) return null
   return (
     <Section title="Before approval">
       {data ? (
         <ul className="plain-list gates" aria-label="Conditions of approval">
-          {[...data.items, toApprovalsGate(request)].map(({ gate, holds, detail, progress }: Gate) => (
-            <li key={`${gate} ${detail}`}>
-              <Group gap="xs" wrap="nowrap" align="flex-start">
-                <span className={holds ? 'gate-met' : 'gate-unmet'}>
-                  <Icon name={holds ? 'check' : 'warning'} size={16} />
-                </span>
-                <div>
-                  <Text size="sm" fw={600}>
-                    {titles[gate] ?? toSentence(gate)}: {progress ?? (holds ? 'met' : 'not met')}
-                  </Text>
-                  <Text size="sm" c="dimmed" className="break">
-                    {detail}
-                  </Text>
-                </div>
-              </Group>
-            </li>
-          ))}
+          {[...data.items, ...(isVoid ? [] : [toApprovalsGate(request)])].map(
+            ({ gate, holds, detail, progress }: Gate) => (
+              <li key={`${gate} ${detail}`}>
+                <Group gap="xs" wrap="nowrap" align="flex-start">
+                  <span className={holds ? 'gate-met' : 'gate-unmet'}>
+                    <Icon name={holds ? 'check' : 'warning'} size={16} />
+                  </span>
+                  <div>
+                    <Text size="sm" fw={600}>
+                      {titles[gate] ?? toSentence(gate)}: {progress ?? (holds ? 'met' : 'not met')}
+                    </Text>
+                    <Text size="sm" c="dimmed" className="break">
+                      {detail}
+                    </Text>
+                  </div>
+                </Group>
+              </li>
+            ),
+          )}
         </ul>
       ) : (
         <ListSkeleton />

@@ -6,9 +6,13 @@ import { usePermission } from '#console/session/queries.ts'
 
 type GatedRequest = Pick<Schemas['ChangeRequest'], 'cr_id' | 'revision' | 'impact_run_id' | 'state'>
 
+/** Closed for good: the object was archived, or executing the request would be refused. */
+const FINAL = ['frozen', 'execution']
+
 /**
- * `isVoid`: it can no longer be approved, because what it is based on has changed since it was requested, or was archived: then
- * `frozen` says so. Undefined gates: not read yet, or not readable.
+ * `isVoid`: it can no longer be approved, because what it is based on has changed since it was requested; where it was archived or its
+ * execution would be refused, `refusal` says so. `isBlocked`: something else has to be put right first. An impact that is missing does not
+ * count, since the answer to an approval asks for it. Undefined gates: not read yet, or not readable.
  */
 export function useApprovalGates(request: GatedRequest | null) {
   const may = usePermission()
@@ -22,7 +26,8 @@ export function useApprovalGates(request: GatedRequest | null) {
     throwOnError: false,
   })
   const closed = data?.items.filter(({ holds }) => !holds) ?? []
-  const frozen = closed.find(({ gate }) => gate === 'frozen')?.detail ?? null
-  const isVoid = frozen !== null || closed.some(({ gate }) => gate === 'unchanged')
-  return { isRead, gates: data, isVoid, frozen }
+  const refusal = closed.find(({ gate }) => FINAL.includes(gate))?.detail ?? null
+  const isVoid = refusal !== null || closed.some(({ gate }) => gate === 'unchanged')
+  const isBlocked = closed.some(({ gate }) => gate !== 'impact')
+  return { isRead, gates: data, isVoid, isBlocked, refusal }
 }
