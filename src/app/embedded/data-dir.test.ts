@@ -49,6 +49,16 @@ describe('the data folder', () => {
     expect(() => resolveDataDir({}, file)).toThrow(`${file} is a file`)
   })
 
+  it('is refused with the path and its target where a link leads to nothing', () => {
+    const link = path.join(folder, 'dangling')
+    fs.symlinkSync(path.join(folder, 'gone'), link)
+    for (const dir of [link, path.join(link, 'data')]) {
+      const sentence = `The data folder ${dir} (PROBITY_DATA_DIR) cannot be used: ${link} is a link to ${folder}/gone, which does not exist. Set PROBITY`
+      expect(() => resolveDataDir({ PROBITY_DATA_DIR: dir }, folder)).toThrow(sentence)
+      expect(() => prepareDataDir(dir)).toThrow(sentence)
+    }
+  })
+
   it.runIf(process.platform === 'linux')('is refused where no folder can be made', () => {
     expect(() => prepareDataDir('/proc/x/data')).toThrow(
       'The data folder /proc/x/data (PROBITY_DATA_DIR) cannot be used: no folder can be made there. Set PROBITY_DATA_DIR',

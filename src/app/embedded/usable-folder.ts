@@ -45,12 +45,30 @@ const find = (file: string) => {
   }
 }
 
+const isLink = (file: string): boolean => {
+  try {
+    return fs.lstatSync(file).isSymbolicLink()
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+    throw error
+  }
+}
+
+/** A link that leads to nothing is no folder, and none can be made in its place. */
+function assertNoDanglingLink(dir: string, step: string): void {
+  if (!isLink(step)) return
+  throw new FolderError(
+    `The data folder ${dir} (PROBITY_DATA_DIR) cannot be used: ${step} is a link to ${fs.readlinkSync(step)}, which does not exist. ${ADVICE}`,
+  )
+}
+
 /** The folder itself or the nearest one above it that exists must be a folder. Changes nothing. */
 export function assertNoFileOnTheWay(dir: string): void {
   withFolder(dir, () => {
     let step = path.resolve(dir)
     let found = find(step)
     while (!found && step !== path.dirname(step)) {
+      assertNoDanglingLink(dir, step)
       step = path.dirname(step)
       found = find(step)
     }
