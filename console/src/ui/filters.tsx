@@ -27,6 +27,10 @@ export function useSetFilters(): (values: Readonly<Record<string, string | numbe
     navigate({ to: '.', search: (now: Record<string, unknown>) => ({ ...now, ...values }), replace: true })
 }
 
+/** The address names a value that does not exist: the rows are not filtered by it. False: there is nothing to say. */
+export const describeUnknown = (given: string | undefined): string | false =>
+  given !== undefined && `There is no “${given}”: not filtered.`
+
 interface FilterProps {
   readonly name: string
   readonly label: string
@@ -48,8 +52,7 @@ export function Filter({ name, label, values, everything, width = 170 }: FilterP
       placeholder={everything}
       clearable
       value={value}
-      // The address names a value that does not exist: the rows are not filtered by it.
-      error={isUnknown && `There is no “${String(given)}”: not filtered.`}
+      error={describeUnknown(isUnknown ? String(given) : undefined)}
       data={values.map((one) => ({ value: one, label: toSentence(one) }))}
       onChange={(chosen) => set(name, chosen)}
       clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}

@@ -97,6 +97,19 @@ describe('subjects', () => {
     await close()
   })
 
+  browserTest('an address with a time or number that is none says that it does not filter', async () => {
+    const { page, seen, close } = await at(anton, '/evaluations?from=notadate&until=2026-13-45')
+    const says = (given: string) => page.getByText(`There is no “${given}”: not filtered.`).waitFor()
+    await says('notadate')
+    await says('2026-13-45')
+    await page.goto(`${base}/evaluations?source=batch&from=notadate`)
+    await says('notadate')
+    await page.goto(`${base}/?days=31`)
+    await says('31')
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
   browserTest('lists of a day keep their filters while a day is typed and where a period is refused', async () => {
     const { page, seen, close } = await at(anton, '/subjects/bands')
     await pageHeading(page, 'Subjects by band and day').waitFor()

@@ -7,7 +7,9 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { formatEvent } from '#console/ui/event-texts.ts'
+import { describeUnknown } from '#console/ui/filters.tsx'
 import { omitUndefined, toSentence } from '#console/ui/format.ts'
+import { findUnknownTime, toInstant } from '#console/ui/local-time.ts'
 import { formatRange, TIME_RANGES, toRangeQuery } from './time-ranges.ts'
 
 const filterNames = ['actor', 'operation', 'object_type', 'object_id', 'range', 'from_at', 'until_at'] as const
@@ -28,13 +30,8 @@ export function useEventSearch(): EventSearch {
 export const toQuery = ({ range, from_at, until_at, ...rest }: EventSearch, now = new Date()) => ({
   ...rest,
   ...toRangeQuery(range, now),
-  ...(from_at !== undefined && { from_at: toUtcInstant(from_at) }),
-  ...(until_at !== undefined && { until_at: toUtcInstant(until_at) }),
+  ...omitUndefined({ from_at: toInstant(from_at ?? ''), until_at: toInstant(until_at ?? '') }),
 })
-const toUtcInstant = (local: string): string => {
-  const at = new Date(local)
-  return Number.isNaN(at.getTime()) ? local : at.toISOString()
-}
 
 const kinds: Readonly<Record<string, string>> = {
   key: 'API key',
@@ -67,6 +64,9 @@ const withChosen = (choices: readonly Choice[], chosen: string | undefined): Cho
     ? [...choices]
     : [...choices, { value: chosen, label: chosen }]
 
+const isKnownRange = (range: string | undefined): boolean =>
+  range === undefined || range === 'custom' || TIME_RANGES.some((one) => one === range)
+
 const filtersQuery = {
   queryKey: ['audit', 'filters'],
   queryFn: ({ signal }: { signal: AbortSignal }) => probity.GET('/api/audit/filters', { signal }),
@@ -95,6 +95,7 @@ export function EventFilters() {
       clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
     />
   )
+  const unknownTimes = [search.from_at, search.until_at].filter((at) => findUnknownTime(at ?? '') !== undefined)
   const { actors = [], operations = [], object_types = [] } = data ?? {}
   return (
     <search className="event-filters" aria-label="Search the audit record">
@@ -122,10 +123,11 @@ export function EventFilters() {
           { value: 'custom', label: 'From … until' },
         ]}
         value={search.range ?? null}
+        error={describeUnknown(isKnownRange(search.range) ? undefined : search.range)}
         onChange={(range) => set({ range: range ?? undefined, from_at: undefined, until_at: undefined })}
         clearButtonProps={{ 'aria-label': 'Clear time' }}
       />
-      {search.range === 'custom' && (
+      {(search.range === 'custom' || unknownTimes.length > 0) && (
         <>
           <Instant label="From" value={search.from_at} onChange={(from_at) => set({ from_at })} />
           <Instant label="Until" value={search.until_at} onChange={(until_at) => set({ until_at })} />
@@ -176,6 +178,7 @@ function Instant({ label, value, onChange }: InstantProps) {
       type="datetime-local"
       label={label}
       value={value ?? ''}
+      error={describeUnknown(findUnknownTime(value ?? ''))}
       onChange={(event) => onChange(event.currentTarget.value || undefined)}
     />
   )

@@ -6,10 +6,10 @@ import { BatchItems } from '#console/ui/batch/batch-items.tsx'
 import { type Batch, getBatchTitle, isOngoing, noItemFilters } from '#console/ui/batch/batch-state.ts'
 import { formatDateTime } from '#console/ui/date-format.ts'
 import { EmptyState } from '#console/ui/empty-state.tsx'
-import { useSetFilters } from '#console/ui/filters.tsx'
+import { describeUnknown, useSetFilters } from '#console/ui/filters.tsx'
 import { ButtonLink } from '#console/ui/link.tsx'
 import { ListSkeleton } from '#console/ui/list.tsx'
-import { toInstant } from '#console/ui/local-time.ts'
+import { findUnknownTime, toInstant } from '#console/ui/local-time.ts'
 
 const MAX_BATCHES = 200
 
@@ -56,16 +56,16 @@ export function BatchDecisions({ search }: { readonly search: BatchSearch }) {
   const described = describeBatchFilters(search)
   const offered = batches.items.filter((one) => one.batch_id === search.batch || isMatch(one, search))
   const chosen = search.batch ?? offered[0]?.batch_id ?? null
-  const filters = described !== '' && (
-    <Pill
-      size="md"
-      w="fit-content"
-      withRemoveButton
-      onRemove={() => set(batchFilters)}
-      removeButtonProps={{ 'aria-label': 'Show all batches', 'aria-hidden': false, tabIndex: 0 }}
-    >
-      {described}
-    </Pill>
+  const unknown = [search.from, search.until].flatMap((time) => describeUnknown(findUnknownTime(time ?? '')) || [])
+  const filters = (
+    <>
+      {unknown.map((text) => (
+        <Text key={text} size="sm" c="red">
+          {text}
+        </Text>
+      ))}
+      {described !== '' && <BatchFilters described={described} />}
+    </>
   )
   if (chosen === null && batches.items.length > 0)
     return (
@@ -76,10 +76,13 @@ export function BatchDecisions({ search }: { readonly search: BatchSearch }) {
     )
   if (chosen === null)
     return (
-      <EmptyState
-        title="No batch has been run yet"
-        about="A batch rates many subjects at once, from a file or by a filter. Its decisions are listed here."
-      />
+      <Stack gap="sm">
+        {filters}
+        <EmptyState
+          title="No batch has been run yet"
+          about="A batch rates many subjects at once, from a file or by a filter. Its decisions are listed here."
+        />
+      </Stack>
     )
   return (
     <Stack gap="sm">
@@ -102,6 +105,21 @@ export function BatchDecisions({ search }: { readonly search: BatchSearch }) {
       </Group>
       <ChosenBatch key={chosen} batch_id={chosen} />
     </Stack>
+  )
+}
+
+function BatchFilters({ described }: { readonly described: string }) {
+  const set = useSetFilters()
+  return (
+    <Pill
+      size="md"
+      w="fit-content"
+      withRemoveButton
+      onRemove={() => set(batchFilters)}
+      removeButtonProps={{ 'aria-label': 'Show all batches', 'aria-hidden': false, tabIndex: 0 }}
+    >
+      {described}
+    </Pill>
   )
 }
 

@@ -20,6 +20,7 @@ import { TestMark } from '#console/ui/decision/is-test-mark.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { ReasonCodes } from '#console/ui/decision/reason-codes.tsx'
 import {
+  describeUnknown,
   Filter,
   KnownFilter,
   UnknownFilter,
@@ -31,7 +32,7 @@ import {
 import { omitUndefined } from '#console/ui/format.ts'
 import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
-import { toInstant } from '#console/ui/local-time.ts'
+import { findUnknownTime, toInstant } from '#console/ui/local-time.ts'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { SubjectPicker } from '#console/ui/subject-picker.tsx'
@@ -56,7 +57,9 @@ const sources = ['single', 'batch'] as const
 
 export default function EvaluationsPage() {
   const may = usePermission()
-  const search = useSearch({ strict: false }) as Search
+  const given = useSearch({ strict: false }) as Search
+  // The router reads a year as a number.
+  const search = { ...given, ...omitUndefined({ from: toText(given.from), until: toText(given.until) }) }
   const set = useSetFilters()
   const chosenSource = useFilter('source', sources) ?? 'single'
   const source = search.batch === undefined ? chosenSource : 'batch'
@@ -84,6 +87,8 @@ export default function EvaluationsPage() {
   )
 }
 
+const toText = (value: unknown) => (value === undefined ? undefined : String(value))
+
 function SingleDecisions({ search }: { readonly search: Search }) {
   const may = usePermission()
   const set = useSetFilter()
@@ -109,6 +114,7 @@ function SingleDecisions({ search }: { readonly search: Search }) {
       type="datetime-local"
       label={label}
       value={search[name] ?? ''}
+      error={describeUnknown(findUnknownTime(search[name] ?? ''))}
       onChange={(event) => set(name, event.currentTarget.value || null)}
     />
   )

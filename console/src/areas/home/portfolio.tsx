@@ -11,7 +11,7 @@ import { usePermission } from '#console/session/queries.ts'
 import { formatUtcDay } from '#console/ui/date-format.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
 import { getSeverity } from '#console/ui/decision/band-chart.tsx'
-import { UnknownFilter, useSetFilter } from '#console/ui/filters.tsx'
+import { describeUnknown, UnknownFilter, useSetFilter } from '#console/ui/filters.tsx'
 import { toSentence } from '#console/ui/format.ts'
 import { ButtonLink } from '#console/ui/link.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
@@ -28,7 +28,9 @@ const DAY_MS = 86_400_000
 export function Portfolio() {
   const search = useSearch({ strict: false }) as Readonly<Record<string, unknown>>
   const set = useSetFilter()
-  const days = (periods.find(({ value }) => value === String(search['days'])) ?? A_YEAR).value
+  const given = String(search['days'] ?? A_YEAR.value)
+  const period = periods.find(({ value }) => value === given)
+  const days = (period ?? A_YEAR).value
   const matrix_key = search['matrix_key'] === undefined ? null : String(search['matrix_key'])
   const from_on = new Date(Date.now() - (Number(days) - 1) * DAY_MS).toISOString().slice(0, 10)
   const { data, error } = useQuery({
@@ -55,6 +57,11 @@ export function Portfolio() {
         />
       }
     >
+      {period === undefined && (
+        <Text size="sm" c="red">
+          {describeUnknown(given)}
+        </Text>
+      )}
       {matrix_key !== null && isProblem(error) && [409, 422].includes(error.status) ? (
         <UnknownFilter name="matrix_key" word="matrix" given={matrix_key} />
       ) : (
