@@ -76,6 +76,7 @@ function useFoundGroups(text: string) {
     ),
     isSearching: isSignedIn && text !== '' && (typed !== text || search.isFetching),
     isTooShort: search.data?.searched_names === false,
+    isSignedIn,
     error: wanted === '' ? null : search.error,
   }
 }
@@ -109,10 +110,11 @@ export function useChoices(input: string): Choices {
 function describeStatus(
   isEmpty: boolean,
   text: string,
-  { isSearching, isTooShort, error }: Omit<ReturnType<typeof useFoundGroups>, 'groups'>,
+  { isSearching, isTooShort, isSignedIn, error }: Omit<ReturnType<typeof useFoundGroups>, 'groups'>,
 ): string {
   if (error) return `Search does not work at the moment: ${errorTitles[classifyError(error, navigator.onLine)]}`
   if (isSearching) return 'Searching…'
+  if (!isSignedIn) return 'Sign in to search. Only pages are found without it.'
   if (!isEmpty) return ''
   return isTooShort
     ? 'Type at least two letters to search names.'

@@ -27,12 +27,14 @@ export function ProblemView({ error, onRetry }: ProblemViewProps) {
   const { online } = useNetwork()
   const problem = isProblem(error) ? error : null
   const kind = classifyError(error, online)
+  // No page has such an address: that the server refused its form says nothing more.
+  const isMalformedAddress = kind === 'missing' && problem?.status !== 404
   const heading = usePageFocus(errorTitles[kind])
   const roles = requiredRoles(problem)
   return (
     <Stack className="page" maw={620} gap="sm" role="alert">
       <Text size="sm" c="dimmed" fw={600}>
-        {problem && problem.status > 0 ? `${problem.status} · ${problem.code}` : kind}
+        {problem && problem.status > 0 && !isMalformedAddress ? `${problem.status} · ${problem.code}` : kind}
       </Text>
       <Title order={1} size="h2" ref={heading} tabIndex={-1} className="page-title">
         {errorTitles[kind]}

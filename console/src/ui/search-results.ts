@@ -9,12 +9,18 @@ export type SearchItem = Schemas['SearchItem']
 
 export const MAX_QUERY_CHARS = 200
 
+/** No stored text holds a NUL character or half of a surrogate pair, and the server refuses to look for them. */
+const UNSTORABLE = /\0|\p{Surrogate}/u
+const NOTHING: Schemas['SearchResult'] = { groups: [], kinds: [], searched_names: true }
+
 /** An earlier request is cancelled when the text changes. */
 export const searchQuery = (text: string, limit: number, kinds?: string) =>
   queryOptions({
     queryKey: ['search', text, limit, kinds],
     queryFn: ({ signal }) =>
-      probity.GET('/api/search', { params: { query: { q: text, limit, ...(kinds && { kinds }) } }, signal }),
+      UNSTORABLE.test(text)
+        ? NOTHING
+        : probity.GET('/api/search', { params: { query: { q: text, limit, ...(kinds && { kinds }) } }, signal }),
     enabled: text !== '',
     placeholderData: keepPreviousData,
     throwOnError: false,

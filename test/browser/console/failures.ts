@@ -30,6 +30,9 @@ describe('error pages', () => {
   browserTest('cover unknown objects and unknown addresses for 404', async () => {
     const { page, seen, close } = await at(tara, '/users/00000000-0000-7000-8000-000000000404')
     await pageHeading(page, 'Not found').waitFor()
+    await page.goto(`${base}/users/nonsense`)
+    await pageHeading(page, 'Not found').waitFor()
+    expect(await page.getByText('validation_failed').count()).toBe(0)
     await page.goto(`${base}/no/such/page`)
     await pageHeading(page, 'Page not found').waitFor()
     await page.getByRole('link', { name: 'Go to the home page' }).click()

@@ -110,6 +110,16 @@ describe('subjects', () => {
     await close()
   })
 
+  browserTest('a search for a text that nothing can hold finds nothing', async () => {
+    const { page, seen, close } = await at(clara, '/subjects')
+    await pageHeading(page, 'Subjects').waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).fill('love\0lace')
+    await page.getByText(/^Nothing found for/).waitFor()
+    expect(seen).toEqual(noProblems)
+    await close()
+  })
+
   browserTest('lists of a day keep their filters while a day is typed and where a period is refused', async () => {
     const { page, seen, close } = await at(anton, '/subjects/bands')
     await pageHeading(page, 'Subjects by band and day').waitFor()
