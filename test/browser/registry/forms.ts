@@ -191,12 +191,19 @@ describe('an import', () => {
     await expect.poll(() => page.getByLabel('Key').inputValue()).toBe('scores-of-countries')
     await page.getByRole('button', { name: 'Create list and import' }).click()
     await page.getByText('Version 1 published').waitFor()
-    await page.getByRole('button', { name: 'Request activation' }).waitFor()
+    await page.getByRole('button', { name: 'Request activation' }).click()
+    const requested = page.getByRole('dialog')
+    await requested.getByText('No version is in force yet: all 2 entries of version 1').waitFor()
+    await requested.getByLabel('Reason').fill('First version')
+    await requested.getByRole('button', { name: 'Request activation' }).click()
+    const imported = new URL(page.url()).pathname
+    await requested.getByRole('link', { name: 'Open the change request' }).click()
+    await page.getByRole('button', { name: 'Withdraw' }).click()
+    await page.getByText('withdrawn', { exact: true }).waitFor()
     expect(maker.seen).toEqual(noProblems)
-    const place = new URL(page.url()).pathname
     await maker.close()
 
-    const officer = await at(clara, place)
+    const officer = await at(clara, imported)
     await officer.page.getByRole('button', { name: 'Put in force' }).click()
     const dialog = officer.page.getByRole('dialog')
     await dialog.getByLabel('Reason').fill('First version')

@@ -1,10 +1,10 @@
 /** Puts the imported version in force, or requests its activation, without leaving the import. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { OpenActivationNote, useOpenActivation } from '#console/ui/change-request/open-activation.tsx'
-import { type ActivationMode, PutInForceDialog } from '#console/ui/put-in-force.tsx'
+import type { ActivationMode } from '#console/ui/put-in-force.tsx'
+import { PutListInForce } from '#console/ui/put-list-in-force.tsx'
 import type { Dataset } from '#console/ui/registry-queries.ts'
 
 export function PutInForce({ dataset, version }: { readonly dataset: Dataset; readonly version: number }) {
@@ -23,27 +23,13 @@ export function PutInForce({ dataset, version }: { readonly dataset: Dataset; re
           {canActivate ? 'Put in force' : 'Request activation'}
         </Button>
       )}
-      <PutInForceDialog
+      <PutListInForce
         key={`${mode}`}
-        title={dataset.title}
-        version={version}
-        mode={mode}
+        dataset={dataset}
+        version={{ version }}
+        way={mode}
         onClose={() => setMode(null)}
-        send={(chosen, order) =>
-          chosen === 'submit'
-            ? probity.POST('/api/reference-data/datasets/{list_key}/versions/{version}/submit', {
-                params: { path: { list_key, version: String(version) } },
-                body: order,
-              })
-            : probity.POST('/api/reference-data/datasets/{list_key}/activations', {
-                params: { path: { list_key } },
-                body: { ...order, version, expected_active: dataset.active?.version ?? null },
-              })
-        }
-        invalidates="datasets"
-      >
-        {null}
-      </PutInForceDialog>
+      />
     </>
   )
 }
