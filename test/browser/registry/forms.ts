@@ -198,6 +198,11 @@ describe('an import', () => {
     await requested.getByRole('button', { name: 'Request activation' }).click()
     const imported = new URL(page.url()).pathname
     await requested.getByRole('link', { name: 'Open the change request' }).click()
+    const first = page.getByRole('list', { name: 'First entries' })
+    await first.getByText('Germany').waitFor()
+    await expect.poll(() => first.getByRole('listitem').count()).toBe(2)
+    await page.getByRole('link', { name: 'All entries of version 1' }).waitFor()
+    await takeScreenshot(page, 'registry-first-version-requested')
     await page.getByRole('button', { name: 'Withdraw' }).click()
     await page.getByText('withdrawn', { exact: true }).waitFor()
     expect(maker.seen).toEqual(noProblems)

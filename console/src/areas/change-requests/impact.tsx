@@ -30,6 +30,7 @@ import { ProblemNote } from '#console/ui/problem-note.tsx'
 import { datasetQuery, differenceQuery, getActiveListVersion, typeQuery } from '#console/ui/registry-queries.ts'
 import { SearchLink } from '#console/ui/search-link.tsx'
 import { Section } from '#console/ui/section.tsx'
+import { FirstEntries } from './first-entries.tsx'
 import { Rerate } from './rerate.tsx'
 
 type ChangeRequest = Schemas['ChangeRequest']
@@ -76,10 +77,13 @@ function StoredDifference({ request }: { readonly request: ChangeRequest }) {
   return (
     <Section title="Difference">
       {from === null ? (
-        <Text size="sm">
-          No version of this tenant was in force {then}: version {to.version}{' '}
-          {request.state === 'approved' ? 'was' : 'would have been'} the first.
-        </Text>
+        <Stack gap="xs">
+          <Text size="sm">
+            No version of this tenant was in force {then}: version {to.version}{' '}
+            {request.state === 'approved' ? 'was' : 'would have been'} the first.
+          </Text>
+          {!definition && <FirstEntries list_key={String(request.params['list_key'] ?? '')} of={to} />}
+        </Stack>
       ) : (
         <Stack gap="xs">
           <Text size="sm">
@@ -168,7 +172,13 @@ function ListImpact({ list_key, to }: { readonly list_key: string; readonly to: 
   const { data: dataset } = useQuery({ ...datasetQuery(list_key), throwOnError: false })
   if (!dataset) return null
   const from = getActiveListVersion(dataset)
-  if (from === null) return <Text size="sm">No version is in force yet: version {to.version} would be the first.</Text>
+  if (from === null)
+    return (
+      <Stack gap="xs">
+        <Text size="sm">No version is in force yet: version {to.version} would be the first.</Text>
+        <FirstEntries list_key={list_key} of={to} />
+      </Stack>
+    )
   if (isSameVersion(from, to)) return <Text size="sm">Version {to.version} is in force.</Text>
   return <ListDifference list_key={list_key} from={from} to={to} />
 }
