@@ -46,19 +46,23 @@ export async function isStale(tx: Tx, kernel: Capabilities<'routes'>, request: C
   return (await route.governed.head(tx, { ...request.params })) !== request.head
 }
 
-/** Open requests that can no longer be approved, by id. Requests for one object read its head once. */
+/** Open requests that can no longer be approved, by id. Requests for one object read its head and whether it was archived once. */
 export async function findStaleRequests(
   tx: Tx,
   kernel: Capabilities<'routes'>,
   requests: readonly ChangeRequestRow[],
 ): Promise<Set<string>> {
-  const heads = new Map<string, string | null>()
+  const objects = new Map<string, { readonly head: string | null; readonly isRefused: boolean }>()
   const stale = new Set<string>()
   for (const request of requests) {
     const governed = kernel.routes.find(({ id }) => id === request.operation)?.governed
     const object = JSON.stringify([request.operation, request.params])
-    if (governed && !heads.has(object)) heads.set(object, await governed.head(tx, { ...request.params }))
-    if (!isUnaltered(request) || heads.get(object) !== request.head) stale.add(request.cr_id)
+    if (governed && !objects.has(object)) {
+      const gates = (await governed.findGates?.(tx, { ...request.params })) ?? []
+      objects.set(object, { head: await governed.head(tx, { ...request.params }), isRefused: gates.length > 0 })
+    }
+    const found = objects.get(object)
+    if (!isUnaltered(request) || found?.head !== request.head || found.isRefused) stale.add(request.cr_id)
   }
   return stale
 }

@@ -260,6 +260,16 @@ describe('where the policy requires it', () => {
       ['frozen', false],
     ])
     expect(items[2].detail).toContain('Reject this request, or have it withdrawn.')
+    for (const listed of ['/change-requests/inbox', '/change-requests?state=open']) {
+      const { items: open } = await t.make(`GET ${listed}`)
+      expect(open.find((one: { cr_id: string }) => one.cr_id === cr_id)).toMatchObject({ is_outdated: true })
+    }
+    const { inbox } = (await t.make('GET /analytics/overview')).approvals
+    const shown = inbox.find((one: { cr_id: string }) => one.cr_id === cr_id)
+    expect(shown).toMatchObject({
+      impact: 'not_required',
+      summary: expect.stringMatching(/^No longer applicable, to be rejected\./),
+    })
     const { status, json } = await approve(cr_id)
     expect([status, json.code, json.gates]).toMatchObject([409, 'gates_closed', [{ gate: 'frozen' }]])
     expect((await t.make(`POST /change-requests/${cr_id}/reject`, { body: { reason: 'archived' } })).state).toBe(

@@ -6,6 +6,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
 import { ApprovalNote } from '#console/ui/approval-note.tsx'
+import { WaitingRequests } from '#console/ui/change-request/waiting-requests.tsx'
 import { ConfirmDialog } from '#console/ui/dialog.tsx'
 import { toWords } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
@@ -93,6 +94,7 @@ function ArchiveDialog({ dataset, isOpen, onClose }: ArchiveDialogProps) {
           </List>
         </>
       )}
+      {isOpen && <WaitingRequests param="list_key" name={list_key} />}
       <ApprovalNote request={archive.waiting} />
     </ConfirmDialog>
   )

@@ -6,6 +6,7 @@ import { probity } from '#console/session/client.ts'
 import { usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '../api-mutation.ts'
 import { ApprovalNote } from '../approval-note.tsx'
+import { WaitingRequests } from '../change-request/waiting-requests.tsx'
 import {
   type DefinitionKind,
   type DefinitionView,
@@ -183,6 +184,7 @@ function ArchiveDialog({ kind, definition_key, of, onClose }: DialogProps) {
     >
       No new versions can be created or put in force. All versions remain readable, and decisions that used them can be
       replayed. A definition with a version in force cannot be archived.
+      <WaitingRequests param={kind.param} name={definition_key} />
       <ApprovalNote request={archive.waiting} />
     </ConfirmDialog>
   )

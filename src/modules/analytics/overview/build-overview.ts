@@ -173,8 +173,13 @@ async function describeProposals(kernel: Kernel, tx: Tx, { principal, roles }: A
   return markOutdated(described, stale, 'No longer applicable, can be withdrawn.')
 }
 
+/** What cannot be approved waits for no impact run either. */
 const markOutdated = (changes: readonly ChangeInWords[], stale: ReadonlySet<string>, note: string): ChangeInWords[] =>
-  changes.map((change) => (stale.has(change.cr_id) ? { ...change, summary: `${note} ${change.summary}` } : change))
+  changes.map((change) => {
+    if (!stale.has(change.cr_id)) return change
+    const impact = change.impact === 'missing' ? 'not_required' : change.impact
+    return { ...change, impact, summary: `${note} ${change.summary}` }
+  })
 
 /** Includes outdated requests: they can no longer be approved and have to be rejected. */
 async function buildApprovalSection(kernel: Kernel, tx: Tx, actor: Actor) {
