@@ -1,10 +1,11 @@
 /** Approve, reject or withdraw a change request. The server and the database refuse approval of one’s own request. */
 import { Alert, Button, Group, Stack, Text, Textarea } from '@mantine/core'
 import type { Schemas } from '@probity/client'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { useMe, usePermission } from '#console/session/queries.ts'
 import { useApiMutation } from '#console/ui/api-mutation.ts'
+import { useApprovalGates } from '#console/ui/change-request/use-approval-gates.ts'
 import { toWords } from '#console/ui/format.ts'
 import { Icon } from '#console/ui/icons.tsx'
 import { ProblemNote } from '#console/ui/problem-note.tsx'
@@ -72,6 +73,7 @@ function DecisionForm({ request, isVoid, isBlocked, refusal }: DecisionProps) {
     () => probity.POST('/api/change-requests/{cr_id}/reject', { params, body: { reason: note } }),
     { invalidates: affectedQueries, decidesRequest: true, successMessage: 'Rejected' },
   )
+  useClearRefusal(request, approve.reset)
   const missing = request.approvers - request.approvals.length
   return (
     <Section title={isVoid ? 'Your decision' : 'Your approval'}>
@@ -118,6 +120,15 @@ function DecisionForm({ request, isVoid, isBlocked, refusal }: DecisionProps) {
       </Stack>
     </Section>
   )
+}
+
+/** A refusal named the gates that were closed then: once all hold, it says what is no longer true. */
+function useClearRefusal(request: ChangeRequest, clear: () => void): void {
+  const { gates } = useApprovalGates(request)
+  const areMet = gates?.items.every(({ holds }) => holds) ?? false
+  useEffect(() => {
+    if (areMet) clear()
+  }, [areMet])
 }
 
 function Withdrawal({ request, isVoid, refusal }: Omit<DecisionProps, 'isBlocked'>) {
