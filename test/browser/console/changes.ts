@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { fullScope } from '#kernel/database/scope.ts'
 import { insertBreakGlassReview } from '#kernel/request/queries.ts'
 import { uuidv7 } from '#kernel/uuid.ts'
-import { takeScreenshot } from '../page-session.ts'
+import { DESKTOP, getOverflow, PHONE, takeScreenshot } from '../page-session.ts'
 import {
   allowSteps,
   at,
@@ -109,6 +109,12 @@ describe('tenant settings', () => {
     await page.getByRole('button', { name: 'Save policy' }).click()
     await page.getByText('Waiting for approval').waitFor()
     await takeScreenshot(page, 'console-approval-policy')
+    await page.setViewportSize(PHONE)
+    const role = page.getByRole('combobox', { name: 'Approving role for activation' })
+    await expect.poll(async () => (await role.boundingBox())?.width).toBeGreaterThan(250)
+    await expect.poll(() => getOverflow(page)).toBe(0)
+    await takeScreenshot(page, 'console-approval-policy-390')
+    await page.setViewportSize(DESKTOP)
     await page.getByRole('tab', { name: 'Retention' }).click()
     await page.getByLabel('Jobs: retention in days').fill('60')
     await page.getByRole('button', { name: 'Save policy' }).click()

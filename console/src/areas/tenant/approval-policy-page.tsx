@@ -88,7 +88,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
         change waits until that many other users with the role approve it. API keys cannot approve. Where an impact
         analysis is required, nobody can approve before the effect on past decisions was measured on what is in force.
       </Text>
-      <div className="table-card">
+      <div className="table-card approval-rules">
         <Table aria-label="Approval rules" verticalSpacing={6}>
           <Table.Thead>
             <Table.Tr>
@@ -111,7 +111,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
                     </Text>
                   )}
                 </Table.Td>
-                <Table.Td>
+                <Table.Td data-label="Approvers">
                   <NumberInput
                     size="xs"
                     min={0}
@@ -122,7 +122,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
                     onChange={(count) => change(rule.action, { approvers: Number(count) || 0 })}
                   />
                 </Table.Td>
-                <Table.Td>
+                <Table.Td data-label="Role">
                   <Select
                     size="xs"
                     aria-label={`Approving role for ${rule.action}`}
@@ -134,7 +134,7 @@ function PolicyForm({ policy, onReload }: { readonly policy: Policy; readonly on
                     onChange={(role) => role && change(rule.action, { role: role as Rule['role'] })}
                   />
                 </Table.Td>
-                <Table.Td>
+                <Table.Td data-label="Impact analysis">
                   {measuredActions.includes(rule.action) ? (
                     <Checkbox
                       size="xs"
