@@ -40,6 +40,8 @@ describe('audit record', () => {
     await pageHeading(page, 'User invited').waitFor()
     await page.getByRole('region', { name: 'Position in the chain' }).getByText('Hash', { exact: true }).waitFor()
     await takeScreenshot(page, 'console-audit-event')
+    const person = page.getByRole('link', { name: 'Open the person' })
+    await expect.poll(() => person.getAttribute('href')).toBe(`/users/${vera.user_id}`)
     await page.getByRole('link', { name: 'History of this object' }).click()
     await pageHeading(page, 'History: Users').waitFor()
     await page.getByRole('table', { name: 'Audit events' }).getByRole('link', { name: 'User invited' }).waitFor()

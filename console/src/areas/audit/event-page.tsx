@@ -18,7 +18,7 @@ import { Facts, Section } from '#console/ui/section.tsx'
 import { escapeText } from '#console/ui/tool/escape-text.ts'
 import { formatClient, getToolOrigin, type ToolOrigin } from '#console/ui/tool/tool-texts.ts'
 import { ChainPosition, OutcomeBadge, OutcomeMark, objectPath } from './event-table.tsx'
-import { findObjectTarget } from './object-target.ts'
+import { findObjectTarget, formatObjectType } from './object-target.ts'
 
 type Event = Schemas['AuditEvent']
 interface Difference {
@@ -39,7 +39,8 @@ export default function EventPage() {
   const { event_id = '' } = useParams({ strict: false }) as { event_id?: string }
   const { data: event } = useSuspenseQuery(eventQuery(event_id))
   const { tenant } = useMe()
-  const target = findObjectTarget(event.object_type, event.object_id, tenant.tenant_id)
+  const may = usePermission()
+  const target = findObjectTarget(event, tenant.tenant_id)
   const { diff, ...rest } = event.detail
   const origin = getToolOrigin(event.detail)
   return (
@@ -54,7 +55,7 @@ export default function EventPage() {
       restriction_id={event.restriction_id}
       actions={
         <>
-          {target && (
+          {target !== null && may(target.needs) && (
             <ButtonLink to={target.to} variant="default">
               {target.label}
             </ButtonLink>
@@ -86,7 +87,12 @@ export default function EventPage() {
                   </div>,
                 ],
                 origin !== null && ['Came by', <CameByTool key="tool" of={origin} call_id={event.event_id} />],
-                ['Object type', event.object_type],
+                [
+                  'Object type',
+                  <span key="type" title={event.object_type}>
+                    {formatObjectType(event.object_type)}
+                  </span>,
+                ],
                 ['Object id', <CopyValue key="object" value={event.object_id} name="the object id" />],
                 ['Request', event.request_id && <CopyValue value={event.request_id} name="the request id" />],
                 ['Event', <CopyValue key="event" value={event.event_id} name="the event id" />],
