@@ -237,11 +237,24 @@ function buildLinks(links: NonNullable<Route['links']>): { links?: Json } {
   return named.length > 0 ? { links: Object.fromEntries(named) } : {}
 }
 
+/** Pages that send requests offer the first example: one that succeeds for everybody comes before the recorded one. */
+function toBodyExamples({ id, ready_body }: Route, context: DocumentContext): { examples?: Json } {
+  const recorded = toExamples(id, 'body', context)
+  if (!ready_body) return recorded
+  const { summary, value, recorded_summary } = ready_body
+  const named = Object.entries(recorded.examples ?? {}).map(([name, example]) => [
+    name,
+    { summary: recorded_summary, ...(example as Json) },
+  ])
+  return { examples: { ready: { summary, value }, ...Object.fromEntries(named) } }
+}
+
 function buildRequestBody(route: Route, context: DocumentContext): Json | undefined {
-  const example = toExamples(route.id, 'body', context)
   if (route.body) {
-    return { required: true, content: { 'application/json': { schema: context.visit(route.body), ...example } } }
+    const content = { schema: context.visit(route.body), ...toBodyExamples(route, context) }
+    return { required: true, content: { 'application/json': content } }
   }
+  const example = toExamples(route.id, 'body', context)
   if (!route.bytes) return undefined
   return {
     required: true,

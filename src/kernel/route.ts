@@ -107,6 +107,13 @@ export interface RouteOptions {
   readonly id: string
   readonly summary: string
   readonly description?: string
+  /** A body that every tenant can send as it is, documented before the recorded one, which names rows of the tenant it was recorded in. */
+  readonly ready_body?: {
+    readonly summary: string
+    readonly value: object
+    /** What the recorded one is called beside it. */
+    readonly recorded_summary: string
+  }
   /** The body is a stream of bytes of any media type instead of JSON. */
   readonly bytes?: { readonly description: string; readonly max_bytes: 'upload' }
   /** operationId that reads what this one created, with the reply member to use for each of its parameters. */

@@ -11,6 +11,7 @@ import { type DecisionRequest, decide, storeDecision } from './decide/decide.ts'
 import { openCitedCalls } from './decide/evidence.ts'
 import { createRecordedRuns } from './decide/recorded-runs.ts'
 import { findEvidenceCalls } from './evidence-calls.ts'
+import { FIRST_BODY, FIRST_KEYS } from './first-body.ts'
 import { listEvaluations } from './queries.ts'
 import { createRecordCheck, getIntactEvaluation } from './records/read-record.ts'
 import {
@@ -49,10 +50,6 @@ async function citeCalls(
 
 const readers = ['viewer', 'analyst', 'policy_editor', 'compliance_officer', 'auditor', 'service'] as const
 
-const FIRST_KEYS =
-  'The matrix of the example, customer-risk-person, is there from the start, like customer-risk-company; GET /api/risk-matrices lists ' +
-  'all. The subject is made up: create one with POST /api/subjects, or give `inputs` instead.'
-
 export const decisionRoutes = [
   tenantRoute('POST /evaluations', {
     id: 'createEvaluation',
@@ -75,6 +72,7 @@ export const decisionRoutes = [
     uses: ['caches', 'encryption', 'integrity', 'metrics', 'plugin_policy', 'threads', 'transactions'],
     executes: 'plugin',
     runs_plugins_of: ['matrix'],
+    ready_body: FIRST_BODY,
     body: EvaluationRequest,
     reply: [201, EvaluationWithReasons],
     redact: redactDecision,
@@ -110,6 +108,7 @@ export const decisionRoutes = [
     uses: ['caches', 'encryption', 'metrics', 'plugin_policy', 'threads'],
     executes: 'plugin',
     runs_plugins_of: ['matrix'],
+    ready_body: FIRST_BODY,
     body: EvaluationRequest,
     reply: [200, Preview],
     redact: redactDecision,

@@ -42,3 +42,14 @@ test.for(cases)('$name', async ({ order, expected }) => {
   expect(made.explanation.summary.length).toBeGreaterThan(0)
   expect((await t.make(`POST /evaluations/${made.evaluation_id}/replay`)).verdict).toBe('identical')
 })
+
+test('the documented requests that need nothing of the tenant succeed as they are', async () => {
+  const other = await ExampleTenant.create(w)
+  const ready = w.kernel.routes.filter(({ ready_body }) => ready_body !== undefined)
+  expect(ready.map(({ id }) => id)).toContain('createEvaluation')
+  for (const { method, path: at, ready_body, reply } of ready) {
+    const sent = { token: await other.token(), body: ready_body?.value }
+    const { status, json } = await w.call(`${method} ${at}`, sent)
+    expect([at, status, json.code]).toEqual([at, reply[0], undefined])
+  }
+})

@@ -9,6 +9,7 @@ import { binding } from '#modules/risk-matrices/index.ts'
 import { findSubject } from '#modules/subjects/index.ts'
 import { getRequestedDefinition } from '../decide/decide.ts'
 import { openCitedCalls } from '../decide/evidence.ts'
+import { FIRST_BODY } from '../first-body.ts'
 import { AnyObject, EvaluationRequest } from '../schema.ts'
 import { EVALUATION, type PendingCall } from './evaluation-job.ts'
 import { planCalls } from './plan-calls.ts'
@@ -48,6 +49,7 @@ export const asyncRoutes = [
     uses: ['caches', 'encryption', 'forced_provider_mode', 'jobs', 'plugin_policy', 'threads'],
     executes: 'plugin',
     runs_plugins_of: ['matrix', 'provider'],
+    ready_body: FIRST_BODY,
     body: AsyncEvaluationRequest,
     reply: [202, JobView],
     starts: EVALUATION,
