@@ -66,7 +66,10 @@ describe('batches', () => {
     await items.getByRole('row', { name: /C-3/ }).getByText('channel', { exact: true }).waitFor()
     await takeScreenshot(page, 'decisions-batch')
     await items.getByRole('link', { name: 'Why item 2' }).click()
-    await pageHeading(page, /^Decision of .*, item 2$/).waitFor()
+    await pageHeading(page, 'Grace Hopper').waitFor()
+    await page.getByText(/^Decision of Customer risk of persons, item 2/).waitFor()
+    await page.getByRole('img', { name: /The score is/ }).waitFor()
+    await expect.poll(() => page.getByRole('table', { name: 'Inputs of the decision' }).count()).toBe(1)
     await page.getByRole('heading', { name: 'Triggers that fired' }).waitFor()
     await page.getByText('Identical').waitFor()
     await page

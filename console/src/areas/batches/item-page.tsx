@@ -6,12 +6,15 @@ import { isProblem, type Schemas } from '@probity/client'
 import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
+import { usePermission } from '#console/session/queries.ts'
 import { batchQuery } from '#console/ui/batch/batch-query.ts'
 import { getBatchTitle } from '#console/ui/batch/batch-state.ts'
 import { CopyValue } from '#console/ui/copy-value.tsx'
 import { DateTime } from '#console/ui/date-time.tsx'
+import { getKind, textQuery } from '#console/ui/decision/definition-kind.ts'
+import { parseDefinition } from '#console/ui/decision/definition-model.ts'
 import { useDefinitionName } from '#console/ui/decision/definition-name.tsx'
-import { DecisionInputs, ExplanationView, useEntryNames } from '#console/ui/decision/explanation.tsx'
+import { ExplanationView } from '#console/ui/decision/explanation.tsx'
 import { ResultMark } from '#console/ui/decision/outcome.tsx'
 import { Verdict } from '#console/ui/decision/verdict.tsx'
 import { VersionsUsed } from '#console/ui/decision/versions-used.tsx'
@@ -21,6 +24,7 @@ import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { Facts, Section } from '#console/ui/section.tsx'
 import { SubjectName } from '#console/ui/subject-name.tsx'
+import { subjectQuery } from '#console/ui/subject-queries.ts'
 
 type Explained = Schemas['BatchItemExplanation']
 /** Why nothing can be shown, by the code of the problem. */
@@ -86,14 +90,25 @@ function ItemDecision({ one }: { readonly one: Explained }) {
   const { batch_id, seq, definition, lists, outcome, explanation } = one
   const { data: batch } = useSuspenseQuery(batchQuery(batch_id))
   const name = useDefinitionName({ ...definition, definition_key: definition.key })
-  const names = useEntryNames(explanation.factors, lists)
+  const may = usePermission()
+  const { data: subject } = useQuery({
+    ...subjectQuery(one.subject_id ?? ''),
+    enabled: one.subject_id !== null && may('getSubject'),
+    throwOnError: false,
+  })
+  const { data: text } = useQuery({
+    ...textQuery(getKind(definition.family), definition.key, definition.version, definition.origin),
+    throwOnError: false,
+  })
+  const decision = `Decision of ${name}, item ${seq}`
   return (
     <Page
-      title={`Decision of ${name}, item ${seq}`}
+      title={subject?.name ?? decision}
       mark={<ResultMark of={outcome} />}
       about={
         <>
-          In a batch of <DateTime at={batch.created_at} />, by <Principal of={batch.created_by} />
+          {subject && <span title={definition.key}>{decision}. </span>}In a batch of <DateTime at={batch.created_at} />,
+          by <Principal of={batch.created_by} />
         </>
       }
       trail={<Trail batch_id={batch_id} />}
@@ -101,7 +116,7 @@ function ItemDecision({ one }: { readonly one: Explained }) {
       <Stack gap="md">
         <Replayed document_hash={one.document_hash} />
         <Section title="Outcome">
-          <Verdict outcome={outcome} lists={lists} />
+          <Verdict outcome={outcome} bands={text && parseDefinition(text.definition).bands} lists={lists} />
           <Text size="sm" mt="xs">
             {one.subject_id === null ? (
               'No subject: this decision rates nobody.'
@@ -113,7 +128,6 @@ function ItemDecision({ one }: { readonly one: Explained }) {
           </Text>
         </Section>
         <ExplanationView outcome={outcome} explanation={explanation} lists={lists} />
-        <DecisionInputs inputs={explanation.inputs} names={names} />
         <VersionsUsed definition={definition} lists={lists} />
         <Section title="Receipt">
           <Facts
