@@ -124,6 +124,12 @@ function OtherListInForce({ list_key }: { readonly list_key: string }) {
   )
 }
 
+/** An archived list has no actions; its versions stay readable. */
+const getWayInForce = (state: Dataset['state'], hasVersion: boolean): string => {
+  if (state !== 'live') return 'The list was archived: no version of it can be put in force.'
+  return hasVersion ? 'Put a version in force below.' : 'Import a version, then put it in force.'
+}
+
 function InForce({ dataset }: { readonly dataset: Dataset }) {
   const { active, pending } = dataset
   const { own } = usePin(dataset)
@@ -136,8 +142,7 @@ function InForce({ dataset }: { readonly dataset: Dataset }) {
       {active === null ? (
         <Text size="sm">
           No version. <OtherListInForce list_key={dataset.list_key} />
-          {dataset.origin === 'own' &&
-            (newest ? 'Put a version in force below.' : 'Import a version, then put it in force.')}
+          {dataset.origin === 'own' && getWayInForce(dataset.state, newest !== undefined)}
         </Text>
       ) : (
         <Facts
