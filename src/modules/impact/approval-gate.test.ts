@@ -259,7 +259,7 @@ describe('where the policy requires it', () => {
       ['author', true],
       ['frozen', false],
     ])
-    expect(items[2].detail).toContain('Reject this request, or have it withdrawn.')
+    expect(items[2].detail).toMatch(/^“Countries” was archived.* Reject this request, or have it withdrawn\.$/)
     for (const listed of ['/change-requests/inbox', '/change-requests?state=open']) {
       const { items: open } = await t.make(`GET ${listed}`)
       expect(open.find((one: { cr_id: string }) => one.cr_id === cr_id)).toMatchObject({ is_outdated: true })

@@ -8,8 +8,9 @@ import { useState } from 'react'
 import { probity } from '#console/session/client.ts'
 import { formatEvent } from '#console/ui/event-texts.ts'
 import { describeUnknown } from '#console/ui/filters.tsx'
-import { omitUndefined, toSentence } from '#console/ui/format.ts'
+import { omitUndefined } from '#console/ui/format.ts'
 import { findUnknownTime, toInstant } from '#console/ui/local-time.ts'
+import { formatObjectType } from './object-target.ts'
 import { formatRange, TIME_RANGES, toRangeQuery } from './time-ranges.ts'
 
 const filterNames = ['actor', 'operation', 'object_type', 'object_id', 'range', 'from_at', 'until_at'] as const
@@ -110,7 +111,7 @@ export function EventFilters() {
       {picker(
         'object_type',
         'Object type',
-        object_types.map((value) => ({ value, label: toSentence(value) })),
+        object_types.map((value) => ({ value, label: formatObjectType(value) })),
       )}
       <ObjectId key={search.object_id} value={search.object_id ?? ''} onSearch={(object_id) => set({ object_id })} />
       <Select

@@ -6,12 +6,12 @@ import { useMe } from '#console/session/queries.ts'
 import { DateTime } from '#console/ui/date-time.tsx'
 import type { EmptyContent } from '#console/ui/empty-state.tsx'
 import { formatEvent } from '#console/ui/event-texts.ts'
-import { toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { ListTable, type usePages } from '#console/ui/list.tsx'
 import { Principal } from '#console/ui/principal.tsx'
 import { RestrictionMark } from '#console/ui/restriction/padlock.tsx'
 import { formatClient, getToolOrigin } from '#console/ui/tool/tool-texts.ts'
+import { formatObjectType } from './object-target.ts'
 
 type Event = Schemas['AuditEvent']
 
@@ -127,11 +127,10 @@ export function OutcomeMark({ event }: { readonly event: Event }) {
 /** A change that concerns no single object is recorded for the tenant, whose id says nothing. */
 function ObjectName({ event: { object_type, object_id } }: { readonly event: Event }) {
   const { tenant } = useMe()
-  if (object_id === tenant.tenant_id) return toSentence(object_type)
-  if (object_type === 'auth') return 'Session'
+  if (object_id === tenant.tenant_id || object_type === 'auth') return formatObjectType(object_type)
   return (
     <>
-      {toSentence(object_type)}{' '}
+      {formatObjectType(object_type)}{' '}
       <span className="mono nowrap" title={object_id}>
         {shortenId(object_id)}
       </span>

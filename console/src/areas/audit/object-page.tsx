@@ -1,11 +1,11 @@
 /** The audit events of one object, newest first. */
 import { useParams } from '@tanstack/react-router'
 import { probity } from '#console/session/client.ts'
-import { toSentence } from '#console/ui/format.ts'
 import { PageLink } from '#console/ui/link.tsx'
 import { usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { EventTable } from './event-table.tsx'
+import { formatObjectType } from './object-target.ts'
 
 export default function ObjectPage() {
   const params = useParams({ strict: false }) as { object_type?: string; object_id?: string }
@@ -18,7 +18,7 @@ export default function ObjectPage() {
   )
   return (
     <Page
-      title={`History: ${toSentence(object_type)}`}
+      title={`History: ${formatObjectType(object_type)}`}
       about={<span className="mono">{object_id}</span>}
       trail={
         <PageLink to="/audit" inherit>

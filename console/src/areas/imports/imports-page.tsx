@@ -11,6 +11,7 @@ import { ButtonLink, PageLink } from '#console/ui/link.tsx'
 import { ListTable, usePages } from '#console/ui/list.tsx'
 import { Page } from '#console/ui/page.tsx'
 import { Principal } from '#console/ui/principal.tsx'
+import { TargetName } from '#console/ui/target-name.tsx'
 import { ImportState } from './import-state.tsx'
 
 const states = ['queued', 'running', 'published', 'unchanged', 'rejected', 'blocked', 'failed', 'cancelled'] as const
@@ -69,7 +70,7 @@ function ImportRow({ one }: { readonly one: Schemas['Import'] }) {
     <Table.Tr>
       <Table.Td>
         <PageLink to={`/imports/${one.import_id}`} fw={500} size="sm">
-          {one.list_key}
+          <TargetName kind="list" target_key={one.list_key} />
         </PageLink>
         <Text size="xs" c="dimmed">
           {one.adapter_key}

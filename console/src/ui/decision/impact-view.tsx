@@ -129,7 +129,7 @@ function ImpactResult({ result, run }: { readonly result: Result; readonly run: 
       )}
       <Affected result={result} selection={opened} onClear={() => setOpened(null)} />
       <KnownOutcomes result={result} />
-      {result.factors.length > 0 && <FactorChanges factors={result.factors} />}
+      {result.factors.length > 0 && <FactorChanges factors={result.factors} definitions={result.definitions} />}
       {result.segments.some(({ flips }) => flips > 0) && <Segments segments={result.segments} open={open} />}
     </Stack>
   )
@@ -199,7 +199,7 @@ export function Figure({ name, value, note, isLoud = false, ...opening }: Figure
   )
 }
 
-function FactorChanges({ factors }: { readonly factors: Result['factors'] }) {
+function FactorChanges({ factors, definitions }: Pick<Result, 'factors' | 'definitions'>) {
   return (
     <PlainTable
       label="Changed factor scores"
@@ -215,7 +215,10 @@ function FactorChanges({ factors }: { readonly factors: Result['factors'] }) {
       {factors.slice(0, 20).map(({ key, factor, moved, raised, lowered, flipped }) => (
         <Table.Tr key={`${key} ${factor}`}>
           <Table.Td>
-            {factor} <span className="quiet mono">{key}</span>
+            {factor}{' '}
+            <span className="quiet">
+              <NamedText text={key} definitions={definitions} />
+            </span>
           </Table.Td>
           <Table.Td>{moved}</Table.Td>
           <Table.Td visibleFrom="sm">{raised}</Table.Td>

@@ -12,6 +12,7 @@ export async function findRequestGates(tx: Tx, family: DatasetFamily, list_key: 
   if (!dataset) return []
   return findFrozenGates(dataset).map((gate) => ({
     ...gate,
-    detail: `${list_key} was archived, so no version of it can be put in force. Reject this request, or have it withdrawn.`,
+    // Read by people who know the title, not the key.
+    detail: `“${dataset.title}” was archived, so no version of it can be put in force. Reject this request, or have it withdrawn.`,
   }))
 }
