@@ -271,6 +271,24 @@ begin
                   where app.fold_text(o ->> 'external_id') = any (own) or (o ? 'subject_type' and app.fold_text(o ->> 'name') = any (own)));
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.drop_end_reason_of_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and app.is_erased(new.tenant_id, new.subject_id) then new.end_reason := 'erased'; end if;
+  return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.drop_reason_of_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not app.restoring() and app.is_alert_erased(new.tenant_id, new.object_id) then new.assign_reason := null; end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.emit_rating_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -706,6 +724,17 @@ begin
   end if;
   new.restriction_id := parent;
   return new;
+end $function$
+;
+CREATE OR REPLACE FUNCTION app.is_alert_erased(tenant uuid, alert uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  return exists (select 1 from app.alert a
+                  where a.tenant_id = tenant and a.alert_id = alert and a.subject_id is not null and app.is_erased(tenant, a.subject_id));
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.is_closed_to_erasure(restriction uuid)
@@ -2806,6 +2835,28 @@ begin
   return new;
 end $function$
 ;
+CREATE OR REPLACE FUNCTION app.refuse_call_about_erased()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  named uuid[];
+begin
+  if app.restoring() then return new; end if;
+  named := array(select (m.found)[1]::uuid
+    from regexp_matches(new.arguments::text, '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}', 'g') as m (found));
+  if cardinality(named) > 0 and exists (
+       select 1 from (
+            select n.id from unnest(named) as n (id)
+            union all select a.subject_id from app.alert a where a.tenant_id = new.tenant_id and a.alert_id = any (named)
+            union all select i.subject_id from app.investigation i where i.tenant_id = new.tenant_id and i.investigation_id = any (named)
+            union all select d.subject_id from app.document d where d.tenant_id = new.tenant_id and d.document_id = any (named)) o (subject_id)
+        where o.subject_id is not null and app.is_erased(new.tenant_id, o.subject_id)) then
+    raise exception 'the subject is erased' using errcode = 'PB009';
+  end if;
+  return new;
+end $function$
+;
 CREATE OR REPLACE FUNCTION app.refuse_cancelled_erasure()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3382,19 +3433,24 @@ CREATE OR REPLACE FUNCTION app.separate_alerts()
 AS $function$
 begin
   if app.restoring() then return null; end if;
-  update app.alert set dedup_scope = restriction_id
-   where tenant_id = new.tenant_id and restriction_id = new.restriction_id and dedup_scope <> restriction_id;
+  perform app.separate_merged(new.tenant_id, new.restriction_id);
   return null;
 end $function$
 ;
-CREATE OR REPLACE FUNCTION app.separate_investigations()
- RETURNS trigger
+CREATE OR REPLACE FUNCTION app.separate_merged(tenant uuid, restriction uuid)
+ RETURNS void
  LANGUAGE plpgsql
 AS $function$
+declare
+  before constant text := coalesce(current_setting('app.sight', true), '');
+  ids uuid[];
 begin
-  if app.restoring() then return null; end if;
-  update app.investigation set joins = false where tenant_id = new.tenant_id and restriction_id = new.restriction_id and joins;
-  return null;
+  perform set_config('app.sight', 'all', true);
+  ids := array(select restriction union select m.from_id from app.restriction_merged m where m.tenant_id = tenant and m.into_id = restriction);
+  update app.alert set dedup_scope = restriction_id where tenant_id = tenant and restriction_id = any (ids) and dedup_scope <> restriction_id;
+  update app.investigation set joins = false where tenant_id = tenant and restriction_id = any (ids) and joins
+     and state <> 'merged';
+  perform set_config('app.sight', before, true);
 end $function$
 ;
 CREATE OR REPLACE FUNCTION app.sight()
@@ -3928,6 +3984,7 @@ CREATE TRIGGER alert_suppression_actor BEFORE INSERT OR DELETE OR UPDATE ON app.
 CREATE TRIGGER alert_suppression_erase BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('dedup_key', 'reason', 'end_reason');
 CREATE TRIGGER alert_suppression_erase_held BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_held_delete('subject_id');
 CREATE TRIGGER alert_suppression_erase_own BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.refuse_erasure_of_others('subject_id');
+CREATE TRIGGER alert_suppression_erased BEFORE UPDATE OF end_reason ON app.alert_suppression FOR EACH ROW WHEN (((new.subject_id IS NOT NULL) AND (new.end_reason IS DISTINCT FROM old.end_reason) AND (new.end_reason IS NOT NULL))) EXECUTE FUNCTION app.drop_end_reason_of_erased();
 CREATE TRIGGER alert_suppression_keep BEFORE UPDATE ON app.alert_suppression FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_alert_suppression();
 CREATE TRIGGER alert_suppression_refuse BEFORE INSERT ON app.alert_suppression FOR EACH ROW WHEN ((new.subject_id IS NOT NULL)) EXECUTE FUNCTION app.refuse_erased_rating();
 grant insert, select, update on app.alert_suppression to app;
@@ -6049,6 +6106,7 @@ create policy sight on app.mcp_approval as restrictive for all using ((((restric
 create policy wall on app.mcp_approval as restrictive for all using ((tenant_id = ( SELECT app.tenant_id() AS tenant_id))) with check ((tenant_id = ( SELECT app.tenant_id() AS tenant_id)));
 CREATE TRIGGER mcp_approval_actor BEFORE INSERT OR DELETE OR UPDATE ON app.mcp_approval FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE TRIGGER mcp_approval_erase BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_only('arguments', 'outcome', 'note');
+CREATE TRIGGER mcp_approval_erased BEFORE INSERT ON app.mcp_approval FOR EACH ROW EXECUTE FUNCTION app.refuse_call_about_erased();
 CREATE TRIGGER mcp_approval_keep BEFORE UPDATE ON app.mcp_approval FOR EACH ROW WHEN ((app.erasing() IS NULL)) EXECUTE FUNCTION app.keep_mcp_approval();
 CREATE TRIGGER mcp_approval_outcome_restrictions BEFORE UPDATE OF outcome ON app.mcp_approval FOR EACH ROW WHEN (((old.outcome IS NULL) AND (new.outcome IS NOT NULL))) EXECUTE FUNCTION app.restrict_mcp_approval();
 CREATE TRIGGER mcp_approval_restriction BEFORE INSERT ON app.mcp_approval FOR EACH ROW EXECUTE FUNCTION app.restrict_mcp_approval();
@@ -7091,7 +7149,6 @@ CREATE TRIGGER restriction_actor BEFORE INSERT OR DELETE OR UPDATE ON app.restri
 CREATE TRIGGER restriction_alerts AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_alerts();
 CREATE TRIGGER restriction_copy AFTER INSERT OR UPDATE ON app.restriction FOR EACH ROW EXECUTE FUNCTION app.copy_restriction();
 CREATE TRIGGER restriction_ending BEFORE UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force IS DISTINCT FROM old.is_in_force)) EXECUTE FUNCTION app.refuse_ending_access();
-CREATE TRIGGER restriction_investigations AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.separate_investigations();
 CREATE TRIGGER restriction_return_work AFTER UPDATE ON app.restriction FOR EACH ROW WHEN ((new.is_in_force AND (NOT old.is_in_force))) EXECUTE FUNCTION app.return_hidden_work();
 grant insert, select, update on app.restriction to app;
 
@@ -7986,6 +8043,7 @@ create policy wall on app.work_item as restrictive for all using (((tenant_id = 
 CREATE TRIGGER work_item_actor BEFORE INSERT OR DELETE OR UPDATE ON app.work_item FOR EACH STATEMENT EXECUTE FUNCTION app.require_actor();
 CREATE CONSTRAINT TRIGGER work_item_assignee AFTER UPDATE OF assignee ON app.work_item DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.object_kind = 'alert'::text) AND (new.assignee IS DISTINCT FROM old.assignee))) EXECUTE FUNCTION app.copy_assignee();
 CREATE TRIGGER work_item_erase_own BEFORE UPDATE ON app.work_item FOR EACH ROW WHEN ((app.erasing() IS NOT NULL)) EXECUTE FUNCTION app.erase_work_item();
+CREATE TRIGGER work_item_erased BEFORE UPDATE OF assign_reason ON app.work_item FOR EACH ROW WHEN (((new.object_kind = 'alert'::text) AND (new.assign_reason IS DISTINCT FROM old.assign_reason) AND (new.assign_reason IS NOT NULL))) EXECUTE FUNCTION app.drop_reason_of_erased();
 CREATE TRIGGER work_item_keep BEFORE UPDATE ON app.work_item FOR EACH ROW EXECUTE FUNCTION app.keep_work_item();
 grant insert, select, update on app.work_item to app;
 grant select (tenant_id, state, assignee, opened_at) on app.work_item to worker;

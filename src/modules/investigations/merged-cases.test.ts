@@ -132,3 +132,31 @@ describe('what belongs to a merged case', () => {
     expect((await findShown(other)).length).toBeGreaterThan(12)
   })
 })
+
+test('reports of a match meet no alert that a merged case hides', async () => {
+  const { t, analyst, officer, second, send, open } = await createCaseTeam(w)
+  const report = async (who: Someone, subject_id: string) =>
+    (
+      await send(who, 'POST /alerts', {
+        source: 'desk',
+        dedup_key: 'same',
+        title: 'x',
+        priority: 'high',
+        facts: [],
+        subject_id,
+      })
+    ).json
+  const { subject_id } = (await send(analyst, 'POST /subjects', { subject_type: 'person', name: 'Kim Test' })).json
+  const { alert_id } = await report(analyst, subject_id)
+  const escalated = await send(officer, `POST /alerts/${alert_id}/escalate`, { note: 'x' })
+  const merged = escalated.json.investigation_id as string
+  const into = (await open()).json.investigation_id as string
+  await settleSteps(t, merged)
+  expect((await send(officer, `POST /investigations/${merged}/merge`, { into, note: 'x' })).status).toBe(200)
+  const access = { is_restricted: true, reason: 'x', people: [second.user_id] }
+  expect((await send(officer, `PUT /investigations/${into}/access`, access)).status).toBe(200)
+  expect((await send(analyst, `GET /alerts/${alert_id}`)).status).toBe(404)
+  const again = await report(analyst, subject_id)
+  expect(again).toMatchObject({ outcome: 'opened', occurrences: 1, previous_alert_id: null })
+  expect(again.alert_id).not.toBe(alert_id)
+})

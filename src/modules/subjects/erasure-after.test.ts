@@ -8,6 +8,7 @@ import { createMemoryLedger } from '#test/support/memory-ledger.ts'
 
 type Someone = Awaited<ReturnType<JobTestApp['person']>>
 
+const SUPPRESSED = { reason_code: 'ALR_FALSE_MATCH', up_to_priority: 'medium', source: 'desk' }
 const NAME = 'Zyxwvut Qponmlk'
 let w: JobTestApp
 let runner: JobRunner
@@ -16,7 +17,7 @@ let analyst: Someone
 let officer: Someone
 let second: Someone
 /** Of the erased subject. */
-const ids = { subject: '', alert: '', other_alert: '', document: '' }
+const ids = { subject: '', alert: '', other_alert: '', document: '', suppression: '' }
 
 const call = (who: Someone, line: string, body?: object) => w.call(line, { token: who.token, ...(body && { body }) })
 async function make(who: Someone, line: string, body?: object) {
@@ -47,6 +48,9 @@ beforeAll(async () => {
   const { upload_id } = (await w.call('POST /uploads?file_name=a.txt', upload)).json
   const document = { upload_id, title: `Of ${NAME}`, subject_id: ids.subject }
   ids.document = (await make(analyst, 'POST /documents', document)).document_id
+  const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+  const suppression = { ...SUPPRESSED, subject_id: ids.subject, reason: 'Known', expires_at }
+  ids.suppression = (await make(officer, 'POST /alerts/suppressions', suppression)).suppression_id
   const { erasure_id } = await make(officer, `POST /subjects/${ids.subject}/erase`, { reason: 'Request' })
   const { job_id } = await make(second, `POST /erasures/${erasure_id}/confirm`)
   expect(await w.ended(tenant_id, job_id)).toMatchObject({ state: 'succeeded' })
@@ -73,7 +77,7 @@ test.each<[string, () => Promise<{ status: number; json: { code: string } }>]>([
     'a suppression',
     () =>
       call(officer, 'POST /alerts/suppressions', {
-        ...{ source: 'desk', subject_id: ids.subject, up_to_priority: 'medium', reason_code: 'ALR_FALSE_MATCH' },
+        ...{ ...SUPPRESSED, subject_id: ids.subject },
         ...{ reason: `${NAME} is known`, expires_at: new Date(Date.now() + 86_400_000).toISOString() },
       }),
   ],
@@ -86,6 +90,29 @@ const placeHold = (object_kind: string, object_id: string) =>
   call(officer, 'POST /holds', { object_kind, object_id, reason: `Order about ${NAME}` })
 const attach = (owner_kind: string, owner_id: string) =>
   call(analyst, 'POST /evidence', { ...link, owner_kind, owner_id, obtained_at })
+
+const read = (text: string, id: string) =>
+  w.runtime.database.write(fullScope(tenant_id, 'user:a'), (tx) => tx.find(text, [id]))
+
+test('ends a suppression that is left without its reason', async () => {
+  const ended = await make(officer, `POST /alerts/suppressions/${ids.suppression}/end`, { reason: `For ${NAME}` })
+  expect(ended).toMatchObject({ state: 'ended', end_reason: 'erased' })
+})
+
+test('refuses a tool call that would wait with the subject among its arguments', async () => {
+  const insert = `insert into app.mcp_approval (tenant_id, approval_id, tool, operation, arguments, arguments_hash, client, requested_by, requested_roles, expires_at)
+    values ($1, $2, 'open_investigation', 'createInvestigation', $3::jsonb, repeat('a', 32), 'test', 'user:a', '{analyst}', now() + interval '1 hour')`
+  const wait = (values: object) =>
+    w.runtime.database.write(fullScope(tenant_id, 'user:a'), (tx) =>
+      tx.run(insert, [tenant_id, uuidv7(), JSON.stringify(values)]),
+    )
+  for (const values of [
+    { subject_id: ids.subject, title: NAME },
+    { alert_id: ids.alert, note: NAME },
+  ])
+    await expect(wait(values)).rejects.toMatchObject({ code: 'erased' })
+  await wait({ subject_id: uuidv7() })
+})
 
 test('refuses such texts in the database, whoever writes them', async () => {
   const write = (text: string, values: readonly unknown[]) =>
@@ -103,6 +130,8 @@ test('gives the alerts that are left away and ends them, without a word about th
   await make(officer, 'POST /work/reassign', moved)
   const history = await make(officer, `GET /alerts/${ids.other_alert}/history`)
   expect(JSON.stringify(history)).not.toContain(NAME)
+  const item = 'select assignee, assign_reason from app.work_item where object_id = $1'
+  expect(await read(item, ids.other_alert)).toMatchObject({ assignee: analyst.principal, assign_reason: null })
   const dismissed = await make(analyst, `POST /alerts/${ids.other_alert}/dismiss`, { reason_code: 'ALR_FALSE_MATCH' })
   expect(dismissed.is_erased).toBe(true)
 })
