@@ -217,7 +217,7 @@ describe('refused, with exit code 1 and nothing left behind', () => {
     expect(refused.stderr).toContain('This is one file of a set, without alt.csv (aliases), add.csv (addresses)')
     const options = JSON.stringify({ absent_files: ['alt', 'add', 'sdn_comments'] })
     const said = await probity('import', file, ...target, '--options', options)
-    expect(said).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Version 1 of test-sdn: 1 entries/) })
+    expect(said).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Version 1 of test-sdn: 1 entry/) })
     expect(said.stderr).toContain('alt.csv: absent\n')
     expect(said.stderr).toContain('The file: read as utf-8\n')
   })

@@ -55,11 +55,13 @@ export function addCanary(route: Route, body: unknown): unknown {
   return { ...old, ...Object.fromEntries(texts.map(([member]) => [member, `${old[member] ?? 'Because'} ${CANARY}`])) }
 }
 
-/** What approving executes is a change of its own, and so is each alert of a bulk request. */
+/** What approving executes is a change of its own, and so is each object of a request about several. */
 const executed: Readonly<Record<string, readonly string[]>> = {
   approveChangeRequest: ['updateUserRoles'],
   approveToolCall: ['listDatasets'],
   updateAlerts: ['updateAlert', 'updateAlert'],
+  reassignWork: ['reassignWork', 'reassignWork'],
+  linkInvestigationAlerts: ['linkInvestigationAlerts', 'linkInvestigationAlerts'],
 }
 
 /** Reads of what belongs to a restriction in force are recorded. */

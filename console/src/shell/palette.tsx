@@ -150,7 +150,7 @@ function Group({ group, headingId, chosen, toOptionId, onOpen }: GroupProps) {
           <Icon name={choice.icon} />
           <span className="finder-title">{choice.title}</span>
           <span className="quiet">{choice.about}</span>
-          <RestrictionMark restriction_id={choice.restriction_id} />
+          {choice.restriction_id && <RestrictionMark restriction_id={choice.restriction_id} />}
         </div>
       ))}
     </div>

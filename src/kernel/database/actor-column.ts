@@ -12,8 +12,9 @@ const NAMES_JOB = '^job:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
 export const shownActor = (table: string, column: string): string => {
   const actor = `${table}.${column}`
   const id = `case when ${actor} ~ '${NAMES_JOB}' then substr(${actor}, 5)::uuid end`
-  const isShown = `exists (select 1 from app.job shown where shown.tenant_id = ${table}.tenant_id and shown.job_id = ${id})`
-  return `case when ${actor} ~ '${NAMES_JOB}' and not ${isShown} then '${UNNAMED_JOB}' else ${actor} end`
+  // Not `exists`, which may be planned as a scan of all jobs.
+  const shown = `(select shown.job_id from app.job shown where shown.tenant_id = ${table}.tenant_id and shown.job_id = ${id})`
+  return `case when ${actor} ~ '${NAMES_JOB}' and ${shown} is null then '${UNNAMED_JOB}' else ${actor} end`
 }
 
 const job = new RegExp(NAMES_JOB)
