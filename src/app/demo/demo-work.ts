@@ -10,26 +10,28 @@ export const findSubjectId = async (caller: DemoCaller, external_id: string): Pr
   return items[0]?.subject_id ?? null
 }
 
-/** Reported by the officer, who may see the restriction that one of them has. */
+/** Reported by the officer, who may see the restriction that one of them has. `reported`: how often an interrupted run has done it. */
 export async function reportAlert(
   caller: DemoCaller,
   alert: DemoAlert,
   more: Readonly<Record<string, unknown>> = {},
+  reported = 0,
 ): Promise<string> {
   const { external_id, proposed: _, snoozed_days: __, repeated = 0, ...report } = alert
   const subject_id = external_id === undefined ? null : await findSubjectId(caller, external_id)
   const send = () =>
     caller.post<{ alert_id: string }>('compliance_officer', '/api/alerts', { ...report, ...more, subject_id })
-  const { alert_id } = await send()
-  for (let time = 0; time < repeated; time++) await send()
+  let { alert_id } = await send()
+  for (let time = reported; time < repeated; time++) alert_id = (await send()).alert_id
   return alert_id
 }
 
 export async function seedAlerts(caller: DemoCaller, { alerts }: WorkFile): Promise<void> {
-  const known = await caller.listAll<{ dedup_key: string }>('analyst', '/api/alerts')
+  const known = await caller.listAll<{ dedup_key: string; occurrences: number }>('analyst', '/api/alerts')
   for (const alert of alerts) {
-    if (known.some(({ dedup_key }) => dedup_key === alert.dedup_key)) continue
-    const alert_id = await reportAlert(caller, alert)
+    const reported = known.find(({ dedup_key }) => dedup_key === alert.dedup_key)?.occurrences ?? 0
+    if (reported > (alert.repeated ?? 0)) continue
+    const alert_id = await reportAlert(caller, alert, {}, reported)
     const { proposed, snoozed_days } = alert
     if (proposed) await caller.post('analyst', `/api/alerts/${alert_id}/dismiss`, proposed)
     if (snoozed_days === undefined) continue
